@@ -60,8 +60,8 @@ def open_engine(
 
     memory = None
     if cache is not None:
-        from dipc.decide.cache import Cache, Memory
         from dipc.decide.engine import fingerprint
+        from dipc.decide.shared import Cache, Memory
 
         kept = stack.enter_context(Cache(cache, fingerprint()))
         memory = Memory(kept, measurer.limits, limits, digits)

@@ -32,8 +32,8 @@ from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
-from dipc.rules.evidence import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound, Variable
 from dipc.rules.halfspaces import Moving, bound_of
+from dipc.rules.rule import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound, Variable
 from dipc.text.ast import mentions
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least as Read

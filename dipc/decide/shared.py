@@ -1,22 +1,551 @@
-"""Obligations decided by an executor, each different one once, those with the same bound together."""
+"""Obligations decided by an executor, each different one once, those with the same bound together.
+
+What was decided before is in a file: an SQLite database from the hash of a question to its answer, as text.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import sqlite3
+import warnings
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd
+from operator import itemgetter
+from pathlib import Path
 from time import perf_counter
+from typing import Self, TypeVar
+
+import flint
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Limits
-from dipc.decide.cache import Memory
 from dipc.decide.engine import Done, Engine, Executor, Finished, Pending, Question, Setup, Spent, Task, fingerprint
-from dipc.decide.obligation import MEASURED, Decision, Obligation
+from dipc.decide.obligation import (
+    MEASURED,
+    Counterexample,
+    Decision,
+    EndPoint,
+    FailureInterval,
+    Obligation,
+    Verdict,
+    Worst,
+)
+from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Measurer, Share
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning
+
+#: Marks the file as a cache of this program ("dipc"), and the version of its tables.
+_APPLICATION = 0x64697063
+_SCHEMA = 1
+
+#: Seconds to wait for another process that writes.
+PATIENCE = 30.0
+
+_MOST_PARAMETERS = 500
+
+
+def question_key(context: str, question: str) -> bytes:
+    """The hash of a question in its context."""
+    return hashlib.sha256(f"{context}\0{question}".encode()).digest()
+
+
+class Cache:
+    """A cache file, made where there is none. Raises DiagnosticError (E1302-E1306) for a file that cannot be used."""
+
+    def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
+        """`engine` is the fingerprint of the only engine whose answers may be in the file."""
+        self.name = os.fspath(path)
+        if not _may_be_file(Path(self.name)):
+            raise DiagnosticError(self._no_file())
+        self._database: sqlite3.Connection | None = None
+        with self._explained():
+            # An absolute path is always one: `:memory:` alone is none to SQLite.
+            path = Path(self.name).absolute()
+            self._database = sqlite3.connect(path, timeout=patience, isolation_level=None)
+            self._prepare(engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go; it may be used from elsewhere at any time, before and after."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """The answers that are there and whole."""
+        result: dict[bytes, str] = {}
+        database = self._open
+        with self._explained():
+            for position in range(0, len(keys), _MOST_PARAMETERS):
+                some = keys[position : position + _MOST_PARAMETERS]
+                marks = ",".join("?" * len(some))
+                rows = database.execute(f"SELECT key, answer, checksum FROM answers WHERE key IN ({marks})", some)  # noqa: S608 - question marks only
+                for key, answer, checksum in rows:
+                    if isinstance(answer, bytes) and checksum == _checksum(key, answer):
+                        result[key] = answer.decode("utf-8")
+        return result
+
+    def put(self, answers: Mapping[bytes, str]) -> None:
+        """Keep these answers: all of them, or, where that fails, none."""
+        rows = [
+            (key, text, _checksum(key, text))
+            for key, text in ((key, text.encode("utf-8")) for key, text in answers.items())
+        ]
+        with self._explained(), _transaction(self._open):
+            self._open.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+
+    def __len__(self) -> int:
+        database = self._open
+        with self._explained():
+            return int(database.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+    @property
+    def _open(self) -> sqlite3.Connection:
+        assert self._database is not None, "the cache was closed"
+        return self._database
+
+    def _prepare(self, engine: str) -> None:
+        database = self._open
+        # Both are read at one moment: another process may be making the file just now.
+        with _transaction(database, "DEFERRED"):
+            found, tables = _pragma(database, "application_id"), _tables(database)
+        if found not in (0, _APPLICATION) or (found == 0 and tables):
+            raise DiagnosticError(self._foreign("is a database of another program"))
+        # With a log beside the file, readers do not wait for a writer, and one that is killed harms nothing.
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        with _transaction(database):
+            if not _tables(database):
+                database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                database.execute(f"PRAGMA user_version = {_SCHEMA}")
+                database.execute("CREATE TABLE engine (name TEXT NOT NULL)")
+                database.execute(
+                    "CREATE TABLE answers (key BLOB PRIMARY KEY, answer BLOB NOT NULL, checksum BLOB NOT NULL)"
+                    " WITHOUT ROWID"
+                )
+                database.execute("INSERT INTO engine VALUES (?)", (engine,))
+        schema = _pragma(database, "user_version")
+        if schema != _SCHEMA:
+            raise DiagnosticError(self._other_version(f"by a version with tables of kind {schema}, not {_SCHEMA}"))
+        written = [name for (name,) in database.execute("SELECT name FROM engine")]
+        if written != [engine]:
+            raise DiagnosticError(
+                self._other_version(f"by dipc {', '.join(map(str, written)) or '?'}, and this is {engine}")
+            )
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """SQLite's errors in the block become diagnostics, and the file is let go."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where a damaged file holds no text
+            diagnostic = self._explain(error)
+            self.close()
+            raise DiagnosticError(diagnostic) from error
+        except DiagnosticError:
+            self.close()
+            raise
+
+    def _explain(self, error: Exception) -> Diagnostic:
+        name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+        match name.split("_")[0]:
+            case "BUSY" | "LOCKED":
+                return Diagnostic(
+                    "E1305",
+                    f"the cache `{self.name}` is locked by another process",
+                    notes=("wait for it to end, or give another file to `--cache`",),
+                )
+            case "READONLY" | "PERM" | "CANTOPEN" | "AUTH":
+                return Diagnostic(
+                    "E1304",
+                    f"the cache `{self.name}` cannot be written",
+                    notes=("a cache, and the directory it is in, must be writable",),
+                )
+            case "FULL" | "IOERR":
+                return Diagnostic(
+                    "E1306",
+                    f"the cache `{self.name}` cannot grow: {error}",
+                    notes=("what was decided so far is in it: make room, and run the same command again",),
+                )
+        return self._foreign(f"is no cache, or a damaged one: {error}")
+
+    def _foreign(self, what: str) -> Diagnostic:
+        return Diagnostic("E1303", f"`{self.name}` {what}", notes=("give another file to `--cache`, or delete it",))
+
+    def _other_version(self, by: str) -> Diagnostic:
+        return Diagnostic(
+            "E1302",
+            f"the cache `{self.name}` was written by another version of dipc",
+            notes=(f"it was written {by}", "give another file to `--cache`, or delete it"),
+        )
+
+    def _no_file(self) -> Diagnostic:
+        path = Path(self.name)
+        what = "is no path"
+        with suppress(OSError, ValueError):
+            what = "is a directory" if path.is_dir() else "is in no directory that exists"
+        return Diagnostic("E1304", f"the cache `{self.name}` {what}", notes=("give the path of a file to `--cache`",))
+
+
+@contextmanager
+def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    database.execute(f"BEGIN {kind}")
+    try:
+        yield
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def _may_be_file(path: Path) -> bool:
+    """Whether a file of this name is there or could be."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return path.parent.is_dir()
+    except (OSError, ValueError):  # too long for a path, or with a NUL character
+        return False
+    return not path.is_dir()
+
+
+def _checksum(key: bytes, answer: bytes) -> bytes:
+    return hashlib.sha256(key + answer).digest()
+
+
+def _pragma(database: sqlite3.Connection, name: str) -> int:
+    return int(database.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _tables(database: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+
+# --- Exact results as text, for the cache: a file that comes from elsewhere may hold anything, so nothing is unpickled
+#
+# Rationals are written in hexadecimal: Python reads and writes decimal integers of at most 4300 digits. What is read is
+# written again and compared: only a text that these functions could have written is an answer.
+
+#: What JSON gives back.
+Json = None | bool | int | str | list["Json"]
+
+
+class Unreadable(ValueError):
+    """A text that these functions did not write."""
+
+
+# --- numbers and closed forms ----------------------------------------------------------------------
+
+
+def rational_text(value: Fraction) -> str:
+    """`-1f/3` for -31/3."""
+    return f"{value.numerator:x}" if value.denominator == 1 else f"{value.numerator:x}/{value.denominator:x}"
+
+
+def read_rational(text: str) -> Fraction:
+    """The rational that `rational_text` wrote; raises Unreadable."""
+    numerator, _, denominator = text.partition("/")
+    try:
+        return Fraction(int(numerator, 16), int(denominator, 16) if denominator else 1)
+    except (ValueError, ZeroDivisionError):
+        raise Unreadable(text) from None
+
+
+def closed_text(value: Closed) -> str:
+    """The one text of this function: equal functions have equal texts."""
+    if isinstance(value, Quotient):
+        return f"{_terms_text(value.numerator)}|{_terms_text(value.denominator)}"
+    return _terms_text(value)
+
+
+def read_closed(text: str) -> Closed:
+    """The function that `closed_text` wrote, with a denominator taken for positive as it was; raises Unreadable."""
+    numerator, bar, denominator = text.partition("|")
+    if not bar:
+        return _read_terms(numerator)
+    below = _read_terms(denominator)
+    if below.is_zero():
+        raise Unreadable(text)
+    return Quotient(_read_terms(numerator), below)
+
+
+def _terms_text(value: ExpPoly) -> str:
+    """The least unit n, and the terms k, j, c of Σ c·eps^k·e^{(j/n)·eps} by k and j."""
+    unit, terms = value.integer_terms()
+    common = gcd(unit, *(j for _, j, _ in terms))
+    parts = [f"{unit // common:x}"]
+    parts += [
+        f"{k:x},{j // common:x},{int(c.p):x}" + (f"/{int(c.q):x}" if c.q != 1 else "")
+        for k, j, c in sorted(terms, key=itemgetter(0, 1))
+    ]
+    return " ".join(parts)
+
+
+def form_text(form: Closed | None, reason: str | None) -> str:
+    """The closed form of a bound, or the reason why it has none."""
+    return json.dumps([None if form is None else closed_text(form), reason])
+
+
+def read_form(text: str) -> Closed | str:
+    """What `form_text` wrote; raises Unreadable."""
+    try:
+        form, reason = json.loads(text)
+        result = read_closed(form) if reason is None else reason
+        same = form_text(None, result) if isinstance(result, str) else form_text(result, None)
+    except _MALFORMED as error:
+        raise Unreadable(text) from error
+    if same != text:
+        raise Unreadable(text)
+    return result
+
+
+#: What reading a text that is not one of these may come to.
+_MALFORMED = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)
+
+
+def _read_terms(text: str) -> ExpPoly:
+    first, *parts = text.split() or [""]
+    collected: dict[tuple[int, int], flint.fmpq] = {}
+    try:
+        unit = int(first, 16)
+        for part in parts:
+            k, j, c = part.split(",")
+            above, _, below = c.partition("/")
+            collected[int(k, 16), int(j, 16)] = flint.fmpq(int(above, 16), int(below, 16) if below else 1)
+        if unit < 1 or any(k < 0 for k, _ in collected):
+            raise Unreadable(text)
+        return ExpPoly.from_integer_exponents(collected, unit)
+    except (ValueError, ArithmeticError):
+        raise Unreadable(text) from None
+
+
+# --- questions: only written -----------------------------------------------------------------------
+
+
+def bound_text(bound: Bound) -> str:
+    """A text that no other bound has."""
+    return ";".join([rational_text(bound.constant), *map(_share_text, bound.shares)])
+
+
+def _share_text(share: Share) -> str:
+    return "&".join(["" if share.weight is None else closed_text(share.weight), *map(_event_text, share.events)])
+
+
+def _event_text(event: Event) -> str:
+    noises = [f"{noise.law.identity}:{noise.rate}:{noise.mean}" for noise in event.noises]
+    constraints = [
+        " ".join([f"{position}*{c}" for position, c in item.coefficients])
+        + f"{'>' if item.strict else '>='}{item.constant}"
+        for item in event.constraints
+    ]
+    return f"[{','.join(noises)}|{','.join(constraints)}]"
+
+
+def beta_text(beta: BetaForm) -> str:
+    """A text that no other beta has."""
+    return f"~{beta}" if beta.closed is None else closed_text(beta.closed.value)
+
+
+# --- decisions -------------------------------------------------------------------------------------
+
+
+def decision_text(decision: Decision) -> str:
+    """The verdict with its counterexample, failing intervals and reason, without the bound."""
+    counterexample = decision.counterexample
+    return json.dumps(
+        [
+            str(decision.verdict),
+            None
+            if counterexample is None
+            else [
+                rational_text(counterexample.eps),
+                *_pair(counterexample.probability),
+                *_pair(counterexample.required),
+            ],
+            [[_end(failing.start), _end(failing.end), _worst(failing.worst)] for failing in decision.failing],
+            decision.reason,
+        ],
+        separators=(",", ":"),
+    )
+
+
+def read_decision(text: str, bound: ClosedForm | None) -> Decision:
+    """What `decision_text` wrote of an obligation with this bound; raises Unreadable."""
+    try:
+        verdict, found, failing, reason = json.loads(text)
+        decision = Decision(
+            Verdict(verdict),
+            bound,
+            None if found is None else _read_counterexample(*found),
+            tuple(
+                FailureInterval(_read_end(*start), _read_end(*end), _read_worst(worst)) for start, end, worst in failing
+            ),
+            reason,
+        )
+        refuted, open_ = decision.verdict is Verdict.INACCURATE, decision.verdict is Verdict.UNDECIDED
+        possible = (
+            (decision.counterexample is not None) == refuted
+            and isinstance(reason, str) == open_
+            and (open_ or reason is None)
+            and (refuted or not failing)
+            and all(map(_is_interval, decision.failing))
+            and decision_text(decision) == text
+        )
+    except _MALFORMED as error:
+        raise Unreadable(text) from error
+    if not possible:
+        raise Unreadable(text)
+    return decision
+
+
+def _is_interval(failing: FailureInterval) -> bool:
+    start, end, worst = failing.start, failing.end, failing.worst
+    if start.high is None or not 0 <= start.low <= start.high:
+        return False
+    if end.high is not None and not start.low <= end.low <= end.high:
+        return False
+    ends = () if worst is None else (worst.eps, worst.shortfall)
+    return all(pair is None or pair[0] <= pair[1] for pair in ends)
+
+
+def _pair(ends: tuple[Fraction, Fraction]) -> list[str]:
+    return [rational_text(end) for end in ends]
+
+
+def _end(point: EndPoint) -> Json:
+    return [rational_text(point.low), None if point.high is None else rational_text(point.high), point.included]
+
+
+def _worst(worst: Worst | None) -> Json:
+    if worst is None:
+        return None
+    pairs: list[Json] = [None if ends is None else [*_pair(ends)] for ends in (worst.eps, worst.shortfall)]
+    return [*pairs, worst.attained]
+
+
+def _read_counterexample(eps: str, low: str, high: str, least: str, most: str) -> Counterexample:
+    point = read_rational(eps)
+    probability, required = (read_rational(low), read_rational(high)), (read_rational(least), read_rational(most))
+    if not (point > 0 and probability[0] <= probability[1] < required[0] <= required[1]):
+        raise Unreadable("a counterexample that shows nothing")
+    return Counterexample(point, probability, required)
+
+
+def _read_end(low: str, high: str | None, included: bool) -> EndPoint:
+    return EndPoint(read_rational(low), None if high is None else read_rational(high), bool(included))
+
+
+def _read_worst(worst: list[list[str] | None] | None) -> Worst | None:
+    if worst is None:
+        return None
+    eps, shortfall, attained = worst
+    return Worst(_read_pair(eps), _read_pair(shortfall), bool(attained))
+
+
+def _read_pair(ends: list[str] | None) -> tuple[Fraction, Fraction] | None:
+    if ends is None:
+        return None
+    low, high = ends
+    return read_rational(low), read_rational(high)
+
+
+# --- Questions with their answers, as a cache file keeps them ---------------------------------------------------------
+#
+
+_T = TypeVar("_T")
+
+
+class Memory:
+    """Bounds and their closed forms, within limits of measuring; and decisions on obligations whose bound is a known
+    closed form, within limits of signs and to so many digits. What it reads and cannot make out, it does not know."""
+
+    def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
+        self._cache = cache
+        self._malformed = 0
+        self._measure = _digest("measure", repr(measure))
+        self._measure_long = _digest("measure at length", repr(measure))
+        self._sign = _digest("sign", repr(sign), digits)
+        self._unexpanded = _digest("unexpanded", repr(measure), repr(sign), digits)
+
+    def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
+        """The bound in closed form, the reason why it has none, or None where nothing is known. What takes more than a
+        moment to be measured is looked up with `long` alone."""
+        result = self._read(self._bound_key(bound, long=False), read_form)
+        return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
+
+    def unexpanded(self, obligation: Obligation) -> Decision | None:
+        """What was decided of this obligation, whose bound has no closed form that was reached."""
+        return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
+
+    def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
+        """What was decided of this obligation, whose bound is `form`."""
+        return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
+
+    def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
+        text = self._cache.get([key]).get(key)
+        if text is None:
+            return None
+        try:
+            return read(text)
+        except Unreadable:
+            self._malformed += 1
+            return None
+
+    def close(self) -> None:
+        """Say what could not be made out."""
+        if self._malformed:
+            answers = "1 answer" if self._malformed == 1 else f"{self._malformed} answers"
+            name = self._cache.name
+            message = f"{answers} in the cache `{name}` could not be made out; what was asked was decided anew"
+            warnings.warn(DipcWarning(message), stacklevel=1)
+
+    def keep(self, answers: Sequence[tuple[Question, Decision]]) -> None:
+        """Remember the answers to these questions."""
+        kept: dict[bytes, str] = {}
+        for question, decision in answers:
+            form = decision.bound
+            if isinstance(question, Bound) or form is not None:
+                bound = question if isinstance(question, Bound) else question.bound
+                text = form_text(None, decision.reason) if form is None else form_text(form.value, None)
+                kept[self._bound_key(bound, long=form is None or decision.long)] = text
+            if isinstance(question, Obligation):
+                key = self._unexpanded_key(question) if form is None else self._obligation_key(form, question)
+                kept[key] = decision_text(decision)
+        self._cache.put(kept)
+
+    def _bound_key(self, bound: Bound, *, long: bool) -> bytes:
+        return question_key(self._measure_long if long else self._measure, bound_text(bound))
+
+    def _unexpanded_key(self, obligation: Obligation) -> bytes:
+        return question_key(self._unexpanded, f"{bound_text(obligation.bound)};{_said(obligation)}")
+
+    def _obligation_key(self, form: ClosedForm, obligation: Obligation) -> bytes:
+        return question_key(self._sign, f"{closed_text(form.value)};{_said(obligation)}")
+
+
+def _said(obligation: Obligation) -> str:
+    """What is said of the bound."""
+    return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
 
 #: Cases looked ahead at: so many may be begun before the first of them is done.
 WINDOW = 20_000

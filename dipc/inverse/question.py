@@ -31,8 +31,8 @@ from dipc.questions.question import question as about_table
 from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.class_claim import is_free
-from dipc.rules.evidence import Posed, Variable
 from dipc.rules.goal import Proof
+from dipc.rules.rule import Posed, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import Name

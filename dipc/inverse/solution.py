@@ -17,7 +17,7 @@ from dipc.decide.obligation import EndPoint
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.questions.report import RowResult, warnings_json
-from dipc.rules.evidence import Variable
+from dipc.rules.rule import Variable
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 

@@ -63,7 +63,7 @@ from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
 from dipc.questions.report import ClassNote, ClassResult, RowResult
 from dipc.questions.source import Source
-from dipc.rules.evidence import Posed, Variable
+from dipc.rules.rule import Posed, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Number, number_cell

@@ -12,7 +12,7 @@ from dipc.decide.obligation import EndPoint, failing_regions
 from dipc.frozen import frozen
 from dipc.inverse.question import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
 from dipc.inverse.solution import EpsSolution, Span, Status
-from dipc.rules.evidence import Variable
+from dipc.rules.rule import Variable
 from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import order, root_cell

@@ -25,7 +25,7 @@ from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
 from dipc.program.nearness import Nearness
 from dipc.program.program import ExitShare, Probabilities
-from dipc.rules.evidence import Variable
+from dipc.rules.rule import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, limit_at_zero

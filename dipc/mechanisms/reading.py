@@ -42,9 +42,9 @@ from dipc.mechanisms.types import (
 )
 from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, nearest, read_source
-from dipc.text.noiseless import with_noiseless_ideal
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
+from dipc.text.rewriting import with_noiseless_ideal
 
 #: What stands between a file and the name of a mechanism in it.
 SEPARATOR = "::"

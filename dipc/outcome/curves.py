@@ -35,7 +35,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Source
-from dipc.rules.evidence import Posed, Variable
+from dipc.rules.rule import Posed, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

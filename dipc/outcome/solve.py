@@ -35,7 +35,7 @@ from dipc.outcome.words import (
     shown,
 )
 from dipc.program.expected_error import Erring
-from dipc.rules.evidence import Variable
+from dipc.rules.rule import Variable
 
 _STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
 

@@ -28,7 +28,7 @@ from dipc.outcome.words import (
     says_nothing,
 )
 from dipc.questions.report import ClassResult, RowResult, warnings_json
-from dipc.rules.evidence import Variable
+from dipc.rules.rule import Variable
 
 SCHEMA = "dipc.tighten/1"
 

@@ -42,8 +42,8 @@ from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, R
 from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import FREE, ClassClaim
-from dipc.rules.evidence import ClaimedDistances, Farkas, Posed, Proved, Variable
 from dipc.rules.goal import ConvexClass
+from dipc.rules.rule import ClaimedDistances, Farkas, Posed, Proved, Variable
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
 

@@ -14,7 +14,7 @@ from dipc.frozen import frozen
 from dipc.program.program import Program, Work
 from dipc.questions.report import ClassResult, Method, Report, ReportedRows, RowResult
 from dipc.questions.source import Case, Settling, Source, results
-from dipc.rules.evidence import Posed
+from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 

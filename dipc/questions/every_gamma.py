@@ -30,7 +30,7 @@ from dipc.program.program import Program, Work
 from dipc.questions.report import CaseEvidence, Report, RowNames, RowOutcome, RowResult
 from dipc.questions.source import Settling, Source
 from dipc.rules.class_claim import FREE
-from dipc.rules.evidence import Posed, TheProbability, Variable
+from dipc.rules.rule import Posed, TheProbability, Variable
 from dipc.sign.interval import Interval
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

@@ -53,15 +53,18 @@ from dipc.rules.every_rule import (
     Choice,
     Established,
     Needed,
+    all_facets,
+    by_distances,
     established_as_a_whole,
     established_by_integers,
     established_in_parts,
     first_established,
+    has_static_facets,
+    known_region,
     least_needing,
     simple_proofs,
     united_proofs,
 )
-from dipc.rules.evidence import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Variable
 from dipc.rules.facets import Metric as FacetMetric
 from dipc.rules.facets import choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, stated_goal
@@ -69,7 +72,7 @@ from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, classes, finite_cases, near_answers, same_answers
 from dipc.rules.integer_distances import Asking, at_distance
 from dipc.rules.least_slacks import Lower
-from dipc.rules.parts import all_facets, by_distances, has_static_facets, known_region
+from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value

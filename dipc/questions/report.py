@@ -29,8 +29,8 @@ from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Ob
 from dipc.frozen import frozen
 from dipc.program.ideal import Region
 from dipc.program.program import Probabilities, Program
-from dipc.rules.evidence import Empty, Proved
 from dipc.rules.halfspaces import Corner, Moving
+from dipc.rules.rule import Empty, Proved
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic

@@ -21,7 +21,7 @@ from dipc.program.nearness import Nearness
 from dipc.program.program import Program, Work
 from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
 from dipc.questions.source import Settling, Source
-from dipc.rules.evidence import Posed, TheProbability, Variable
+from dipc.rules.rule import Posed, TheProbability, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic

@@ -17,7 +17,7 @@ from dipc.decide.obligation import Decision, Obligation
 from dipc.measure.measure import Bound
 from dipc.program.program import Program, Work
 from dipc.questions.report import Effort, Report, RowResult
-from dipc.rules.evidence import Posed
+from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 

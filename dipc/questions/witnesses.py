@@ -30,10 +30,10 @@ from dipc.questions.report import Refuted, RowResult, input_texts
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
-from dipc.rules.evidence import Posed
 from dipc.rules.goal import ConvexClass
 from dipc.rules.halfspaces import Moving, least
 from dipc.rules.least_slacks import Lower
+from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value

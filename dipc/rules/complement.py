@@ -16,10 +16,9 @@ from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
-from dipc.rules.evidence import ClaimedDistances, Complement, ShareEvidence, SlackBound
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.least_slacks import is_constant, slack_of
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, ClaimedDistances, Complement, Instance, Rule, ShareEvidence, SlackBound
 
 _ONE = ExpPoly.one()
 

@@ -2,29 +2,211 @@
 
 A goal is proved by one rule for the class as it is, or by one for each part of it. What a rule gives are obligations,
 all of which have to hold: `proofs` yields them, `established_as_a_whole` and `established_in_parts` try them.
+
+**Parts** of a class are proved by themselves: by what its distance from other answers implies, and by signs of slacks.
+They cover the class, so that what is proved of each is true of all of its inputs.
+
+**Weights of choices** depend on eps alone, in bounds about distance·eps. Where all such weights of a program are a +
+b·g for one function g of eps, as those of one coin are, they lie on the segment between their values at the least and
+the greatest g. A sum of weight·probability is linear in the weights, so that at every eps it is at least the lesser of
+the sums at the two ends, whatever eps·distance is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import Undecided
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
+from dipc.algebra.limits import Limits, Undecided
+from dipc.chain.constraints import Affine, Constraint, constraint, contradict
+from dipc.decide.decide import decide
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
+from dipc.program.ideal import Region
+from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
 from dipc.rules.complement import COMPLEMENT
-from dipc.rules.evidence import Empty, Posed, Proved, SlackBound
-from dipc.rules.extreme_weights import with_extreme_weights
-from dipc.rules.goal import Goal, Proof, fixed_requirement, is_certified, restatements, stated_goal
+from dipc.rules.facets import MOST_CHOICES, choices
+from dipc.rules.goal import (
+    ConvexClass,
+    Goal,
+    Proof,
+    Setting,
+    fixed_requirement,
+    is_certified,
+    requirement,
+    restatements,
+    stated_goal,
+)
+from dipc.rules.halfspaces import Moving
+from dipc.rules.input_classes import InputClass
 from dipc.rules.integer_distances import Asking, at_every_integer
 from dipc.rules.joint_tails import JOINT_TAILS
-from dipc.rules.least_slacks import LEAST_SLACKS
+from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, jointly
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.parts import by_distances, by_signs
-from dipc.rules.rule import Bounds, Rule
+from dipc.rules.rule import Bounds, Empty, Instance, Jointly, Posed, Proved, Rule, SlackBound
 from dipc.rules.vertices import VERTICES
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.text.ast import CompareOp
+
+_ZERO = Fraction(0)
+
+
+def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
+    """Convex classes that cover this one: by all that its distance from other answers implies, and by whether outputs
+    without noise are within gamma of det's. None but itself where that makes no difference. Raises Undecided."""
+    inputs, piece = convex.inputs, convex.piece
+    gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
+    exits = [_within(centered, gamma, inputs.whole) for centered in piece.exits]
+    finer = pieces(convex.guards, exits, setting.program.limits.pieces)
+    known = known_region(setting, inputs, piece)
+    moves = has_static_facets(inputs, convex.own_facets)
+    sides = choices(known, inputs.rivals, setting.metric, slanted=True) if moves else ((),)
+    if len(finer) * len(sides) > MOST_CHOICES:
+        return [convex]
+    convex_classes = []
+    for each in finer:
+        guards = (*piece.guards, *each.guards)
+        for side in sides:
+            both = tuple(dict.fromkeys([*convex.side, *side]))
+            facets = all_facets(inputs, convex.own_facets, guards, both)
+            convex_classes.append(ConvexClass(convex.number, inputs, ConvexPiece(guards, each.exits), both, facets))
+    return convex_classes
+
+
+def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
+    """Convex classes that cover this one, on each of which none of the forms is both positive and negative; none if
+    there would be too many."""
+    inputs = convex.inputs
+    every = [convex.piece.guards]
+    for form in forms:
+        whole = all(slot in inputs.whole for slot, _ in form.inputs)
+        sides = constraint(form, CompareOp.GE, whole), constraint(-form, CompareOp.GT, whole)
+        both = [(*guards, side) for guards in every for side in sides]
+        every = [guards for guards in both if not contradict([*inputs.region.guards, *guards])]
+        if len(every) > MOST_CHOICES:
+            return []
+    return [
+        replace(
+            convex,
+            piece=ConvexPiece(guards, convex.piece.exits),
+            facets=all_facets(inputs, convex.own_facets, guards, convex.side),
+        )
+        for guards in every
+    ]
+
+
+def all_facets(
+    inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
+) -> tuple[Moving, ...]:
+    """All half-spaces that the inputs of a piece are behind: those of its region's guards, of the guards of ints, which
+    those that move do not imply near an edge, of the piece's own `guards`, and of one side of others."""
+    ints = [guard for guard in inputs.region.guards if guard.whole]
+    static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]
+    return (*own, *static, *side)
+
+
+def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
+    """Whether the class has facets of which it is not known how they retreat as the distance grows."""
+    return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
+
+
+def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
+    """The region of the class, where answers count as the same that of a piece: only there it is known which."""
+    if setting.near is None:
+        return inputs.region
+    return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
+
+
+def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
+    """The exit where its outputs without noise are within gamma of det's, which is a comparison of inputs; those of
+    `whole` are ints."""
+    radius = Affine.number(gamma)
+    near = [
+        constraint(radius - side, CompareOp.GE, all(slot in whole for slot, _ in form.inputs))
+        for form in centered.points
+        for side in (form, -form)
+        if form.inputs
+    ]
+    return replace(centered, guards=(*centered.guards, *near))
+
+
+_ZERO = Fraction(0)
+
+
+#: A weight to a number for it.
+Values = Mapping[Closed, Fraction]
+
+
+def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
+    """What the rule gives, where a distance is open and weights depend on eps alone for both of their ends."""
+    ways = instance.others if rule.of_others else instance.ways
+    if ways is None:
+        return None
+    points = ends(ways, limits) if instance.distances.is_open else None
+    if points is None:
+        return rule.bounds(instance)
+    each = [rule.bounds(instance.weighted(values)) for values in points]
+    functions = [bounds.functions for bounds in each if bounds is not None and bounds.functions]
+    if len(functions) < len(points):
+        return None
+    every = dict.fromkeys(function for some in functions for function in some)
+    tails = any(bounds is not None and isinstance(bounds.why, Jointly) and bounds.why.tails for bounds in each)
+    return Bounds(tuple(every), None if tails else jointly(instance))
+
+
+def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
+    """Two points such that the weights of the exits are between them at every eps > 0: the weights that depend on eps,
+    each with its number at the point. None where that is not known, or no weight depends on eps."""
+    first, *others = dict.fromkeys(
+        centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)
+    ) or (None,)
+    if first is None:
+        return None
+    start, end = _at_zero(first), _at_infinity(first)
+    if start is None or end is None or start == end:
+        return None
+    low, high = min(start, end), max(start, end)
+    if not (_is_positive(first - low, limits) and _is_positive(high - first, limits)):
+        return None
+    points: tuple[dict[Closed, Fraction], dict[Closed, Fraction]] = {first: start}, {first: end}
+    for other in others:
+        mine = _at_zero(other), _at_infinity(other)
+        if mine[0] is None or mine[1] is None:
+            return None
+        slope = (mine[1] - mine[0]) / (end - start)
+        if Quotient.of(other) != Quotient.of(first) * slope + (mine[0] - slope * start):
+            return None
+        points[0][other], points[1][other] = mine[0], mine[1]
+    return points
+
+
+def _is_positive(value: Closed, limits: Limits) -> bool:
+    try:
+        one = PiecewiseForm(ExpPoly.one())
+        return decide(ClosedForm(value), one, (Interval.positive(),), limits).verdict is Verdict.ACCURATE
+    except Undecided:
+        return False
+
+
+def _at_zero(value: Closed) -> Fraction | None:
+    """The limit as eps -> 0, where numerator and denominator have limits and the denominator's is not 0."""
+    above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
+    return above / below if below else None
+
+
+def _at_infinity(value: Closed) -> Fraction | None:
+    """The limit as eps -> ∞; None where it is infinite."""
+    above, below = [{(q, k): c for k, q, c in poly.terms()} for poly in fraction_of(value)]
+    leading = max(below)
+    if not above or max(above) < leading:
+        return _ZERO
+    return above[leading] / below[leading] if max(above) == leading else None
+
 
 #: The rules for a class as it is. They cost no more than the linear programs of its slacks.
 SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)

@@ -17,12 +17,11 @@ from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.rules.centered_exits import ConvexPiece, ExitFinder
 from dipc.rules.class_claim import ClassClaim, Fixed, Scale, products
-from dipc.rules.evidence import ClaimedDistances, Empty, Posed, Proved, Variable, Why
 from dipc.rules.facets import Metric
 from dipc.rules.halfspaces import Ceiling, Moving, greatest_alpha
 from dipc.rules.input_classes import InputClass, NearAnswers
 from dipc.rules.least_slacks import LEAST_SLACKS, Lower
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, ClaimedDistances, Empty, Instance, Posed, Proved, Rule, Variable, Why
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 

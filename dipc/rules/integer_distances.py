@@ -28,12 +28,11 @@ from dipc.measure.lattice import Unsettled, lattice_trend
 from dipc.measure.measure import Measurer
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import ClassClaim, Fixed
-from dipc.rules.evidence import ClaimedDistances, Farkas, Posed
 from dipc.rules.goal import ConvexClass, Goal, Requirement, at_zero, fixed_requirement
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.joint_tails import front_of, is_tail, total_of
 from dipc.rules.least_slacks import slack_of
-from dipc.rules.rule import Instance
+from dipc.rules.rule import ClaimedDistances, Farkas, Instance, Posed
 from dipc.rules.vertices import Certain, End, box_of
 from dipc.sign.box import Growth, Trend, never_negative, of_ring, times, total
 from dipc.sign.piecewise import over_positive

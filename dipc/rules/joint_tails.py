@@ -19,10 +19,9 @@ from dipc.measure.event import Event
 from dipc.measure.measure import measure
 from dipc.rules.centered_exits import NoiseComponent
 from dipc.rules.complement import widest
-from dipc.rules.evidence import ClaimedDistances, SlackBound
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.least_slacks import is_constant, jointly, slack_of
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule, SlackBound
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

@@ -11,10 +11,9 @@ from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
-from dipc.rules.evidence import ClaimedDistances, Farkas, Jointly, ShareEvidence, SlackBound
 from dipc.rules.halfspaces import Corner, Moving, best_bound, corner, single_bound
 from dipc.rules.halfspaces import ImpliedBound as Implied
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, Jointly, Rule, ShareEvidence, SlackBound
 
 
 @frozen

@@ -2,25 +2,209 @@
 
 A rule is a function of an `Instance`. To add one: a file here with the rule, its lemma and the proof of that in the
 docstring, and a line in the list of `dipc.rules.every_rule`; `check`, `tighten`, `solve`, certificates and plots all
-try that list. What the checker is to follow brings its evidence (`dipc.rules.evidence`), other rules bring none.
+try that list. What the checker is to follow brings its evidence: why a bound of a class
+of inputs is one, as plain data that can be added up again without linear programming. Other rules bring none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
 from dipc.chain.constraints import Affine, Constraint, contradict
+from dipc.decide.obligation import Obligation
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.rules.centered_exits import CenteredExit, united, with_weights
-from dipc.rules.evidence import ClaimedDistances, Why
-from dipc.rules.halfspaces import Moving
+from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.sign.interval import Interval
+
+
+class Variable(StrEnum):
+    """What the functions of an obligation are functions of."""
+
+    EPS = "eps"
+    ALPHA_EPS = "alpha*eps"
+    GAMMA_EPS = "gamma*eps"
+
+
+class Why(Protocol):
+    """Why a bound is one. `exact`: it is the probability itself, at an input that the claim is about, so that what
+    refutes the obligation refutes the claim; otherwise it is a lower bound only, with evidence (Farkas weights, the
+    complement, a union) from which a certificate is written."""
+
+    @property
+    def exact(self) -> bool: ...
+
+
+@frozen
+class Posed:
+    """An obligation with where it comes from."""
+
+    obligation: Obligation
+    variable: Variable
+    why: Why
+
+
+@frozen
+class TheProbability:
+    """The bound of an obligation is the probability itself, at an input that the claim is about."""
+
+    exact: bool = True
+
+
+@frozen
+class ClaimedDistances:
+    """What alpha and gamma are, as base + rate·distance of the distance that is left open; with both rates 0 none is,
+    and all numbers are what they are."""
+
+    alpha_base: Fraction
+    alpha_rate: Fraction
+    gamma_base: Fraction
+    gamma_rate: Fraction
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.alpha_rate or self.gamma_rate)
+
+    @property
+    def alpha(self) -> Fraction | None:
+        """alpha where it is a number, else None."""
+        return None if self.alpha_rate else self.alpha_base
+
+
+@frozen
+class SlackBound:
+    """form(u) + radius·gamma >= base + distance·slope for every input u of a class, with the claim's alpha and gamma.
+
+    The proof: form = constant + Σ weight · (form of that half-space) with weights > 0, and each half-space has
+    form(u) >= alpha·step. The bound is attained where all of these half-spaces are met. Of a form of int inputs the
+    bound at a number alpha is rounded up to a value that it has at integers.
+    """
+
+    form: Affine
+    radius: int
+    weights: tuple[tuple[int, Fraction], ...]
+    base: Fraction
+    slope: Fraction
+
+    @property
+    def tight(self) -> tuple[int, ...]:
+        return tuple([k for k, _ in self.weights])
+
+
+@frozen
+class ShareEvidence:
+    """One share of a bound: `outputs` are bounds of what must not be negative for outputs without noise to be within
+    gamma; `events` has one bound for each constraint of each event of the share, in their order."""
+
+    outputs: tuple[SlackBound, ...]
+    events: tuple[tuple[SlackBound, ...], ...]
+
+
+@frozen
+class Farkas:
+    """The bound is Σ weight·Π Pr[event] over ways to the answer, each event at lower bounds of its slacks; events only
+    grow with their slacks. `halfspaces` hold all inputs that the claim is about."""
+
+    halfspaces: tuple[Moving, ...]
+    distances: ClaimedDistances
+    shares: tuple[ShareEvidence, ...]
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+
+@frozen
+class Exact:
+    """The bound is the probability at the inputs `corner`, too, which are in the class, at exactly the distance that
+    the claim is about: nothing is lost."""
+
+    bound: Farkas
+    corner: Corner
+
+    @property
+    def exact(self) -> bool:
+        return True
+
+
+@frozen
+class Approached:
+    """The bound is what the probabilities at inputs of the class come as near to as one likes: where it fails, the
+    claim does at one of them."""
+
+    bound: Farkas
+
+    @property
+    def exact(self) -> bool:
+        return True
+
+
+@frozen
+class Complement:
+    """The bound is 1 - Σ weight·Π Pr[event] over ways to other answers, each event at upper bounds of its slacks.
+
+    `shares` has their negatives: -form(u) >= base + distance·slope. Constraints whose slack has no upper bound are left
+    out of the events, which only grow by that.
+    """
+
+    halfspaces: tuple[Moving, ...]
+    distances: ClaimedDistances
+    shares: tuple[ShareEvidence, ...]
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+
+@frozen
+class Jointly:
+    """Bounds of which at each input of the class one is at most the probability, where slacks cannot all be worst at
+    once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of `tails` of ways to
+    other answers together (see `joint_tails`). `slacks` are what is known of the slacks, and of sums of them, from both
+    sides."""
+
+    halfspaces: tuple[Moving, ...]
+    distances: ClaimedDistances
+    slacks: tuple[SlackBound, ...]
+    tails: bool
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+
+# --- what the verdict on a class rests on -----------------------------------------------------------
+
+
+@frozen
+class Proved:
+    """The obligation holds, and it is about all inputs of the class: those at a distance of `dd` where that is given,
+    a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are. `besides` are other
+    obligations that hold, where several bounds are needed. `beyond` says what of the proof cannot be added up again
+    from them; with `counted` it is about integer distances, `posed` about the least, 1, and these are bounds of slacks
+    at greater ones."""
+
+    posed: Posed
+    dd: str | None
+    ceiling: Ceiling | None
+    besides: tuple[Obligation, ...] = ()
+    beyond: str | None = None
+    counted: tuple[SlackBound, ...] = ()
+
+
+@frozen
+class Empty:
+    """No input of the class is so far from other answers that something is claimed."""
+
+    ceiling: Ceiling
 
 
 def _not_known() -> None:

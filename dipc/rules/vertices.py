@@ -17,10 +17,9 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole, opposite
-from dipc.rules.evidence import ClaimedDistances
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.least_slacks import is_constant, jointly, slack_of
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule
 
 #: More comparisons than this have too many vertices.
 _MOST_COMPARISONS = 5

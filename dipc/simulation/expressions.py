@@ -1,49 +1,465 @@
-"""Expressions and declarations, evaluated for many runs at once by walking the syntax tree."""
+"""Expressions and declarations, evaluated for many runs at once by walking the syntax tree.
+
+A batch of runs remembers columns of exact values, numbers over draws, and the variables that hold them.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, assert_never
+from math import inf, lcm
+from typing import Any, Generic, TypeVar, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dipc.algebra.reals import Real
-from dipc.simulation.columns import (
-    COMPARISONS,
-    Batch,
-    Column,
-    Domain,
-    Form,
-    Mask,
-    Number,
-    Positions,
-    Scope,
-    SimulatedVariable,
-    Undefined,
-    apply,
-    compared,
-    constant,
-    counted,
-    gathered,
-    joined,
-    minus,
-    negated,
-    over,
-    plus,
-    split,
-    times,
-    truth_column,
-    truth_mask,
-)
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.numbers import is_irrational, monomial
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Hashable)
+
+#: Positions in arrays: numbers of runs, or codes into a table.
+Positions = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+#: So many values are looked for one by one faster than all together.
+_FEW = 8
+
+_ZERO = np.zeros((), dtype=np.intp)
+
+
+class Undefined(Exception):
+    """An operation has no result for some run, which stands at `position` in the columns it was applied to."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+@frozen(eq=False)
+class Column(Generic[T]):
+    """The i-th run has the value `values[codes[i]]`. Not every value need occur."""
+
+    values: Sequence[T]
+    codes: Positions
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def at(self, positions: Positions | Mask) -> Column[T]:
+        """The column of the runs at `positions`."""
+        return Column(self.values, self.codes[positions])
+
+
+def constant(value: T, size: int) -> Column[T]:
+    """The same value for each of `size` runs."""
+    return Column((value,), np.broadcast_to(_ZERO, size))
+
+
+def truth_column(mask: Mask) -> Column[Any]:
+    """The truth values of a mask."""
+    return Column((False, True), mask.astype(np.intp))
+
+
+def truth_mask(column: Column[Any]) -> Mask:
+    """The runs for which a column of truth values is true."""
+    return np.array(column.values, dtype=np.bool_)[column.codes]
+
+
+def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
+    """The codes that occur, increasing, and for each run the place of its own among them. All codes are < `bound`."""
+    if bound == 1:
+        return np.zeros(min(1, len(codes)), dtype=np.intp), np.broadcast_to(_ZERO, len(codes))
+    if bound > 4 * len(codes) + 1024:
+        present, places = np.unique(codes, return_inverse=True)
+        return present, places.astype(np.intp, copy=False)
+    present = np.flatnonzero(np.bincount(codes, minlength=bound))
+    place = np.empty(bound, dtype=np.intp)
+    place[present] = np.arange(len(present))
+    return present, place[codes]
+
+
+def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
+    """The column of tuples of the given columns, at least one; each value of its table occurs, and only once."""
+    size = len(columns[0])
+    groups, places = min(1, size), np.broadcast_to(_ZERO, size)
+    steps: list[tuple[Positions, Positions]] = []
+    for column in columns:
+        width = len(column.values)
+        if width > 1:
+            present, places = distinct(places * width + column.codes, groups * width)
+            steps.append((present // width, present % width))
+            groups = len(present)
+    # Back from the last column to the first: which of its values is in each group, and which group it came from.
+    group = np.arange(groups)
+    result: list[list[Any]] = []
+    for column in reversed(columns):
+        if len(column.values) > 1:
+            before, code = steps.pop()
+            result.append([column.values[at] for at in code[group].tolist()])
+            group = before[group]
+        else:
+            result.append([column.values[0]] * groups)
+    return Column(list(zip(*reversed(result), strict=True)), places)
+
+
+def apply(function: Callable[..., R], *columns: Column[Any]) -> Column[R]:
+    """`function` of the columns, run by run; it is called once for each combination of values that occurs.
+
+    Raises Undefined where the function raises ArithmeticError.
+    """
+    groups = joined(columns)
+    table: dict[R, int] = {}
+    codes = np.empty(len(groups.values), dtype=np.intp)
+    for number, arguments in enumerate(groups.values):
+        try:
+            result = function(*arguments)
+        except ArithmeticError as error:
+            raise Undefined(int(np.argmax(groups.codes == number))) from error
+        codes[number] = table.setdefault(result, len(table))
+    if len(table) == 1:
+        return constant(next(iter(table)), len(groups))
+    return Column(list(table), codes[groups.codes])
+
+
+def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
+    """Each value that occurs, with the positions where it does, increasing."""
+    present, places = distinct(column.codes, len(column.values))
+    if len(present) == 1:
+        yield column.values[int(present[0])], np.arange(len(column))
+        return
+    if len(present) <= _FEW:
+        for number, code in enumerate(present.tolist()):
+            yield column.values[code], np.flatnonzero(places == number)
+        return
+    # NumPy sorts short integers without comparing them.
+    keys = places.astype(np.uint16) if len(present) <= 1 << 16 else places
+    order = np.argsort(keys, kind="stable")
+    ends = np.cumsum(np.bincount(places, minlength=len(present)))
+    for code, positions in zip(present.tolist(), np.split(order, ends[:-1]), strict=True):
+        yield column.values[code], positions
+
+
+def gathered(parts: Iterable[tuple[Positions, Column[R]]], size: int) -> Column[R]:
+    """The column of `size` runs that has each of `parts` at its positions; together they are all positions."""
+    table: dict[R, int] = {}
+    codes = np.empty(size, dtype=np.intp)
+    for positions, part in parts:
+        if len(part.values) > 1:
+            present, places = distinct(part.codes, len(part.values))
+        else:
+            present, places = np.zeros(1, dtype=np.intp), part.codes
+        place = [table.setdefault(part.values[at], len(table)) for at in present.tolist()]
+        codes[positions] = np.array(place, dtype=np.intp)[places]
+    return Column(list(table), codes)
+
+
+# --- numbers over what was drawn -------------------------------------------------------------------
+
+
+COMPARISONS: dict[CompareOp, Callable[[Any, Any], Any]] = {
+    CompareOp.LT: operator.lt,
+    CompareOp.LE: operator.le,
+    CompareOp.EQ: operator.eq,
+    CompareOp.NE: operator.ne,
+    CompareOp.GE: operator.ge,
+    CompareOp.GT: operator.gt,
+}
+
+#: Sums of integers that stay below this in absolute value are computed in 64 bits.
+_SAFE = 2**62
+
+
+@frozen(eq=False)
+class Draw:
+    """What one sampling statement drew for each run of a batch: reals, or integers; anything for runs it was not
+    executed in. `serial` orders the draws of a batch."""
+
+    serial: int
+    values: NDArray[np.float64] | NDArray[np.int64]
+
+
+@frozen
+class Form:
+    """constant + Σ coefficient · draw, by increasing serial; at least one term, and no coefficient is 0."""
+
+    constant: Fraction
+    terms: tuple[tuple[Draw, Fraction], ...]
+
+
+Number = Fraction | Form
+
+
+def counted(value: Number | bool) -> Number:
+    """The value as an operand of arithmetic: a truth value counts 1 or 0."""
+    return Fraction(value) if isinstance(value, bool) else value
+
+
+def settled(column: Column[Any], runs: Positions) -> Column[Any]:
+    """The column of `runs` with the integers that its forms came to in their places."""
+    parts: list[tuple[Positions, Column[Any]]] = []
+    for value, positions in split(column):
+        if isinstance(value, Form):
+            present, codes = np.unique(_whole_sum(value, runs[positions]), return_inverse=True)
+            parts.append((positions, Column([Fraction(int(each)) for each in present], codes.astype(np.intp))))
+        else:
+            parts.append((positions, column.at(positions)))
+    return gathered(parts, len(runs))
+
+
+def plus(left: Number, right: Number) -> Number:
+    """left + right."""
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left + right
+    terms: dict[Draw, Fraction] = {}
+    total = Fraction(0)
+    for side in (left, right):
+        if isinstance(side, Fraction):
+            total += side
+            continue
+        total += side.constant
+        for draw, coefficient in side.terms:
+            terms[draw] = terms.get(draw, Fraction(0)) + coefficient
+    return _form(total, terms)
+
+
+def times(left: Number, right: Number) -> Number:
+    """left * right, at most one of them a form."""
+    if isinstance(left, Form):
+        left, right = right, left
+    assert isinstance(left, Fraction), "a product of two forms passed the type check"
+    if isinstance(right, Fraction):
+        return left * right
+    return _form(left * right.constant, {draw: left * coefficient for draw, coefficient in right.terms})
+
+
+def negated(number: Number) -> Number:
+    """-number."""
+    return -number if isinstance(number, Fraction) else times(Fraction(-1), number)
+
+
+def minus(left: Number, right: Number) -> Number:
+    """left - right."""
+    return plus(left, negated(right))
+
+
+def over(left: Number, right: Number) -> Number:
+    """left / right, where right is no form. Raises ZeroDivisionError."""
+    assert isinstance(right, Fraction), "a division by a form passed the type check"
+    return left / right if isinstance(left, Fraction) else times(1 / right, left)
+
+
+def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
+    kept = [term for term in terms.items() if term[1]]
+    return Form(constant, tuple(sorted(kept, key=lambda term: term[0].serial))) if kept else constant
+
+
+def compared(op: CompareOp, difference: Column[Number], runs: Positions) -> Column[Any]:
+    """difference ~ 0 for each of the runs that the column is about: exactly, but for the rounding of real draws."""
+    holds = np.empty(len(difference), dtype=np.bool_)
+    for number, positions in split(difference):
+        if isinstance(number, Fraction):
+            holds[positions] = COMPARISONS[op](number, 0)
+        else:
+            holds[positions] = _compared(op, number, runs[positions])
+    return truth_column(holds)
+
+
+def _compared(op: CompareOp, form: Form, runs: Positions) -> Mask:
+    if form.terms[0][0].values.dtype == np.int64:
+        return np.asarray(COMPARISONS[op](_whole_sum(form, runs), 0), dtype=np.bool_)
+    if op in (CompareOp.EQ, CompareOp.NE):
+        # A combination of independent continuous draws differs from any number with probability 1.
+        return np.full(len(runs), op is CompareOp.NE)
+    return np.asarray(COMPARISONS[op](_real_sum(form, runs), 0.0), dtype=np.bool_)
+
+
+def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
+    """A positive multiple of the form, so chosen that no coefficient overflows."""
+    scale = max(abs(coefficient) for _, coefficient in form.terms)
+    total = np.full(len(runs), _rounded(form.constant / scale))
+    for draw, coefficient in form.terms:
+        total += float(coefficient / scale) * draw.values[runs]
+    return total
+
+
+def _whole_sum(form: Form, runs: Positions) -> NDArray[Any]:
+    """A positive multiple of the form, exactly, in integers: the form itself where its coefficients are integers."""
+    common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
+    terms = [(draw.values[runs], int(coefficient * common)) for draw, coefficient in form.terms]
+    constant = int(form.constant * common)
+    most = abs(constant) + sum(
+        abs(coefficient) * max(abs(int(values.max())), abs(int(values.min()))) for values, coefficient in terms
+    )
+    kind: type[Any] = np.int64 if most < _SAFE else object
+    total = np.full(len(runs), constant, dtype=kind)
+    for values, coefficient in terms:
+        total = total + values.astype(kind) * coefficient
+    return total
+
+
+def _rounded(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+# --- what is declared ------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Domain:
+    """A finite domain: its values in order, and the place of each."""
+
+    values: list[Value]
+    places: dict[Value, int]
+
+
+@frozen(eq=False)
+class SimulatedVariable:
+    """A scalar (`low` None) or an array of `size` elements from index `low` on. `domain` None: bool, int or real, and
+    `base` says which."""
+
+    name: str
+    role: ast.Role
+    low: int | None
+    size: int
+    domain: Domain | None
+    base: ast.BaseType | None
+    initial: Value | None
+
+    @property
+    def finite(self) -> bool:
+        """Whether it has finitely many values, so that those can be counted."""
+        return self.base not in (ast.BaseType.INT, ast.BaseType.REAL)
+
+    def element_name(self, offset: int) -> str:
+        """The name of an element as people write it."""
+        return self.name if self.low is None else f"{self.name}[{self.low + offset}]"
+
+
+@dataclass(slots=True)
+class Scope:
+    """What the names of a program stand for, as far as its declarations have been read."""
+
+    source: Source
+    constants: dict[str, Fraction] = field(default_factory=dict)
+    domains: dict[str, Domain] = field(default_factory=dict)
+    variables: dict[str, SimulatedVariable] = field(default_factory=dict)
+
+    def of_role(self, role: ast.Role) -> list[tuple[str, SimulatedVariable, int]]:
+        """All scalars and array elements of a role, in order: name, variable, offset."""
+        return [
+            (variable.element_name(offset), variable, offset)
+            for variable in self.variables.values()
+            if variable.role is role
+            for offset in range(variable.size)
+        ]
+
+
+# --- the memory of a batch -------------------------------------------------------------------------
+
+
+_NOWHERE = -1
+
+
+class OutsideDomain(Exception):
+    """A variable cannot hold the `value` that it would get in the run at `position`."""
+
+    def __init__(self, position: int, value: Value) -> None:
+        super().__init__(position, value)
+        self.position = position
+        self.value = value
+
+
+class CodedColumn:
+    """One scalar or array element: a code into `values` for each run, -1 where it has no value yet."""
+
+    def __init__(self, variable: SimulatedVariable, offset: int, size: int) -> None:
+        self.variable = variable
+        self.name = variable.element_name(offset)
+        # The table of a domain is shared and complete; other tables grow with what is written.
+        self.values: list[Any] = [] if variable.domain is None else variable.domain.values
+        self._places: dict[Any, int] = {} if variable.domain is None else variable.domain.places
+        self.codes: Positions = np.full(size, _NOWHERE, dtype=np.intp)
+        self._complete = False
+
+    def read(self, runs: Positions) -> Column[Any]:
+        """The values in `runs`. Raises Undefined where there is none."""
+        codes = self.codes[runs]
+        if not self._complete and (codes < 0).any():
+            raise Undefined(int(np.argmax(codes < 0)))
+        return Column(self.values, codes)
+
+    def peek(self) -> Column[Any]:
+        """The values in all runs, None where there is none."""
+        return Column([*self.values, None], np.where(self.codes < 0, len(self.values), self.codes))
+
+    def write(self, runs: Positions, column: Column[Any]) -> None:
+        """Make `column` the values in `runs`, which increase. Raises OutsideDomain for what it cannot hold."""
+        whole = len(runs) == len(self.codes)
+        domain = self.variable.domain
+        if whole and domain is None:
+            # Nothing of the old values remains, and what was drawn for them can be forgotten.
+            self.values, self._places = [], {}
+        present, places = distinct(column.codes, len(column.values))
+        codes = np.empty(len(present), dtype=np.intp)
+        for number, at in enumerate(present.tolist()):
+            value = column.values[at]
+            code = self._places.get(value)
+            if code is None:
+                if domain is not None:
+                    raise OutsideDomain(int(np.argmax(places == number)), value)
+                code = self._places[value] = len(self.values)
+                self.values.append(value)
+            codes[number] = code
+        if whole:
+            self.codes = codes[places]
+            self._complete = True
+        else:
+            self.codes[runs] = codes[places]
+
+
+class Batch:
+    """The state of `size` runs of one program. All runs start alive."""
+
+    def __init__(self, scope: Scope, size: int, inputs: Mapping[str, Value]) -> None:
+        """`inputs` are the values of the inputs, by the names of scalars and elements."""
+        self.size = size
+        self.alive = np.ones(size, dtype=np.bool_)
+        self._draws = 0
+        self._cells = {
+            name: [CodedColumn(variable, offset, size) for offset in range(variable.size)]
+            for name, variable in scope.variables.items()
+        }
+        everyone = np.arange(size)
+        for cells in self._cells.values():
+            for cell in cells:
+                value = inputs.get(cell.name, cell.variable.initial)
+                if value is not None:
+                    cell.write(everyone, Column((value,), np.zeros(size, dtype=np.intp)))
+
+    def cell(self, variable: SimulatedVariable, offset: int) -> CodedColumn:
+        """The memory of one element."""
+        return self._cells[variable.name][offset]
+
+    def draw(self, runs: Positions, values: NDArray[Any]) -> Number:
+        """The number that was drawn, one of `values` for each of `runs`."""
+        everywhere = np.zeros(self.size, dtype=values.dtype)
+        everywhere[runs] = values
+        self._draws += 1
+        return Form(Fraction(0), ((Draw(self._draws, everywhere), Fraction(1)),))
 
 
 class Code(StrEnum):

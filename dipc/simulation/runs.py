@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dipc.frozen import frozen
-from dipc.simulation.columns import (
+from dipc.simulation.expressions import (
     Batch,
+    Code,
     Column,
+    Expressions,
     Form,
+    LoopLimitReached,
     Mask,
     OutsideDomain,
     Positions,
@@ -26,14 +29,15 @@ from dipc.simulation.columns import (
     compared,
     constant,
     counted,
+    declared,
     joined,
     minus,
     plus,
     settled,
     split,
+    text,
     truth_mask,
 )
-from dipc.simulation.expressions import Code, Expressions, LoopLimitReached, declared, text
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, weighing
 from dipc.text.core import SampleNoise, Value

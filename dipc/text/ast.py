@@ -132,7 +132,7 @@ class Call:
 
 @frozen
 class Drawn:
-    """A value drawn within an expression; `dipc.text.hoisting` gives those of statements a variable."""
+    """A value drawn within an expression; `dipc.text.rewriting` gives those of statements a variable."""
 
     distribution: Distribution
     span: Span = _span()

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
-from dipc.text.hoisting import hoisted
-from dipc.text.noiseless import with_noiseless_ideal
+from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
     MAX_CHARACTERS,
     MAX_DIGITS,

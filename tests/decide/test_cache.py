@@ -18,9 +18,9 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.decide import cache as cache_module
-from dipc.decide.cache import Cache, question_key
+from dipc.decide import shared as cache_module
 from dipc.decide.engine import fingerprint
+from dipc.decide.shared import Cache, question_key
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.decide.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
 from tests.patience import SECONDS
@@ -315,7 +315,7 @@ def test_random_damage_to_the_file_never_changes_a_report(tmp_path: Path) -> Non
 #: Dies as if it were killed, some CPU seconds after it has kept answers so many times: no other process need be quick.
 DOOMED = """
 import os, signal, sys
-from dipc.decide.cache import Cache
+from dipc.decide.shared import Cache
 put, left = Cache.put, {times}
 def counting(self, answers):
     global left

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, Quotient
-from dipc.decide.cache import (
+from dipc.decide.obligation import Counterexample, Decision, EndPoint, FailureInterval, Verdict, Worst
+from dipc.decide.shared import (
     Unreadable,
     bound_text,
     closed_text,
@@ -23,7 +24,6 @@ from dipc.decide.cache import (
     read_form,
     read_rational,
 )
-from dipc.decide.obligation import Counterexample, Decision, EndPoint, FailureInterval, Verdict, Worst
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Share

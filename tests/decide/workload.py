@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import dipc
-from dipc.decide.cache import Cache, Memory
 from dipc.decide.engine import Executor, InTurn, Question, Task
-from dipc.decide.shared import SharedEngine
+from dipc.decide.shared import Cache, Memory, SharedEngine
 from dipc.measure.measure import Bound
 from dipc.outcome.formats import write_rows
 from dipc.outcome.rows import row_parts

@@ -15,7 +15,7 @@ from dipc.examples import text as examples_text
 from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Status
 from dipc.inverse.solve import solve
 from dipc.inverse.tighten import Tightest, tighten
-from dipc.rules.evidence import Variable
+from dipc.rules.rule import Variable
 from tests.patience import examples
 from tests.questions.generated import programs
 from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, SPARSE

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from dipc.cli.main import run
-from dipc.playground.answer import answer
-from dipc.playground.mistakes import mistakes
+from dipc.playground import answer, mistakes
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -107,7 +106,7 @@ assert run(["solve", *busy, "--for", "eps", "--beta", "1/10", "--alpha", "1", "-
 assert run(["privacy", "docs/programs/coin.dip", "--adjacent", "hamming:1", "--html", place + "e.html"]) == 0
 assert run(["privacy", "docs/programs/coin.dip", "--adjacent", "hamming:1", "--max-loss", "--at", "1"]) == 0
 assert run(["privacy", "docs/programs/coin.dip", "--adjacent", "hamming:1", "--delta", "1/9"]) == 0
-import dipc.playground.answer, dipc.playground.mistakes
+import dipc.playground
 """
 
 

@@ -17,7 +17,7 @@ from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import question
 from dipc.questions.source import Case, Source, results
-from dipc.rules.evidence import Exact, Posed, Variable
+from dipc.rules.rule import Exact, Posed, Variable
 from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.questions.test_all_inputs import RowByRow, random_inputs
 from tests.questions.test_random_programs import random_program

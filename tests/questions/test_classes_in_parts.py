@@ -21,12 +21,11 @@ from dipc.program.ideal import Region
 from dipc.program.metric import ConvexSet, Norm
 from dipc.questions.report import ClassResult
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, united, with_weights
-from dipc.rules.evidence import ClaimedDistances, Jointly
-from dipc.rules.extreme_weights import ends
+from dipc.rules.every_rule import ends
 from dipc.rules.facets import Metric, choices
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.rule import Instance
+from dipc.rules.rule import ClaimedDistances, Instance, Jointly
 from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp

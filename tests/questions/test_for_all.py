@@ -21,7 +21,7 @@ from dipc.questions.every_number.uniform import Automaton, NotUniform, Number, u
 from dipc.questions.every_number.union_bound import UnionBound, Unit, sums, union_of
 from dipc.questions.question import ForAll, check_for_all
 from dipc.questions.report import ClassResult, Method
-from dipc.rules.evidence import ClaimedDistances
+from dipc.rules.rule import ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse

@@ -16,7 +16,7 @@ from dipc.cli.main import run
 from dipc.program.ideal import Distances
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassResult
-from dipc.rules.parts import by_distances
+from dipc.rules.every_rule import by_distances
 
 THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
 

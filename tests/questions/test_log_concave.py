@@ -11,10 +11,9 @@ from dipc.chain.constraints import Affine
 from dipc.claims.claim import ClaimOptions
 from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import ClassCase, EveryInput
-from dipc.rules.evidence import ClaimedDistances
 from dipc.rules.halfspaces import Moving
 from dipc.rules.log_concave import corners
-from dipc.rules.rule import Instance
+from dipc.rules.rule import ClaimedDistances, Instance
 
 F = Fraction
 

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dipc.simulation.columns import Batch, Form
-from dipc.simulation.expressions import Expressions, declared
+from dipc.simulation.expressions import Batch, Expressions, Form, declared
 from dipc.simulation.runs import Noise, Statements, run
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse

@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dipc.simulation.columns import Batch, Form
-from dipc.simulation.expressions import Expressions, declared
+from dipc.simulation.expressions import Batch, Expressions, Form, declared
 from dipc.simulation.runs import Noise, Statements
 from dipc.text import ast
 from dipc.text.diagnostic import Source

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.simulation.columns import (
+from dipc.simulation.expressions import (
     COMPARISONS,
     Column,
     Draw,

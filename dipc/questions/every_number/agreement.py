@@ -40,11 +40,11 @@ from dipc.questions.every_number.uniform import (
     steps,
     stripped,
 )
-from dipc.rules.evidence import ClaimedDistances, SlackBound
 from dipc.rules.facets import Metric, facets
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.input_classes import finite_cases
 from dipc.rules.least_slacks import slack_of
+from dipc.rules.rule import ClaimedDistances, SlackBound
 from dipc.text.core import IntType, Type, Value
 from dipc.text.program import CoreProgram
 

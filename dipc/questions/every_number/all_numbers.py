@@ -53,9 +53,9 @@ from dipc.questions.report import (
 from dipc.questions.source import Case, Settling, Source, results
 from dipc.questions.witnesses import stretched
 from dipc.rules.class_claim import ClassClaim, products
-from dipc.rules.evidence import Posed
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
+from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import leading_at_infinity
 from dipc.sign.piecewise import PiecewiseForm

@@ -62,11 +62,11 @@ from dipc.questions.every_number.uniform import (
     selection,
     uniform,
 )
-from dipc.rules.evidence import ClaimedDistances
 from dipc.rules.facets import facet_metric, facets
 from dipc.rules.halfspaces import single_bound
 from dipc.rules.input_classes import finite_cases
 from dipc.rules.least_slacks import slack_of
+from dipc.rules.rule import ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast

@@ -36,8 +36,7 @@ sys.set_int_max_str_digits(0)
 os.makedirs("/work", exist_ok=True)
 os.chdir("/work")
 os.environ["COLUMNS"] = "80"
-from dipc.playground.answer import answer
-from dipc.playground.mistakes import mistakes
+from dipc.playground import answer, mistakes
 import dipc, dipc.outcome.html, dipc.questions.question, dipc.program.program, flint
 (dipc.__version__, answer, lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps))
 `).toJs({ depth: 1 });
