@@ -198,6 +198,7 @@ class GivenPrivacy(GivenWork, total=False):
     budget: Given
     delta: Given
     eps: GivenEps
+    compose: int
 
 
 @frozen(kw_only=True)
@@ -206,12 +207,12 @@ class Options:
 
     `inputs` and `for_all` say about what; `beta`, `alpha`, `gamma` and `eps` are the claim about accuracy, where None
     leaves a part to the table's columns and the program's claim block; `budget` and `delta`, with `eps`, are the claim
-    about privacy; `error` is one about the expected error, or that of its square for the `moment` 2, of the `output` of
-    this name, and `at` the eps at which numbers are given. With `classes` inputs with equal obligations are one
-    case; `as_given` keeps the types of inputs as they are declared. Numbers are given to so many `digits`; with
-    `keep_proofs` the evidence for a certificate is kept, and without `forms` rows that hold need no closed form of
-    their probability. `jobs`, `cache` and `dask` share out the work, and change no answer; `limits` say when to give
-    up, and `progress` is told how far it is.
+    about privacy, of so many independent runs as `compose` says; `error` is one about the expected error, or that of
+    its square for the `moment` 2, of the `output` of this name, and `at` the eps at which numbers are given. With
+    `classes` inputs with equal obligations are one case; `as_given` keeps the types of inputs as they are declared.
+    Numbers are given to so many `digits`; with `keep_proofs` the evidence for a certificate is kept, and without
+    `forms` rows that hold need no closed form of their probability. `jobs`, `cache` and `dask` share out the work, and
+    change no answer; `limits` say when to give up, and `progress` is told how far it is.
     """
 
     inputs: InputSpec | None = None
@@ -222,6 +223,7 @@ class Options:
     eps: GivenEps = None
     budget: Given = None
     delta: Given = None
+    compose: int = 1
     error: Given = None
     moment: int = 1
     output: str | None = None
@@ -238,9 +240,11 @@ class Options:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for digits that are not positive."""
+        """Raises ValueError for digits, or runs, that are not positive."""
         if self.digits is not None and self.digits < 1:
             raise ValueError(f"digits is at least 1, not {self.digits}")
+        if self.compose < 1:
+            raise ValueError(f"compose is at least 1, not {self.compose}")
 
     @property
     def claim(self) -> ClaimOptions:

@@ -50,6 +50,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         assert report.numbers is not None, "it is about every number"
         assert report.numbers.at is not None, "it is refuted at one"
         return certify_privacy(question.at(report.numbers.at), replace(report, numbers=None), tool)
+    if question.runs > 1:
+        raise Uncertified("several runs have none: write them into one program")
     claim, pairs = report.claim, question.pairs
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:

@@ -84,6 +84,14 @@ error.
 @click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
 @click.option("--renyi", metavar="A", type=click.IntRange(2, 64), help="Find the largest Renyi divergence --at an eps.")
 @click.option("--rho", is_flag=True, help="Find the least rho of zero-concentrated differential privacy.")
+@click.option(
+    "--compose",
+    "runs_together",
+    metavar="K",
+    type=click.IntRange(1),
+    default=1,
+    help="Ask it of all outputs of K independent runs on one pair. Runs that depend on earlier ones are one program.",
+)
 @click.option("--at", "at_text", metavar="EPS", help="The eps of --max-loss and --renyi, or one more for --delta-of.")
 @click.option("--estimate", is_flag=True, help="With --max-loss: estimate the loss at that pair from runs, too.")
 @click.option("-n", "runs", metavar="N", type=click.IntRange(1), help="Runs of --estimate; 100000 by default.")
@@ -140,6 +148,7 @@ class _Mode:
     estimate: bool = False
     runs: int | None = None
     seed: int | None = None
+    together: int = 1
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> _Mode:
@@ -157,7 +166,10 @@ class _Mode:
                 raise _no_part(name, option, "add --max-loss --at 1/10 --estimate")
         at = None if at_text is None else positive_option("--at", at_text)
         value = asked[option] if option in ("--delta-of", "--renyi") else None
-        return cls(option, at, at_text, value, given["estimate"], runs, seed)
+        together = given["runs_together"]
+        if together > 1 and given["estimate"]:
+            raise _no_part("--estimate", "--compose", "leave it out: it estimates the loss of one run")
+        return cls(option, at, at_text, value, given["estimate"], runs, seed, together)
 
     def words(self) -> tuple[str, ...]:
         """The options that ask it."""
@@ -165,6 +177,7 @@ class _Mode:
         words = [] if self.option is None else [self.option]
         words += [] if self.value is None else [str(self.value)]
         words += ["--estimate"] if self.estimate else []
+        words += ["--compose", str(self.together)] if self.together > 1 else []
         return (*words, *(word for name, text in said.items() if text is not None for word in (name, str(text))))
 
 
@@ -200,7 +213,7 @@ def _answer(
         if mode.option == "--constant":
             return every, every.constant(options.eps), None
         return every, every.decide(read_claim(program, options.budget, None, options.eps)), None
-    question = PrivacyQuestion(program, adjacent, options.inputs, engine, work.progress)
+    question = PrivacyQuestion(program, adjacent, options.inputs, engine, work.progress, mode.together)
     digits = options.digits or DIGITS
     match mode.option:
         case "--constant":
@@ -229,7 +242,8 @@ def _statement(asked: Asked, question: PrivacyQuestion | EveryNumber) -> Privacy
         for name, value in program.core.constants.items()
         if numbers is None or name != numbers.parameter
     )
-    return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers)
+    runs = 1 if isinstance(question, EveryNumber) else question.runs
+    return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers, runs)
 
 
 def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:

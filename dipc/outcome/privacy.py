@@ -50,6 +50,7 @@ class PrivacyStatement:
     constants: tuple[tuple[str, str], ...]
     definitions: tuple[str, ...]
     numbers: Numbers | None = None
+    runs: int = 1
 
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that say what every question about privacy is about."""
@@ -58,6 +59,8 @@ class PrivacyStatement:
         if self.numbers is not None:
             yield "for every", f"integer {self.numbers.parameter} >= {self.numbers.least}"
         yield "adjacent", adjacency if pairs is None else f"{adjacency}: {count(pairs, 'ordered pair')}"
+        if self.runs > 1:
+            yield "runs", f"{self.runs} independent ones on the same pair, all of their outputs together"
 
     def replay(self, values: Mapping[str, str | None], eps: Fraction) -> Iterable[str]:
         """Commands that compute the law at an input again, and run the program there."""
@@ -168,11 +171,11 @@ def outcome(
     """The answer about one program; `estimate` is that of a loss."""
     return Outcome(
         program=statement.program,
-        line=privacy_line(found),
+        line=privacy_line(found) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
         standing=_standing(found),
         tone=_TONES[found.verdict] if isinstance(found, PrivacyReport) else Tone.HEAD,
         parts=lambda: _parts(found, statement, estimate),
-        record=lambda: _record(found, estimate),
+        record=lambda: _record(found, estimate) | ({} if statement.runs == 1 else {"runs": statement.runs}),
         result=found,
         question=question,
     )

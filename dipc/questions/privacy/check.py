@@ -8,11 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Unpack
+from typing import Unpack, assert_never
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, total
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, intervals_text
@@ -22,6 +22,7 @@ from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs, texts
+from dipc.questions.privacy.composition import bounds_of_runs, composed
 from dipc.questions.privacy.constant import (
     Constant,
     Ends,
@@ -135,15 +136,21 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
     `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs; `inputs` is as for `check`, and None lets
     finite inputs range over their domains. `budget` is k*eps (eps by default), `delta` an expression in eps (0 by
-    default). The other options are those of `check`.
+    default). With `compose` it is about all outputs of so many independent runs. The other options are those of
+    `check`.
 
     Raises DiagnosticError for what cannot be read or makes no sense.
     """
     options = Options(**given)
     program = within(program, options.limits, options.eps)
     with ExitStack() as stack:
-        question = PrivacyQuestion(program, adjacent, options.inputs, options.engine(stack, program))
+        question = PrivacyQuestion(
+            program, adjacent, options.inputs, options.engine(stack, program), runs=options.compose
+        )
         return question.decide(read_claim(program, options.budget, options.delta, options.eps))
+
+
+_SEVERAL = "several runs with real outputs are one program that releases them all: write that"
 
 
 class PrivacyQuestion:
@@ -156,11 +163,14 @@ class PrivacyQuestion:
         inputs: InputSpec | None,
         engine: Engine,
         progress: Progress | None = None,
+        runs: int = 1,
     ) -> None:
-        """`progress` is called with how many inputs, or pairs, are done of all. Raises DiagnosticError for an adjacency
-        or inputs that cannot be read or do not fit the program."""
+        """With several `runs` it is about all outputs of so many independent ones. `progress` is called with how many
+        inputs, or pairs, are done of all. Raises DiagnosticError for an adjacency or inputs that cannot be read or do
+        not fit the program."""
         self.program = program
         self.engine = engine
+        self.runs = runs
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
         self.pairs = read_pairs(program, self.adjacency, inputs, program.limits)
         self._table: LawTable | None = None
@@ -181,6 +191,8 @@ class PrivacyQuestion:
 
     def _densities(self) -> RealOutputs:
         """The laws of real outputs. Raises Undecided where these are of another kind."""
+        if self.runs > 1:
+            raise OutsideFragment(_SEVERAL)
         if self._real is None:
             self._real = RealOutputs(self.program)
         return self._real
@@ -188,10 +200,12 @@ class PrivacyQuestion:
     @cached_property
     def normal(self) -> GaussianPrivacy | None:
         """What the program is as a Gaussian mechanism; None for others. Raises Undecided."""
-        return None if self.finite_outputs else GaussianPrivacy.of(self.program, self.pairs)
+        return None if self.finite_outputs or self.runs > 1 else GaussianPrivacy.of(self.program, self.pairs)
 
     def rho(self, eps: GivenEps) -> Rho:
         """The least ρ of zCDP on the intervals. Raises Undecided where it is not known."""
+        if self.runs > 1:
+            raise OutsideFragment(_SEVERAL)
         normal = self.normal
         if normal is None:
             raise Undecided("the least rho is known of sums of inputs and Gaussian noise alone")
@@ -217,6 +231,8 @@ class PrivacyQuestion:
                 self._table = law_table(self.program, pairs.inputs, self.engine, self._progress)
             else:
                 self._table = integer_table(self.program, pairs.inputs)
+            if self.runs > 1:
+                self._table = composed(self._table, self.runs, self.program.limits)
         return self._table
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
@@ -494,9 +510,12 @@ class PrivacyQuestion:
         """What is known from above and from below where outputs or inputs are not listed."""
         match self.pairs:
             case EveryPair(adjacency):
-                return bounds_for_every_pair(self.program, adjacency, self.engine)
-            case Pairs():
-                return bounds_at_pairs(self.program, self.pairs)
+                found = bounds_for_every_pair(self.program, adjacency, self.engine)
+            case Pairs() as pairs:
+                found = bounds_at_pairs(self.program, pairs)
+            case _:
+                assert_never(self.pairs)
+        return found if self.runs == 1 else bounds_of_runs(found, self.runs)
 
     def _enumerated(self, option: str) -> Pairs:
         """The pairs that are looked at one by one. Raises DiagnosticError where there are infinitely many."""

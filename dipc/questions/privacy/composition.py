@@ -1,0 +1,78 @@
+"""Independent runs of one program on the same pair of inputs: the law of all their outputs together.
+
+What comes out in which order says nothing about the input, so that an answer is how often each output occurred: for k
+runs and outputs with probabilities p_1, …, p_n at an input the counts k_1 + … + k_n = k have the multinomial
+probability k!/(k_1!·…·k_n!)·Π p_i^{k_i}. The privacy loss of an answer is the sum of those of its runs: the k-fold
+convolution of the privacy loss distribution, atom by atom. Outputs that are as likely as each other at every input
+are one.
+
+Runs that choose what to ask by what came out before are the program that contains both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import comb, factorial, prod
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly, product
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.questions.privacy.constant import LossBounds
+from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable
+
+
+def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
+    """The laws of so many runs. Raises Undecided where a probability has no closed form, and past the limit of
+    answers."""
+    if table.is_enclosed:
+        raise OutsideFragment("probabilities of these runs have no closed form to be multiplied")
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for answer in range(len(table.answers)):
+        alike.setdefault(tuple([row[answer] for row in table.rows]), []).append(answer)
+    kinds = list(alike.items())
+    count = comb(runs + len(kinds) - 1, runs)
+    if count > limits.answers:
+        raise LimitReached("answers", f"{runs} runs have {count} different answers")
+    every = list(_counts(runs, len(kinds)))
+    forms: list[ClosedForm] = [ClosedForm(ExpPoly.zero())]
+    numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+    rows = []
+    for place in range(len(table.rows)):
+        single = [table.closed(numbered[place]) * len(answers) for numbered, answers in kinds]
+        powers = [[ExpPoly.one(), *[product([p] * k) for k in range(1, runs + 1)]] for p in single]
+        row = []
+        for counts in every:
+            ways = factorial(runs) // prod(map(factorial, counts))
+            form = ClosedForm(product([powers[at][k] for at, k in enumerate(counts) if k]) * ways)
+            if form not in numbers:
+                numbers[form] = len(forms)
+                forms.append(form)
+            row.append(numbers[form])
+        rows.append(tuple(row))
+    names = [" or ".join(_said(table, answer) for answer in answers) for _, answers in kinds]
+    said = [", ".join(f"{k} of ({name})" for name, k in zip(names, counts, strict=True) if k) for counts in every]
+    return LawTable(("runs",), tuple([(each,) for each in said]), tuple(forms), tuple(rows))
+
+
+def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:
+    """All numbers of occurrences of so many kinds that add up to the runs."""
+    if kinds == 1:
+        yield (runs,)
+        return
+    for first in range(runs, -1, -1):
+        for rest in _counts(runs - first, kinds - 1):
+            yield (first, *rest)
+
+
+def _said(table: LawTable, answer: int) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in table.texts(answer).items())
+
+
+def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
+    """What is known of so many runs from what is of one: losses add up, and at one output of all runs they do."""
+    candidates = tuple(
+        replace(each, first=product([each.first] * runs), second=product([each.second] * runs))
+        for each in bounds.candidates
+    )
+    return LossBounds(None if bounds.proved is None else bounds.proved * runs, bounds.reason, candidates)
