@@ -299,10 +299,12 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
         step, nodes = _trapezoid(sizes, wanted)
+        whole = sizes.piece.low is None and sizes.piece.high is None
+        if whole and nodes <= MOST_NODES:
+            return _trapezoid_rule(sizes, step, nodes)
         finite = _Finite.of(sizes, wanted)
     except (OverflowError, ZeroDivisionError):
         raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
-    whole = sizes.piece.low is None and sizes.piece.high is None
     if min(finite.total, nodes if whole else finite.total) > MOST_STEPS:
         raise LimitReached(None, f"an integral over normal noise takes more than {MOST_STEPS} nodes")
     return _trapezoid_rule(sizes, step, nodes) if whole and nodes < finite.total else finite.rule(sizes)

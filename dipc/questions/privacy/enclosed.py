@@ -54,6 +54,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: The bits of balls, Taylor coefficients, and how often a cell, and a part of one, is halved.
 _BITS, _LENGTH, _MOST_HALVINGS, _MOST_PARTS = 256, 32, 6, 6
 
+#: Bits of enclosures that are looked at first.
+_FEW_BITS = 24
+
 #: Significant digits of counterexamples.
 _DIGITS = 20
 
@@ -208,11 +211,13 @@ class EnclosedLaws:
         return None
 
     def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> Refuted | None:
-        found = self.needed(pair, claim.budget, eps, 4 * _DIGITS)
-        delta = claim.delta.at(eps, _DIGITS)
+        delta, bits = claim.delta.at(eps, _DIGITS), 4 * _DIGITS
+        for each in (_FEW_BITS, bits):
+            found = self.needed(pair, claim.budget, eps, each)
+            if found.value[1] <= delta[0]:
+                return None
         if found.value[0] <= delta[1]:
             return None
-        bits = 4 * _DIGITS
         ours, theirs = (
             [
                 sum(ends)
@@ -230,8 +235,9 @@ class EnclosedLaws:
     def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
         """That the claim holds on the interval. Raises _Open, Undecided."""
         if interval.is_point:
-            found = self.needed(pair, claim.budget, interval.lower, 4 * _DIGITS)
-            if found.value[1] > claim.delta.at(interval.lower, _DIGITS)[0]:
+            delta = claim.delta.at(interval.lower, _DIGITS)[0]
+            found = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
+            if all(each.value[1] > delta for each in found):
                 raise _Open(interval.lower)
             return
         lower, upper = interval.lower, interval.upper
