@@ -571,7 +571,16 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     if len(noises) == 1:
         exponent, weight = _tail(event, item)
         return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)
-    return _ZERO, _ONE
+    # It fails only where some noise takes more than its share of the slack.
+    found = []
+    for noise, c in noises:
+        reach = slack / (len(noises) * abs(c))
+        if noise.law.is_normal:
+            found.append((start * reach**2 / (2 * noise.law.deviation(noise.rate)[1] ** 2), Fraction(1, 2)))
+        else:
+            found.append(noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=True))
+    exponent, weight = min(q for q, _ in found), sum((w for _, w in found), _ZERO)
+    return (exponent, weight) if exponent and weight else (_ZERO, _ONE)
 
 
 def _opposite(item: Halfspace) -> Halfspace:

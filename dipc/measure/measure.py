@@ -153,7 +153,7 @@ class Measurer:
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
         result: list[Factor] = []
         for part in parts:
-            if all(noise.law.is_normal for noise in part.noises):
+            if any(noise.law.is_normal for noise in part.noises):
                 factors: list[Factor] | None = [normal_measure(part)]
             elif len(parts) == 1:
                 factors = [self._part(part)]

@@ -56,7 +56,7 @@ from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Noise
 from dipc.measure.power_series import DISK
 from dipc.sign.normal import NormalFunction, normal_function
 
@@ -79,13 +79,96 @@ Line = tuple[Fraction, Fraction]
 
 
 @frozen
-class Leaf:
-    """L of this variance is within its bounds: L + a·t + d·eps >= 0 for the `lower` (a, d), and L <= a·t + d·eps for
-    the `upper`, where there is one."""
+class Normal:
+    """Normal with this variance."""
 
     variance: Fraction
+
+    #: 1/v, and what is added to the exponent for each unit that u is off the line.
+    @property
+    def curvature(self) -> Fraction:
+        return 1 / self.variance
+
+    @property
+    def linear(self) -> Fraction:
+        return _ZERO
+
+    def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
+        """Pr[L <= x]."""
+        return (x / -(2 * self._ball()).sqrt()).erfc() / 2
+
+    def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
+        """The density at t."""
+        return (t * t / (-2 * self._ball())).exp() / (2 * flint.arb.pi() * self._ball()).sqrt()
+
+    def peak(self) -> flint.arb:
+        """The greatest density."""
+        return 1 / (2 * flint.arb.pi() * self._ball()).sqrt()
+
+    def beyond(self, reach: flint.arb) -> flint.arb:
+        """Twice the probability of more than that."""
+        return (reach / (2 * self._ball()).sqrt()).erfc()
+
+    def far(self, wanted: float) -> float:
+        """How far it is to where e^-wanted is beyond."""
+        return sqrt(2 * float(self.variance) * wanted)
+
+    def _ball(self) -> flint.arb:
+        return flint.arb(to_fmpq(self.variance))
+
+
+@frozen
+class Exponential:
+    """Laplace with this rate: its density and distribution are exponentials on each side of 0."""
+
+    rate: Fraction
+
+    @property
+    def curvature(self) -> Fraction:
+        return _ZERO
+
+    @property
+    def linear(self) -> Fraction:
+        return self.rate
+
+    def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
+        """Pr[L <= x]."""
+        side = (x * (-self._ball() if nonnegative else self._ball())).exp() / 2
+        return 1 - side if nonnegative else side
+
+    def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:
+        """The density at t."""
+        return (t * (-self._ball() if nonnegative else self._ball())).exp() * self._ball() / 2
+
+    def peak(self) -> flint.arb:
+        """The greatest density."""
+        return self._ball() / 2
+
+    def beyond(self, reach: flint.arb) -> flint.arb:
+        """Twice the probability of more than that."""
+        return (-reach * self._ball()).exp()
+
+    def far(self, wanted: float) -> float:
+        """How far it is to where e^-wanted is beyond."""
+        return wanted / float(self.rate)
+
+    def _ball(self) -> flint.arb:
+        return flint.arb(to_fmpq(self.rate))
+
+
+#: The law of a value.
+Spread = Normal | Exponential
+
+
+@frozen
+class Leaf:
+    """L of this law is within its bounds: L + a·t + d·eps >= 0 for the `lower` (a, d), and L <= a·t + d·eps for the
+    `upper`, where there is one; `signs` says of each whether a·t + d·eps >= 0, where that matters."""
+
+    spread: Spread
     lower: Line
     upper: Line | None
+    signs: tuple[bool, bool] = (True, True)
 
     @property
     def slope(self) -> Fraction:
@@ -103,11 +186,20 @@ class Leaf:
 
     def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """Its probability given t."""
-        deviation = (2 * flint.arb(to_fmpq(self.variance))).sqrt()
-        first = ((_on(self.lower, t, eps)) / -deviation).erfc()
+        first = self.spread.below(_on(self.lower, t, eps), self.signs[0])
         if self.upper is None:
-            return first / 2
-        return (first - (_on(self.upper, t, eps) / deviation).erfc()) / 2
+            return first
+        return first + self.spread.below(_on(self.upper, t, eps), self.signs[1]) - 1
+
+
+def _power(series: flint.arb_series, count: int) -> flint.arb_series:
+    """The power; FLINT's own takes logarithms, and there are none where the series may be 0."""
+    result = flint.arb_series([1])
+    while count:
+        if count % 2:
+            result = result * series
+        series, count = series * series if count > 1 else series, count // 2
+    return result
 
 
 def _on(line: Line, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
@@ -121,26 +213,33 @@ Leaves = tuple[tuple[Leaf, int], ...]
 
 @frozen
 class Piece:
-    """All u between the ends (None: no end), with what has to hold of the leaves there."""
+    """All u between the ends (None: no end), with what has to hold of the leaves there, and whether u is not negative,
+    where that matters."""
 
     low: Fraction | None
     high: Fraction | None
     leaves: Leaves
+    nonnegative: bool = True
+
+    @property
+    def kinked(self) -> bool:
+        """Whether a leaf is Laplace noise."""
+        return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
     def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """The probability of the leaves given t."""
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
-            total = total * leaf.given(t, eps) ** count
+            total = total * _power(leaf.given(t, eps), count)
         return total
 
 
 @frozen
 class NormalMeasure:
-    """The probability that t/eps lies in one of the pieces and the leaves are as this says, for a normal center t of
-    variance `center`; None: there is one piece, with one leaf that does not depend on t."""
+    """The probability that t/eps lies in one of the pieces and the leaves are as this says, for a center t of the
+    law `center`; None: there is one piece, with one leaf that does not depend on t."""
 
-    center: Fraction | None
+    center: Spread | None
     pieces: tuple[Piece, ...]
     #: κ, and whether the deviations depend on eps.
     unit: Real = ONE
@@ -171,16 +270,14 @@ class NormalMeasure:
             return self.pieces[0].given(flint.arb_series([0]), eps)
         length, bits = flint.ctx.cap, flint.ctx.prec // 2
         total, error = flint.arb_series([0]), flint.arb(0)
-        variance = flint.arb(to_fmpq(self.center))
         for piece in self.pieces:
             # A value alone needs no disk.
             rule = _rule(_Sizes.of(self.center, piece, near, wide=length > 1), bits)
             for node, weight in rule.nodes:
                 t = eps * node if rule.scaled else flint.arb_series([node])
-                density = (t * t / (-2 * variance)).exp() * weight
+                density = self.center.density(t, piece.nonnegative) * weight
                 total = total + piece.given(t, eps) * (density * eps if rule.scaled else density)
             error += rule.error
-        total = total / (2 * flint.arb.pi() * variance).sqrt()
         coefficients = list(total.coeffs()) + [flint.arb(0)] * (length - total.length())
         radius = flint.arb(to_fmpq(DISK * center))
         return flint.arb_series(
@@ -197,7 +294,8 @@ class NormalMeasure:
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
         """sign·erfc(d·eps/√(2·variance))/2, eps/κ in the place of eps."""
-        scale = Real.of(d) / Real.of(2 * leaf.variance).sqrt() / self.unit
+        assert isinstance(leaf.spread, Normal)
+        scale = Real.of(d) / Real.of(2 * leaf.spread.variance).sqrt() / self.unit
         return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
 
     def majorant(self, center: Fraction) -> flint.arb:
@@ -209,7 +307,7 @@ class NormalMeasure:
         for piece in self.pieces:
             sizes = _Sizes.of(self.center, piece, near, wide=True)
             most = flint.arb(2).sqrt() * flint.arb(to_fmpq(sizes.count))
-            if piece.low is None and piece.high is None:
+            if sizes.straight:
                 radius = sizes.radius
                 grown: flint.arb = flint.arb(to_fmpq(radius**2 * sizes.shifted / 2)).exp() * sizes.twice
                 most = min(most, grown)
@@ -223,7 +321,7 @@ class _Sizes:
     eps alone, if it is not `wide`. V is `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`.
     """
 
-    variance: Fraction
+    center: Spread
     piece: Piece
     least: Fraction
     eps: Fraction
@@ -234,22 +332,26 @@ class _Sizes:
     shifted: Fraction
     twice: int
     count: Fraction
+    linear: Fraction
 
     @staticmethod
-    def of(variance: Fraction | None, piece: Piece, near: Ends, *, wide: bool) -> _Sizes:
-        curvature = _ZERO if variance is None else 1 / variance
+    def of(center: Spread | None, piece: Piece, near: Ends, *, wide: bool) -> _Sizes:
+        center = Normal(_ONE) if center is None else center
+        curvature, linear = center.curvature, center.linear
         drift = spread = signed = _ZERO
         twice, count = 1, _ONE
         for leaf, times in piece.leaves:
-            curvature += times * leaf.slope**2 / leaf.variance
-            drift += times * leaf.slope * leaf.reach / leaf.variance
-            spread += times * leaf.reach**2 / leaf.variance
-            signed += times * leaf.lower[0] * leaf.lower[1] / leaf.variance
+            inverse = leaf.spread.curvature
+            curvature += times * leaf.slope**2 * inverse
+            linear += times * leaf.slope * leaf.spread.linear
+            drift += times * leaf.slope * leaf.reach * inverse
+            spread += times * leaf.reach**2 * inverse
+            signed += times * leaf.lower[0] * leaf.lower[1] * inverse
             twice *= 1 if leaf.upper is None else 2**times
-            count *= (Fraction(3, 2) if wide else _ONE) ** times
+            count *= (_ONE if isinstance(leaf.spread, Normal) and not wide else Fraction(3, 2)) ** times
         shifted = spread - signed**2 / curvature if twice == 1 and curvature else spread
         return _Sizes(
-            _ONE if variance is None else variance,
+            center,
             piece,
             *near,
             wide,
@@ -259,7 +361,14 @@ class _Sizes:
             shifted,
             twice,
             count * twice,
+            linear,
         )
+
+    @property
+    def straight(self) -> bool:
+        """Whether it is one integral over the whole line with normal laws alone."""
+        whole = self.piece.low is None and self.piece.high is None
+        return whole and not self.piece.kinked and isinstance(self.center, Normal)
 
     @property
     def radius(self) -> Fraction:
@@ -298,8 +407,8 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
     """
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
-        step, nodes = _trapezoid(sizes, wanted)
-        whole = sizes.piece.low is None and sizes.piece.high is None
+        step, nodes = _trapezoid(sizes, wanted) if sizes.straight else (_ONE, MOST_STEPS)
+        whole = sizes.straight
         if whole and nodes <= MOST_NODES:
             return _trapezoid_rule(sizes, step, nodes)
         finite = _Finite.of(sizes, wanted)
@@ -323,20 +432,21 @@ class _Finite:
 
     @staticmethod
     def of(sizes: _Sizes, wanted: float) -> _Finite:
-        far = Fraction(sqrt(2 * float(sizes.variance) * wanted)) / sizes.nearest
+        far = Fraction(sizes.center.far(wanted)) / sizes.nearest
         piece = sizes.piece
         low = -far if piece.low is None else max(piece.low, -far)
         high = far if piece.high is None else min(piece.high, far)
         ends = [far] * ((piece.low is None or piece.low < -far) + (piece.high is None or piece.high > far))
         if low >= high:
             return _Finite(None, tuple(ends), 0, _ONE, 0)
-        size = wanted + 4 + max(0.0, log(float((high - low) * sizes.farthest) / sqrt(float(sizes.variance))))
+        size = wanted + 4 + max(0.0, log(float((high - low) * sizes.farthest) / sizes.center.far(0.5)))
         # Where no panels will do there are too many nodes.
         least = _Finite((low, high), tuple(ends), MOST_STEPS, _ONE, MOST_STEPS)
         for panels in _PANELS:
             steepness = float((high - low) / (4 * panels)) ** 2 * float(sizes.growth * sizes.curvature)
             for ellipse in _ELLIPSES:
                 exponent = steepness * float(ellipse - 1 / ellipse) ** 2
+                exponent += float(sizes.linear * sizes.farthest * (high - low) * (ellipse - 1)) / (2 * panels)
                 nodes = ceil((size + exponent) / (2 * log(ellipse)))
                 if nodes <= MOST_NODES and panels * nodes < least.total:
                     least = _Finite((low, high), tuple(ends), panels, ellipse, nodes)
@@ -349,11 +459,10 @@ class _Finite:
 
     def rule(self, sizes: _Sizes) -> _Rule:
         count = flint.arb(to_fmpq(sizes.count))
-        variance = flint.arb(to_fmpq(sizes.variance))
         nearest = flint.arb(to_fmpq(sizes.nearest))
         error = flint.arb(0)
         for end in self.ends:
-            beyond = (flint.arb(to_fmpq(end)) * nearest / (2 * variance).sqrt()).erfc()
+            beyond = sizes.center.beyond(flint.arb(to_fmpq(end)) * nearest)
             error += beyond * count / (flint.arb(2).sqrt() if sizes.wide else 2)
         if self.interval is None:
             return _Rule((), True, error.upper())
@@ -361,7 +470,10 @@ class _Finite:
         half = (high - low) / (2 * self.panels)
         y = half * (self.ellipse - 1 / self.ellipse) / 2
         most = flint.arb(to_fmpq(sizes.growth * sizes.curvature * y**2)).exp() * count * flint.arb(to_fmpq(half))
-        most *= flint.arb(to_fmpq(sizes.farthest)) / (2 * flint.arb.pi() * variance).sqrt()
+        # How far the ellipse reaches beyond the piece.
+        over = half * ((self.ellipse + 1 / self.ellipse) / 2 - 1)
+        most *= flint.arb(to_fmpq(sizes.linear * sizes.farthest * (over + y))).exp()
+        most *= flint.arb(to_fmpq(sizes.farthest)) * sizes.center.peak()
         ratio = flint.arb(to_fmpq(self.ellipse))
         error += self.panels * 8 * most * ratio ** (-2 * self.nodes) / (1 - 1 / ratio)
         length, nodes = flint.arb(to_fmpq(half)), []
@@ -383,7 +495,7 @@ def _trapezoid(sizes: _Sizes, wanted: float) -> tuple[Fraction, int]:
     wanted += float(sizes.radius**2 * sizes.spread) / 2
     turn = float(sizes.radius * sizes.drift) + sqrt(2 * float(sizes.curvature) * wanted)
     step = Fraction(2 * 3.1415 / turn)
-    return step, ceil(sqrt(2 * float(sizes.variance) * wanted) / float(step)) + 1
+    return step, ceil(sizes.center.far(wanted) / float(step)) + 1
 
 
 def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
@@ -394,7 +506,7 @@ def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
         raise LimitReached(None, "the step of an integral over normal noise is too wide")
     grown = flint.arb(to_fmpq(sizes.radius**2 * sizes.spread / 2))
     error = 2 * (grown + drift * y + y * y * curvature / 2 - turn * y).exp() / (1 - (-turn * y).exp())
-    error += grown.exp() * (h * nodes / (2 * flint.arb(to_fmpq(sizes.variance))).sqrt()).erfc()
+    error += grown.exp() * sizes.center.beyond(h * nodes)
     return _Rule([(h * k, h) for k in range(-nodes, nodes + 1)], False, (error * sizes.twice).upper())
 
 
@@ -402,29 +514,31 @@ def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
 
 
 def normal_measure(event: Event) -> NormalMeasure:
-    """The measure of a connected event over normal noises. Raises OutsideFragment where no value is in all half-spaces
-    with two values, LimitReached for too many pieces."""
-    laws = {(noise.law.normal_unit, noise.law.fixed) for noise in event.noises}
-    if len(laws) > 1:
+    """The measure of a connected event over normal noises, and Laplace noises beside them. Raises OutsideFragment where
+    no value is in all half-spaces with two values, LimitReached for too many pieces."""
+    kinds = {
+        (noise.law.normal_unit, noise.law.fixed) if noise.law.is_normal else (ONE, False) for noise in event.noises
+    }
+    if len(kinds) > 1:
         raise OutsideFragment(
             "standard deviations of Gaussian noise with and without eps, or with different irrational factors, are "
             "compared, which is not covered"
         )
-    ((unit, fixed),) = laws
+    ((unit, fixed),) = kinds
     center, pieces = _pieces(event)
     return NormalMeasure(center, pieces, unit, fixed)
 
 
-def _pieces(event: Event) -> tuple[Fraction | None, tuple[Piece, ...]]:
-    """The variance of the center and the pieces."""
+def _pieces(event: Event) -> tuple[Spread | None, tuple[Piece, ...]]:
+    """The law of the center and the pieces."""
     values, rows = _merged(event)
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
         found = _nearest([(_ZERO, row[0], d) for row, d in rows], _ZERO)
         if found is None:
-            return _ONE, ()
-        return None, (Piece(None, None, ((_leaf(values[0], *found), 1),)),)
+            return Normal(_ONE), ()
+        return None, (Piece(None, None, ((_leaf(values[0], *found, _ZERO), 1),)),)
     centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
     if not centers:
         raise OutsideFragment("Gaussian noises are compared with each other, and no single one with all others")
@@ -438,9 +552,9 @@ _Rows = Sequence[tuple[Mapping[int, Fraction], Fraction]]
 _Bound = tuple[Fraction, Fraction, Fraction]
 
 
-def _merged(event: Event) -> tuple[list[Fraction], _Rows]:
-    """The variances of independent values, one for each class of noises whose columns are proportional, and the
-    half-spaces over them."""
+def _merged(event: Event) -> tuple[list[Spread], _Rows]:
+    """The laws of independent values, one for each class of normal noises whose columns are proportional, and
+    the half-spaces over them."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
     for position, item in enumerate(event.constraints):
@@ -448,19 +562,33 @@ def _merged(event: Event) -> tuple[list[Fraction], _Rows]:
         rows.append(({}, d))
         for i, c in item.coefficients:
             columns.setdefault(i, []).append((position, c))
-    classes: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
+    classes: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], Spread] = {}
     for i, column in sorted(columns.items()):
         noise, first = event.noises[i], column[0][1]
-        direction = tuple((index, c / first) for index, c in column)
-        variance = noise.law.normal_variance(noise.rate) * first**2
-        classes[direction] = classes.get(direction, _ZERO) + variance
-    for place, direction in enumerate(classes):
+        spread = _spread(noise, first)
+        # A sum of normal noises is normal; other noises stay alone.
+        key = None if isinstance(spread, Normal) else i, tuple((index, c / first) for index, c in column)
+        known = classes.get(key)
+        if isinstance(spread, Normal) and isinstance(known, Normal):
+            spread = Normal(spread.variance + known.variance)
+        classes[key] = spread
+    for place, (_, direction) in enumerate(classes):
         for position, c in direction:
             rows[position][0][place] = c
     return list(classes.values()), [(row, d) for row, d in rows]
 
 
-def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> tuple[Piece, ...]:
+def _spread(noise: Noise, factor: Fraction) -> Spread:
+    """The law of a multiple of the centered noise. Raises OutsideFragment for other laws."""
+    if noise.law.is_normal:
+        return Normal(noise.law.normal_variance(noise.rate) * factor**2)
+    sides = noise.law.sides(noise.rate)
+    if noise.law.whole or sides.left is None or sides.left != sides.right:
+        raise OutsideFragment(f"{noise.law.name} noise is compared with Gaussian noise, which is not covered yet")
+    return Exponential(sides.left / abs(factor))
+
+
+def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[Piece, ...]:
     """The pieces of the event with this value as the center."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
@@ -474,18 +602,22 @@ def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> tuple[Piece, 
     high = min((-d / c for c, d in own if c < 0), default=None)
     if low is not None and high is not None and low >= high:
         return ()
-    kinks = sorted({u for each in bounds.values() for u in _kinks(each)})
+    laplace = isinstance(values[center], Exponential)
+    found = {u for place, each in bounds.items() for u in _kinks(each, isinstance(values[place], Exponential))}
+    kinks = sorted(found | {_ZERO} if laplace else found)
     inside = [u for u in kinks if (low is None or low < u) and (high is None or u < high)]
     if len(inside) >= MOST_PIECES:
         raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
     pieces: list[Piece] = []
     for start, end in pairwise([low, *inside, high]):
-        leaves = _leaves(values, bounds, _between(start, end))
+        middle = _between(start, end)
+        leaves = _leaves(values, bounds, middle)
         if leaves is None:
             continue
-        if pieces and pieces[-1].leaves == leaves and pieces[-1].high == start:
+        side = middle >= 0 or not laplace
+        if pieces and (pieces[-1].leaves, pieces[-1].nonnegative, pieces[-1].high) == (leaves, side, start):
             start = pieces.pop().low
-        pieces.append(Piece(start, end, leaves))
+        pieces.append(Piece(start, end, leaves, side))
     return tuple(pieces)
 
 
@@ -495,14 +627,14 @@ def _between(start: Fraction | None, end: Fraction | None) -> Fraction:
     return start + 1 if end is None else (start + end) / 2
 
 
-def _leaves(values: Sequence[Fraction], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
+def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
     """What has to hold of the leaves around u, where no bounds meet; None where that cannot be."""
     leaves = []
     for place, each in bounds.items():
         found = _nearest(each, u)
         if found is None:
             return None
-        leaves.append(_leaf(values[place], *found))
+        leaves.append(_leaf(values[place], *found, u))
     return tuple(Counter(leaves).items())
 
 
@@ -512,9 +644,11 @@ def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
 
 
-def _kinks(bounds: Sequence[_Bound]) -> Iterator[Fraction]:
-    """The u at which two bounds of a leaf meet."""
+def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
+    """The u at which two bounds of a leaf meet, and, of Laplace noise, those at which one is 0."""
     lower, upper = _lines(bounds)
+    if laplace:
+        yield from (-d / a for a, d in {*lower, *upper} if a)
     level = [*lower, *((-a, -d) for a, d in upper)]
     for position, (a, d) in enumerate(level):
         for b, e in level[position + 1 :]:
@@ -532,9 +666,12 @@ def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line |
     return first, second
 
 
-def _leaf(variance: Fraction, lower: Line | None, upper: Line | None) -> Leaf:
+def _leaf(spread: Spread, lower: Line | None, upper: Line | None, u: Fraction) -> Leaf:
     if lower is None:
         # -L has the same law.
         lower, upper = upper, None
     assert lower is not None
-    return Leaf(variance, lower, upper)
+    if isinstance(spread, Normal):
+        return Leaf(spread, lower, upper)
+    first, second = (line is None or line[0] * u + line[1] >= 0 for line in (lower, upper))
+    return Leaf(spread, lower, upper, (first, second))

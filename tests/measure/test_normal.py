@@ -14,7 +14,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound, measure
-from dipc.measure.normal import normal_measure
+from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.power_series import DISK, precision
 from dipc.noise.law import NoClosedForm
 from dipc.noise.laws import law_of
@@ -263,3 +263,88 @@ def test_there_is_no_closed_form() -> None:
 def test_what_is_not_covered_is_refused(constraints: list[dict[int, int]], reason: str) -> None:
     with pytest.raises(OutsideFragment, match=reason):
         normal_measure(Event((normal(1),) * 4, tuple(at_least({**c}) for c in constraints)))
+
+
+# --- Laplace noise beside normal noise ---------------------------------------------------------------------------
+
+
+LAPLACE = law_of("Lap")
+
+
+def mixed_star(chance: random.Random) -> Event:
+    """As a bounded star, but some noises are Laplace."""
+    event = bounded_star(chance)
+    noises = [Noise(LAPLACE, noise.rate, noise.mean) if chance.random() < 0.5 else noise for noise in event.noises]
+    noises[chance.randrange(len(noises))] = event.noises[0]
+    return Event(tuple(noises), event.constraints)
+
+
+def by_mixed_slices(event: Event, eps: Fraction) -> mpmath.mpf:
+    """Its probability, by quadrature between all places where anything changes."""
+    with mpmath.workdps(34):
+        e = exact(eps)
+        means, rates = [exact(n.mean) for n in event.noises], [exact(n.rate) * e for n in event.noises]
+        rows = [({i: exact(c) for i, c in r.coefficients}, exact(r.constant)) for r in event.constraints]
+
+        def below(i: int, x: mpmath.mpf) -> mpmath.mpf:
+            z = (x - means[i]) * rates[i]
+            if event.noises[i].law.is_normal:
+                return mpmath.ncdf(z)
+            return 1 - mpmath.exp(-z) / 2 if z >= 0 else mpmath.exp(z) / 2
+
+        def density(x: mpmath.mpf) -> mpmath.mpf:
+            z = (x - means[0]) * rates[0]
+            return rates[0] * (mpmath.npdf(z) if event.noises[0].law.is_normal else mpmath.exp(-abs(z)) / 2)
+
+        def inside(x: mpmath.mpf) -> mpmath.mpf:
+            total = density(x)
+            for i in range(1, len(means)):
+                low, high = mpmath.ninf, mpmath.inf
+                for row, constant in rows:
+                    if i in row:
+                        edge = -(row.get(0, 0) * x + constant) / row[i]
+                        low, high = (max(low, edge), high) if row[i] > 0 else (low, min(high, edge))
+                if low >= high:
+                    return mpmath.mpf(0)
+                total *= (1 if high == mpmath.inf else below(i, high)) - (0 if low == mpmath.ninf else below(i, low))
+            for row, constant in rows:
+                if set(row) == {0} and row[0] * x + constant < 0:
+                    return mpmath.mpf(0)
+            return total
+
+        lines = [(i, row.get(0, 0) / row[i], c / row[i]) for row, c in rows for i in row if i]
+        edges = {-c / row[0] for row, c in rows if set(row) == {0}} | {means[0]}
+        edges |= {(d - b) / (a - c) for i, a, b in lines for j, c, d in lines if i == j and a != c}
+        edges |= {-(means[i] + b) / a for i, a, b in lines if a}
+        wide = 90 if not event.noises[0].law.is_normal else 14
+        reach = [means[0] + mpmath.mpf(k) * wide / (14 * rates[0]) for k in range(-14, 15)]
+        return mpmath.quad(inside, sorted({*reach, *(x for x in edges if reach[0] < x < reach[-1])}))
+
+
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 120))])
+def test_mixed_stars_against_quadrature(seed: int) -> None:
+    chance = random.Random(f"mixed {seed}")
+    event, eps = mixed_star(chance), F(chance.randint(2, 25), 10)
+    assert agrees(enclosure(event, eps, 100), by_mixed_slices(event, eps), 26)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_series_of_a_mixed_star(seed: int) -> None:
+    chance = random.Random(f"mixed series {seed}")
+    event, center, length = mixed_star(chance), F(chance.randint(2, 30), 10), 24
+    for each in (
+        factor for factor in BoundMeasurer().measurer.factors(event) or () if isinstance(factor, NormalMeasure)
+    ):
+        with precision(300, length):
+            series, most = each.series(center), each.majorant(center)
+        for share in (F(-1, 4), F(1, 8), F(1, 4)):
+            step = share * DISK * center
+            with precision(300, 1):
+                (there,) = each.series(center + step).coeffs() or [flint.arb(0)]
+                value = sum(
+                    (c * flint.arb(to_fmpq(step)) ** k if k else c for k, c in enumerate(series.coeffs())),
+                    flint.arb(0),
+                )
+                rest = most * flint.arb(to_fmpq(abs(share))) ** length / flint.arb(to_fmpq(1 - abs(share)))
+                assert abs(value - there) <= rest.upper() + value.rad() + there.rad()
+                assert rest < 1e-2

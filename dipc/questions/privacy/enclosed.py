@@ -212,10 +212,9 @@ class EnclosedLaws:
 
     def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> Refuted | None:
         delta, bits = claim.delta.at(eps, _DIGITS), 4 * _DIGITS
-        for each in (_FEW_BITS, bits):
-            found = self.needed(pair, claim.budget, eps, each)
-            if found.value[1] <= delta[0]:
-                return None
+        if self.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:
+            return None
+        found = self.needed(pair, claim.budget, eps, bits)
         if found.value[0] <= delta[1]:
             return None
         ours, theirs = (
