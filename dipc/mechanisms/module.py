@@ -91,13 +91,14 @@ class Module:
         return None
 
 
-def parsed(source: Source) -> Module:
-    """The file of this text. Raises DiagnosticError (E1901) for what is no Python."""
+def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
+    """The file of this text; `imported` are names that were imported elsewhere, in another cell of a notebook. Raises
+    DiagnosticError (E1901) for what is no Python."""
     try:
         tree = python.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DiagnosticError(_no_python(source, error)) from None
-    aliases: dict[str, str] = {}
+    aliases: dict[str, str] = dict(imported or {})
     functions: dict[str, python.FunctionDef] = {}
     constants: dict[str, python.expr] = {}
     changing: dict[str, python.AST] = {}

@@ -356,24 +356,18 @@ class Ideal:
 
 
 def _no_ideal(core: CoreProgram) -> Diagnostic:
-    if core.source.tree is not None:
-        return Diagnostic(
-            "E1101",
-            f"what the right answer of `{core.name}` is, without its choices, is not known",
-            core.source.excerpt(core.source.tree.span),
-            notes=(
-                "say it by a function of the same inputs, `@dipc.mechanism(ideal=exact)`",
-                "or give a table of the exact answers",
-            ),
-        )
     return Diagnostic(
         "E1101",
         f"the program `{core.name}` has no `ideal` block",
-        notes=(
-            "add `ideal { ... }`, a deterministic program that computes the exact answer",
-            "or give a table of the exact answers",
-        ),
+        notes=(how_to_say_the_answer(core), "or give a table of the exact answers"),
     )
+
+
+def how_to_say_the_answer(core: CoreProgram) -> str:
+    """What to add to a program without an ideal."""
+    if core.source.tree is not None:
+        return "say what the right answer is by a function of the same inputs: `@dipc.mechanism(ideal=exact)`"
+    return "add `ideal { ... }`, a deterministic program that computes the exact answer"
 
 
 # --- Where det gives another answer than a given one: finitely many convex sets of inputs -----------------------------

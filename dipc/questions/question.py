@@ -16,6 +16,7 @@ from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.expected_error import Erring, measured
+from dipc.program.ideal import how_to_say_the_answer
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, Work, within
 from dipc.questions.enclosed import Enclosed
@@ -214,9 +215,8 @@ def inputs_meant(program: Program, table: TableGiven | None, inputs: InputSpec |
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
     if wants_inputs:
         message = f"the program `{program.name}` has no `ideal` block that says what the answers are at these inputs"
-        return Diagnostic(
-            "E1101", message, notes=("add `ideal { ... }`, or give a table of inputs with their answers: TABLE.csv",)
-        )
+        notes = (how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
+        return Diagnostic("E1101", message, notes=notes)
     return Diagnostic(
         "E1115",
         "neither a table nor inputs are given",

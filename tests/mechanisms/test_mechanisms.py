@@ -249,3 +249,15 @@ def encoded(answer: Any, program: dipc.Program, name: str) -> list[object]:
     words = {None: "none", True: "yes", False: "no"}
     texts = [each if isinstance(each, int | str) and not isinstance(each, bool) else words[each] for each in parts]
     return [*texts, *["none"] * (len(program.outputs) - len(texts))]
+
+
+def test_a_cell_of_a_notebook() -> None:
+    """What a notebook tells `linecache` about its cells is enough."""
+    import linecache
+
+    text = "@dipc.mechanism()\ndef cell(q: dipc.Real, eps):\n    return dipc.laplace(q, scale=1 / eps) >= 0\n"
+    linecache.cache["<cell 7>"] = len(text), None, text.splitlines(keepends=True), "<cell 7>"
+    space: dict[str, Any] = {"dipc": dipc}
+    exec(compile(text, "<cell 7>", "exec"), space)
+    assert str(space["cell"].check(inputs="all", beta="exp(-alpha*eps)/2").verdict) == "accurate"
+    assert space["cell"](q=1000, eps=1) is True
