@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dipc.execution.run import Runs, run
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
+    from dipc.inverse.tune import Tuned, tune
     from dipc.mechanisms.decorator import Mechanism, mechanism
     from dipc.mechanisms.words import (
         Const,
@@ -101,6 +102,7 @@ __all__ = [
     "Report",
     "RowResult",
     "Runs",
+    "Tuned",
     "Undecided",
     "Unreadable",
     "Verdict",
@@ -129,6 +131,7 @@ __all__ = [
     "solve",
     "table",
     "tighten",
+    "tune",
     "verify",
 ]
 
@@ -167,6 +170,8 @@ _HOME = {
     "solve": "dipc.inverse.solve",
     "table": "dipc.questions.question",
     "tighten": "dipc.inverse.tighten",
+    "tune": "dipc.inverse.tune",
+    "Tuned": "dipc.inverse.tune",
     "verify": "dipc.verifier.command",
     "Const": "dipc.mechanisms.words",
     "Eps": "dipc.mechanisms.words",

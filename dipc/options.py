@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from fractions import Fraction
@@ -191,6 +191,22 @@ class GivenError(GivenWork, total=False):
     progress: Progress | None
 
 
+class GivenTune(GivenWork, total=False):
+    """What `dipc.tune` takes, as keyword arguments."""
+
+    vary: str | Sequence[str]
+    wanted: str | None
+    inputs: InputSpec | None
+    beta: Given
+    alpha: Given
+    gamma: Given
+    eps: GivenEps
+    adjacent: str | None
+    denominator: int
+    tolerance: Fraction | int | str
+    progress: Progress | None
+
+
 class GivenPrivacy(GivenWork, total=False):
     """What `dipc.check_privacy` takes, as keyword arguments."""
 
@@ -213,6 +229,9 @@ class Options:
     Numbers are given to so many `digits`; with `keep_proofs` the evidence for a certificate is kept, and without
     `forms` rows that hold need no closed form of their probability. `jobs`, `cache` and `dask` share out the work, and
     change no answer; `limits` say when to give up, and `progress` is told how far it is.
+
+    The constants `vary` are to be chosen for the least `wanted` at equal privacy under `adjacent`, with denominators up
+    to `denominator`, and a proof up to `tolerance`.
     """
 
     inputs: InputSpec | None = None
@@ -228,6 +247,11 @@ class Options:
     moment: int = 1
     output: str | None = None
     at: Fraction | int | str | None = None
+    vary: str | Sequence[str] = ()
+    wanted: str | None = None
+    adjacent: str | None = None
+    denominator: int = 1000
+    tolerance: Fraction | int | str = Fraction(1, 100)
     classes: bool | None = None
     as_given: bool = False
     digits: int | None = None
@@ -259,6 +283,18 @@ class Options:
         found = exact_rational(value, "at")
         if found <= 0:
             raise ValueError(f"eps is positive, not {found}")
+        return found
+
+    @property
+    def tolerance_value(self) -> Fraction:
+        """The tolerance as a number; `1%` is 1/100. Raises ValueError for one that is not positive."""
+        value = self.tolerance
+        if isinstance(value, str) and value.strip().endswith("%"):
+            found = exact_rational(value.strip()[:-1].strip(), "tolerance") / 100
+        else:
+            found = exact_rational(value, "tolerance")
+        if found <= 0:
+            raise ValueError(f"a tolerance is positive, not {found}")
         return found
 
     @property

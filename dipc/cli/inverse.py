@@ -151,6 +151,67 @@ def _tightest(asked: Asked, work: Work, constants: Mapping[str, Fraction]) -> Ti
     return tightest(claims_of(question, work.progress, best=False), options.digits or DIGITS)
 
 
+_TUNE_EPILOG = """
+\b
+Examples:
+  dipc tune sparse.dip --vary "s in (0, 1)" --beta 1/10
+  dipc tune sparse.dip --vary "s in (0, 1)" --beta 1/10 --adjacent linf:1
+  dipc tune numeric.dip --vary "s in (0, 1)" --vary "r in (0, 1)" --beta 1/10
+
+\b
+The constants that vary split a budget, as rates s*eps and (1 - s)*eps/2. The
+best make the least t = alpha*eps for which the claim holds the least; with
+--alpha A the least eps, with --for gamma the least gamma*eps. With --adjacent
+t is multiplied by the least constant K for which the program is private, so
+that values are compared at equal privacy; else privacy is nominal.
+All numbers are exact; only what is proposed is guessed. With one constant and
+nominal privacy it is proved that no other value is better by more than
+--tolerance (at open ends but for a fiftieth of the range), where that can be.
+There is no certificate.
+
+\b
+Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
+70 internal error.
+"""
+
+
+@click.command(epilog=_TUNE_EPILOG)
+@program_argument
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@click.option("--vary", "vary", metavar="RANGE", multiple=True, help='A constant and its range: "s in (0, 1)".')
+@click.option("--for", "wanted", type=click.Choice(["alpha", "gamma", "eps"]), help="What is to be the least.")
+@inputs_option
+@define_option
+@claim_options()
+@click.option("--adjacent", metavar="ADJACENCY", help="Compare at equal privacy for these inputs, such as linf:1.")
+@click.option("--denominator", type=click.IntRange(2, 10**5), default=1000, help="The largest; 1000 by default.")
+@click.option("--tolerance", metavar="SHARE", default="1%", help="How near to the best is proved; 1% by default.")
+@format_option("text", "json", "csv")
+@output_option
+@html_option
+@plot_option("Draw the objective at the values that were tried (needs matplotlib).")
+@certificate_option
+@limit_option()
+@quiet_option
+def tune(**given: Any) -> ExitCode:
+    """Find the constants that make a program best: the split of a budget for which the claim needs the least."""
+    output, asked = Output.of(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    work = Work(asked, quiet=output.quiet)
+    with work.progress as progress:
+        program = work.program()
+        progress.stage(f"tuning {program.name}")
+        inputs = asked.options.inputs or (None if asked.table else "all")
+        options = replace(asked.options, progress=progress, inputs=inputs)
+        try:
+            found = later.tuning.tuned(program, asked.table, options)
+        except ValueError as error:
+            message = f"`--tolerance`: {error}"
+            raise DiagnosticError(Diagnostic("E1028", message, notes=("write such as 1% or 1/100",))) from None
+    return output.deliver(later.tunings.outcome(found, str(asked.program_path)), asked.command("tune"))
+
+
 _SOLVE_EPILOG = """
 \b
 Examples:

@@ -25,6 +25,8 @@ _MODULES = {
     "suite": "dipc.suite.testing",
     "testing": "dipc.suite.testing",
     "claims": "dipc.suite.claims",
+    "tuning": "dipc.inverse.tune",
+    "tunings": "dipc.outcome.tune",
     "written": "dipc.inverse.solve",
 }
 

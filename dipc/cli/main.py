@@ -29,6 +29,7 @@ COMMANDS = {
     "table": ("programs", "Write the table of the exact answers."),
     "verify": ("tools", "Check a certificate, naming what it trusts."),
     "tighten": ("inverse", "Find the least factor of beta that holds."),
+    "tune": ("inverse", "Find the constants that make a program best."),
     "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
     "error": ("check", "Show how far off answers are to be expected."),
     "prob": ("programs", "Show all outputs with their probabilities."),

@@ -26,6 +26,7 @@ from dipc.frozen import frozen
 from dipc.inverse.question import Claimed, claims_of, measured
 from dipc.inverse.solution import Cell, Solution
 from dipc.inverse.tighten import Tightest, TightSpot
+from dipc.inverse.tune import Tuned
 from dipc.measure.measure import Probability
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
@@ -494,6 +495,8 @@ def draw(path: Path, outcome: Outcome) -> None:
             _write_factors(path, [member], outcome)
         case tuple() as members:
             _write_factors(path, members, outcome)
+        case Tuned() as found:
+            _draw_objective(path, found)
         case ErrorReport() as report:
             _draw_errors(path, outcome.question.intervals, report)
         case _:
@@ -530,6 +533,27 @@ def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
     axes.set_ylim(0, 1.02)
     said = sentence(curves)
     axes.set_title(title if said is None else f"{title}\n{said}", fontsize=9, loc="left", color=_INK)
+    save(figure, path)
+
+
+def _draw_objective(path: Path, found: Tuned) -> None:
+    """Draw the objective at the values of the first constant that were tried, for the best values of the others."""
+    figure, axes = new_figure()
+    name = found.varied[0].name
+    known = [one for one in found.tried if one.objective is not None]
+    points = sorted([(float(one.values[name]), float((one.objective or (0,))[0])) for one in known])
+    line = "-" if len(found.varied) == 1 else ""
+    axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3, linestyle=line)
+    if found.best is not None and found.best.objective is not None:
+        at = float(found.best.values[name]), float(found.best.objective[0])
+        axes.plot([at[0]], [at[1]], color=COLORS[1], marker="o", label="best")
+    if found.lower is not None and found.proved_for is not None:
+        ends = [float(end) for end in found.proved_for]
+        axes.plot(ends, [float(found.lower)] * 2, color=COLORS[2], linestyle="--", label="proved to be at least")
+    axes.legend(loc="upper right", frameon=False, fontsize=9)
+    axes.set_xlabel(name)
+    axes.set_ylabel("t" if found.adjacent is None else "K·t")
+    axes.set_title(f"{found.program}: what the claim needs", fontsize=10, loc="left")
     save(figure, path)
 
 

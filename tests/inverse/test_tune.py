@@ -1,0 +1,185 @@
+"""The best split of a budget: against published numbers, exact evaluations elsewhere, and the lemma of its bound."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dipc
+from dipc.cli.main import run
+from dipc.inverse.solution import AlphaSolution
+from dipc.inverse.tune import Varied, _Cells, _Search
+from dipc.options import Options
+from dipc.text.diagnostic import DiagnosticError
+from tests.patience import examples
+
+SPLIT = Path("tests/golden/files/split.dip")
+
+NUMERIC = """program numeric;
+const m = 2, T = 0, s = 4/9, r = 4/9;
+domain answer = {none, bot, top};
+input q[1..m] : real;
+output out[1..m] : answer = none;
+output val[1..m] : real = 0;
+var rT, r1 : real;
+claim { alpha: dd; gamma: alpha; beta: 1/10; }
+metric { apart: for i in 1..m: q[i] >= T and q'[i] >= T and q[i] != q'[i]; }
+ideal {
+  for i in 1..m do
+    if q[i] >= T then out[i] <- top; val[i] <- q[i]; exit else out[i] <- bot end
+  end
+}
+rT <- Lap(s*eps, T);
+for i in 1..m do
+  r1 <- Lap(r*eps/2, q[i]);
+  if r1 >= rT then
+    out[i] <- top;
+    val[i] <- Lap((1 - s - r)*eps, q[i]);
+    exit
+  else
+    out[i] <- bot
+  end
+end
+"""
+
+
+def threshold(share: Fraction, **constants: int) -> float:
+    """t of the split by `dipc.solve`."""
+    found = dipc.solve(dipc.load(SPLIT, s=share, **constants), inputs="all", wanted="alpha", digits=10)
+    assert isinstance(found, AlphaSolution)
+    assert found.product is not None
+    return float(found.product[0])
+
+
+def test_the_best_split_of_three_queries() -> None:
+    found = dipc.tune(dipc.load(SPLIT), inputs="all", vary="s in (0, 1)", denominator=300, tolerance="4%")
+    assert found.best is not None
+    assert found.own is not None
+    assert found.best.threshold is not None
+    assert found.own.threshold is not None
+    assert float(found.best.values["s"]) == pytest.approx(0.373, abs=3e-3)
+    assert float(found.best.threshold[0]) == pytest.approx(10.80, abs=5e-3)
+    assert float(found.own.threshold[0] / found.best.threshold[0]) == pytest.approx(1.089, abs=1e-3)
+    assert found.proved_within == Fraction(1, 25)
+    assert found.lower is not None
+    # What is proved to be the least is less than what others need, and no share needs less than the best.
+    for share in (Fraction(1, 3), Fraction(2, 5), Fraction(5, 13), Fraction(7, 10), Fraction(1, 40)):
+        assert float(found.lower) <= threshold(share)
+        assert float(found.best.threshold[0]) <= threshold(share) + 1e-5
+
+
+def test_equal_privacy() -> None:
+    """At K = 3/4 the half split needs 8.82, less than the nominal optimum, which has K = 1881/2000."""
+    program = dipc.load(SPLIT)
+    found = dipc.tune(program, inputs="all", vary="s in [373/1000, 1/2]", adjacent="linf:1", denominator=2)
+    assert found.own is not None
+    assert found.own.constant == Fraction(3, 4)
+    assert found.own.exact
+    assert found.own.objective is not None
+    assert float(found.own.objective[0]) == pytest.approx(8.82, abs=5e-3)
+    there = dipc.load(SPLIT, s="373/1000")
+    nominal = dipc.tune(there, inputs="all", vary="s in [373/1000, 374/1000]", adjacent="linf:1").own
+    assert nominal is not None
+    assert nominal.constant == Fraction(1881, 2000)
+    assert nominal.objective is not None
+    assert float(nominal.objective[0]) == pytest.approx(10.16, abs=5e-3)
+    assert found.proved_within is None
+    assert found.unproved is not None
+
+
+@settings(max_examples=examples(6), deadline=None)
+@given(
+    left=st.integers(2, 90), width=st.integers(1, 6), inside=st.fractions(0, 1, max_denominator=7), m=st.integers(1, 3)
+)
+def test_no_split_in_a_cell_needs_less_than_its_bound(left: int, width: int, inside: Fraction, m: int) -> None:
+    program = dipc.load(SPLIT, m=m)
+    search = _Search(program, None, Options(inputs="all"), (Varied.parse("s in (0, 1)"),))
+    low, high = Fraction(left, 100), Fraction(left + width, 100)
+    bound = _Cells(search)._bound(low, high, {})
+    assert float(bound) <= threshold(low + inside * (high - low), m=m) + 1e-6
+
+
+def test_two_constants() -> None:
+    found = dipc.tune(
+        dipc.load(NUMERIC), inputs="all", vary=["s in (0, 1)", "r in (0, 1)"], denominator=16, tolerance="5%"
+    )
+    assert found.best is not None
+    assert found.own is not None
+    assert found.best.threshold is not None
+    assert found.own.threshold is not None
+    assert found.best.threshold[0] < found.own.threshold[0]
+    assert found.proved_within is None
+    for move in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1)):
+        s, r = (value + Fraction(step, 16) for value, step in zip(found.best.values.values(), move, strict=True))
+        if s > 0 and r > 0 and s + r < 1:
+            other = dipc.solve(dipc.load(NUMERIC, s=s, r=r), inputs="all", wanted="alpha", digits=8)
+            assert isinstance(other, AlphaSolution)
+            assert other.product is not None
+            assert float(other.product[0]) >= float(found.best.threshold[0]) - 1e-4
+
+
+def test_where_nothing_is_proved() -> None:
+    twice = SPLIT.read_text(encoding="utf-8").replace("s = 1/2;", "s = 1/2, w = 2*s;")
+    for text, why in (
+        (twice, "computed"),
+        (SPLIT.read_text(encoding="utf-8").replace("s*eps/c", "s*s*eps/c"), "affine"),
+        (SPLIT.read_text(encoding="utf-8").replace("T = 0", "T = 0").replace("/c, T)", "/c, s)"), "other places"),
+    ):
+        search = _Search(dipc.load(text), None, Options(inputs="all"), (Varied.parse("s in (0, 1)"),))
+        assert why in (_Cells(search).refusal or "")
+
+
+def test_ranges() -> None:
+    assert Varied.parse(" s in (0, 1]") == Varied("s", Fraction(0), Fraction(1), True, False)
+    for text in ("s", "s in 1..3", "s in (1, 0)", "s in (x, 1)"):
+        with pytest.raises(DiagnosticError, match="E1026"):
+            Varied.parse(text)
+
+
+def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    whole, calls = _Search._evaluated, []
+
+    def stopping(self: _Search, values: object) -> object:
+        calls.append(values)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return whole(self, values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_Search, "_evaluated", stopping)
+    assert run(["tune", str(SPLIT), "-D", "m=1", "--vary", "s in (0, 1)", "-q"]) == 130
+    assert "best s = " in capsys.readouterr().err
+
+
+def test_the_picture_and_the_page(tmp_path: Path) -> None:
+    picture, page = tmp_path / "objective.svg", tmp_path / "page.html"
+    words = ["tune", str(SPLIT), "-D", "m=1", "--vary", "s in [1/4, 3/4]", "--denominator", "8", "--tolerance", "50%"]
+    assert run([*words, "--plot", str(picture), "--html", str(page), "-q"]) == 0
+    assert picture.stat().st_size > 1000
+    assert "Values that were tried" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("m", "share", "least", "half", "published"), [(10, 0.325, 14.12, 16.1, 2.2), (100, 0.267, 20.21, 26.3, 7.5)]
+)
+def test_more_queries(m: int, share: float, least: float, half: float, published: float) -> None:
+    begun = process_time()
+    program = dipc.load(SPLIT, m=m)
+    found = dipc.tune(program, inputs="all", vary="s in (0, 1)", tolerance="1%" if m == 10 else "1000%")
+    assert found.best is not None
+    assert found.own is not None
+    assert found.best.threshold is not None
+    assert found.own.threshold is not None
+    assert float(found.best.values["s"]) == pytest.approx(share, abs=2e-3)
+    assert float(found.best.threshold[0]) == pytest.approx(least, abs=1e-2)
+    assert 100 * float(found.own.threshold[0] / found.best.threshold[0] - 1) == pytest.approx(half, abs=0.1)
+    lyu = Fraction(1 / (1 + 2 ** (2 / 3))).limit_denominator(1000)
+    assert 100 * (threshold(lyu, m=m) / float(found.best.threshold[0]) - 1) == pytest.approx(published, abs=0.1)
+    if m == 10:
+        assert found.proved_within == Fraction(1, 100)
+        assert process_time() - begun < 120
