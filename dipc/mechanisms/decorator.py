@@ -8,10 +8,11 @@ import linecache
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property, update_wrapper
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from dipc.above import above, service
+from dipc.mechanisms import words
 from dipc.mechanisms.module import BAD_CALL, NOT_FOUND, Module, decorator_name
 from dipc.mechanisms.reading import Part, Reading, read_mechanism
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
@@ -61,7 +62,21 @@ class Mechanism:
             message = f"the source of `{function.__name__}` cannot be read"
             notes = ("a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it",)
             raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
-        return read_mechanism(Source(file, self._text), function.__name__, self._node)
+        return read_mechanism(Source(file, self._text), function.__name__, self._node, self._imported())
+
+    def _imported(self) -> dict[str, str]:
+        """What modules, and words of dipc, the names around the function stand for: a notebook imports them in another
+        cell."""
+        named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.WORDS}
+        found = {}
+        for name, value in self._function.__globals__.items():
+            if isinstance(value, ModuleType):
+                found[name] = value.__name__
+            elif value is mechanism:
+                found[name] = "dipc.mechanism"
+            elif id(value) in named:
+                found[name] = named[id(value)]
+        return found
 
     def _node(self, module: Module) -> python.FunctionDef:
         """The function in its file: that of its name and its line."""

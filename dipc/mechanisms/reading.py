@@ -94,10 +94,14 @@ def source_at(path: Path) -> Source:
 
 
 def read_mechanism(
-    source: Source, name: str, function: Callable[[Module], python.FunctionDef] | None = None
+    source: Source,
+    name: str,
+    function: Callable[[Module], python.FunctionDef] | None = None,
+    imported: Mapping[str, str] | None = None,
 ) -> Reading:
-    """The mechanism of this name in a file, or the one that `function` finds there. Raises DiagnosticError."""
-    module = parsed(source)
+    """The mechanism of this name in a file, or the one that `function` finds there; `imported` are names that were
+    imported elsewhere. Raises DiagnosticError."""
+    module = parsed(source, imported)
     node = mechanism_in(module, name) if function is None else function(module)
     return _Header(module, node).reading()
 

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
+#: All of them.
+WORDS = (
+    *("Real", "Reals", "Int", "Ints", "Finite", "Const", "Eps", "laplace", "discrete_laplace", "exponential_noise"),
+    *("gaussian", "discrete_gaussian", "choice", "exponential_mechanism", "exp"),
+)
+
 if TYPE_CHECKING:
     Real: TypeAlias = float
     Int: TypeAlias = int

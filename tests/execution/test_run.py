@@ -69,8 +69,8 @@ def test_all_programs_conform(path: Path) -> None:
     """At 10^5 runs; a conforming sampler is called a mismatch once in a million, and has one more go."""
     program = dipc.load(path)
     values = some_input(program)
-    found = {conformity(program, values, 100_000, seed=None) for _ in range(2)}
-    assert Agreement.MATCH in found
+    tries = (conformity(program, values, 100_000, seed=None) for _ in range(2))
+    assert any(each is Agreement.MATCH for each in tries)
 
 
 def test_a_wrong_rate_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
