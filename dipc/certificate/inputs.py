@@ -11,6 +11,7 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, product, total
 from dipc.algebra.limits import Undecided
+from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     BY_A_CONSTANT,
     IN_ANOTHER_UNIT,
@@ -22,7 +23,6 @@ from dipc.certificate.data import (
     ring_data,
     sealed,
 )
-from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.chain.constraints import Affine
 from dipc.decide.decide import decide

@@ -12,8 +12,8 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
+from dipc.certificate.answers import with_answers
 from dipc.certificate.data import FunctionData, Uncertified, program_data, rational, require_known_laws, sealed
-from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter
 from dipc.decide.obligation import Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms

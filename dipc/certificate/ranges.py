@@ -7,6 +7,7 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
+from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     NOT_EXPANDED,
     FunctionData,
@@ -16,7 +17,6 @@ from dipc.certificate.data import (
     sealed,
     table_data,
 )
-from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row

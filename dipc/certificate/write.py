@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     HOLE,
     NOT_EXPANDED,
@@ -21,7 +22,6 @@ from dipc.certificate.data import (
     table_data,
 )
 from dipc.certificate.inputs import certify_inputs
-from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
 from dipc.claims.claim import Terms
@@ -108,7 +108,7 @@ class _Writer:
         }
         # Without an `ideal` nothing is asked of a row.
         asking = list(map(json.loads, rows)) if named.core.ideal is not None else []
-        document["linear"] = with_answers({**document, "rows": asking})["linear"]
+        document["answers"] = with_answers({**document, "rows": asking})["answers"]
         parts: dict[str, str | list[str]] = {
             name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()
         }

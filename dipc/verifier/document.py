@@ -316,14 +316,14 @@ _ENDS = ("proved", "refuted")
 
 #: What documents about each question are made of.
 _PARTS = {
-    Question.ROWS: (*_SHARED, "table", "rows", "linear"),
-    Question.ALL_INPUTS: (*_SHARED, "numbers", "cases", "linear"),
+    Question.ROWS: (*_SHARED, "table", "rows", "answers"),
+    Question.ALL_INPUTS: (*_SHARED, "numbers", "cases", "answers"),
     Question.PAIRS: (
         *(*_SHARED, "adjacent", "inputs", "outputs"),
         *("laws", "pairs", "couples", "excess", "sets", "refuted"),
     ),
     Question.ALL_PAIRS: (*_ALWAYS, "program", "adjacent", "verdict", "shifts"),
-    Question.ALL_PAIRS_EVERY_NUMBER: (*_ALWAYS, "program", "adjacent", "numbers", "verdict", "linear"),
+    Question.ALL_PAIRS_EVERY_NUMBER: (*_ALWAYS, "program", "adjacent", "numbers", "verdict", "answers"),
     Question.LEAST: (*_ALWAYS, "sought", "enclosed", "proved", "refuted"),
 }
 
@@ -441,10 +441,10 @@ def digest(rest: Mapping[str, Any]) -> str:
 def check_document(document: Document, budget: Budget, facts: Mapping[str, str] | None = None) -> Accepted:
     """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
     the `program`, its `constants`, the `rows`."""
-    linear = document.data.get("linear", {})
-    if not isinstance(linear, dict):
-        raise Rejected("linear", "it is no object")
-    budget.answers = Answers(linear)
+    answers = document.data.get("answers", {})
+    if not isinstance(answers, dict):
+        raise Rejected("answers", "it is no object")
+    budget.answers = Answers(answers)
     try:
         return _checked(document, budget, facts or {})
     except WrongAnswer as error:

@@ -14,10 +14,9 @@ Certificates about every real and int input, and every number of queries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
 from math import ceil
 from typing import Any
 
@@ -52,7 +51,7 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
-from dipc.verifier.linear import Guard, contradictory, implied
+from dipc.verifier.linear import Guard, answers_count, contradictory, implied, key_of
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
@@ -63,6 +62,7 @@ from dipc.verifier.reading import (
     NotDerived,
     Rejected,
     items,
+    natural,
     optional_text,
     rational,
     record,
@@ -82,7 +82,7 @@ _STEP = "classes"
 MOST_CELLS = 2_000
 
 
-class _Open(Exception):
+class Open(Exception):
     """A comparison of inputs that a cell leaves open."""
 
     def __init__(self, guard: Guard) -> None:
@@ -91,20 +91,36 @@ class _Open(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
-    """Inputs u of a path and distances alpha <= dd(u). Of each of the alternatives `left` such a pair satisfies one;
-    None: they were not looked for."""
+class Cell:
+    """Inputs u of a path and distances alpha <= dd(u); `without` are the paths with other answers, by number, of whose
+    sides it was said on which it is."""
 
     guards: tuple[Guard, ...]
-    left: tuple[tuple[Guard, ...], ...] | None
+    without: tuple[int, ...] = ()
 
-    def within(self, guard: Guard, whole: Set[int]) -> _Cell:
+    def within(self, guard: Guard, whole: Set[int]) -> Cell:
         """The part where the guard holds; inputs of `whole` are integers."""
-        return _Cell((*self.guards, tightened(guard, whole)), self.left)
+        return Cell((*self.guards, tightened(guard, whole)), self.without)
 
-    def halves(self, guard: Guard, whole: Set[int]) -> list[_Cell]:
+    def halves(self, guard: Guard, whole: Set[int]) -> list[Cell]:
         """The part where the guard holds, and the rest."""
         return [self.within(guard, whole), self.within(guard.opposite(), whole)]
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """Which of these classes is right about a cell, or how the cell is divided further: the certificate says it."""
+
+    coverage: Coverage
+    known: Surroundings
+    cell: Cell
+    classes: Sequence[Shown]
+
+    @property
+    def key(self) -> str:
+        """Under which its answer is kept."""
+        of = [self.known.finite, self.cell.without, *(shown.number for shown in self.classes)]
+        return key_of([*map(str, of), *map(str, self.cell.guards)])
 
 
 @dataclass
@@ -168,9 +184,11 @@ class Coverage:
         not move, edges excluded, and of a path with another answer on the sides that it says. They are in its other
         half-spaces because of their distance."""
         still = [
-            replace(_halfspace(half), strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step
+            replace(halfspace_guard(half), strict=not self._is_whole(half))
+            for half in shown.halfspaces
+            if not half.step
         ]
-        moving = [_halfspace(half) for half in shown.halfspaces if half.step]
+        moving = [halfspace_guard(half) for half in shown.halfspaces if half.step]
         found = [
             one
             for finite in self.ideal.combinations()
@@ -208,70 +226,56 @@ class Coverage:
         else:
             least, greater = self.alpha
             distance = [Guard(((ALPHA, _ONE),), -least, strict=greater)]
-        waiting = [_Cell((*distance, *map(self._moved, known.behind()), *within), None)]
-        alternatives: tuple[tuple[Guard, ...], ...] | None = None
-        count = 0
-        while waiting:
+        waiting = [Cell((*distance, *map(self._moved, known.behind()), *within))]
+        rivals: Sequence[Sequence[Guard]] | None = None
+        for _ in range(MOST_CELLS):
+            if not waiting:
+                return
             cell = waiting.pop()
-            count += 1
-            if count > MOST_CELLS:
-                raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
             if contradictory(cell.guards, self.budget, _STEP):
                 continue
-            try:
-                found = self._known(cell, finite, path, classes)
-            except _Open as split:
-                waiting += cell.halves(split.guard, self._whole)
-                continue
-            if found is not None:
-                yield found
-                continue
-            cut = self._cut(cell, classes)
-            if cut is not None:
-                waiting += cell.halves(cut, self._whole)
-                continue
-            if cell.left is None:
-                if alternatives is None:
-                    alternatives = tuple(tuple(map(self._moved, sides)) for sides in known.rivals())
-                cell = _Cell(cell.guards, alternatives)
-            parts = self._branches(cell, classes)
-            if parts is None:
+            question = Divided(self, known, cell, classes)
+            answer = self.budget.answers.to(question.key, question)
+            if answer is None:
                 yield None
-            else:
-                waiting += parts
+                continue
+            with answers_count():
+                stated = record(answer, _STEP, (), ("class", "unites", "merges", "cut", "rival"))
+                if "cut" in stated:
+                    waiting += cell.halves(_read_guard(stated["cut"]), self._whole)
+                    continue
+                if "rival" in stated:
+                    rivals = self.rivals(known) if rivals is None else rivals
+                    number = index(stated["rival"], rivals, _STEP)
+                    without = (*cell.without, number)
+                    waiting += [Cell((*cell.guards, side), without) for side in rivals[number]]
+                    continue
+                number = natural(stated.get("class"), _STEP)
+                shown = next((one for one in classes if one.number == number), None)
+                if shown is None:
+                    raise Rejected(_STEP, "a cell has a class of another answer")
+            unites, merges = stated.get("unites") is True, stated.get("merges") is True
+            try:
+                yield shown if self.is_right(shown, known, cell, unites=unites, merges=merges) else None
+            except NotDerived as error:
+                self._why = error.why
+                yield None
+            except Open:
+                self._why = "a class is not right about all of a cell"
+                yield None
+        raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
 
-    def _branches(self, cell: _Cell, classes: Sequence[Shown]) -> list[_Cell] | None:
-        """The parts that the sides of some path with another answer leave, if classes are about them."""
-        assert cell.left is not None
-        wanted = {
-            _direction(guard)
-            for shown in classes
-            for half in shown.halfspaces
-            if half.step and not self._implies(cell, guard := _halfspace(half))
-        }
-        useful = [sides for sides in cell.left if any(_direction(side) in wanted for side in sides)]
-        if not useful:
-            return None
-        first = min(useful, key=len)
-        left = tuple(sides for sides in cell.left if sides is not first)
-        return [_Cell((*cell.guards, side), left) for side in first]
+    def rivals(self, known: Surroundings) -> Sequence[Sequence[Guard]]:
+        """For each path with another answer sides of which every input has one."""
+        return [tuple(map(self._moved, sides)) for sides in known.rivals()]
 
-    def _cut(self, cell: _Cell, classes: Sequence[Shown]) -> Guard | None:
-        """A half-space that does not move, of a class that is about a part of the cell."""
-        for shown in classes:
-            guards = [_halfspace(half) for half in shown.halfspaces]
-            open_ = [guard for guard in guards if not self._implies(cell, guard)]
-            still = [guard for guard, half in zip(guards, shown.halfspaces, strict=True) if not half.step]
-            cuts = [guard for guard in open_ if guard in still]
-            if cuts and not contradictory((*cell.guards, *cuts), self.budget, _STEP):
-                return cuts[0]
-        return None
-
-    def _implies(self, cell: _Cell, guard: Guard) -> bool:
+    def implies(self, cell: Cell, guard: Guard) -> bool:
+        """Whether a guard is shown to hold on all of a cell."""
         return implied(cell.guards, dict(guard.form), guard.constant, self.budget, _STEP)
 
-    def _known(self, cell: _Cell, finite: tuple[Value, ...], path: Path, classes: Sequence[Shown]) -> Shown | None:
-        """A class that is right about the cell. Raises _Open."""
+    def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: bool) -> bool:
+        """Whether a class has all of a cell in its half-spaces, and its bound is that of the program: united and merged
+        in this way. Raises NotDerived and Open."""
 
         def decide(guard: Guard) -> bool:
             holds, fails = cell.halves(guard, self._whole)
@@ -279,23 +283,10 @@ class Coverage:
                 return True
             if contradictory(holds.guards, self.budget, _STEP):
                 return False
-            raise _Open(guard)
+            raise Open(guard)
 
-        for shown in classes:
-            if not all(self._implies(cell, _halfspace(half)) for half in shown.halfspaces):
-                continue
-            try:
-                right = self._is_right(shown, cell, finite, path, decide)
-            except NotDerived as error:
-                self._why, right = error.why, False
-            if right:
-                return shown
-        return None
-
-    def _is_right(
-        self, shown: Shown, cell: _Cell, finite: tuple[Value, ...], path: Path, decide: Callable[[Guard], bool]
-    ) -> bool:
-        """Whether the bound of the class is that of the program. Raises NotDerived and _Open."""
+        if not all(self.implies(cell, halfspace_guard(half)) for half in shown.halfspaces):
+            return False
         if shown.values is None:
             return True
         assert shown.wanted is not None, "it comes with the bound"
@@ -303,18 +294,10 @@ class Coverage:
             raise NotDerived("a dd that all inputs of a class have")
         if shown.kind is Kind.WAYS and not any(above for above, _ in shown.values):
             return True  # no probability is less than 0
-        for unites, merges in product((True, False), (False, True)):
-            try:
-                for value in self._bounds.values(
-                    shown, shown.wanted, finite, path, decide, unites=unites, merges=merges
-                ):
-                    if not any(self._is_at_least(value, stated) for stated in shown.values):
-                        break
-                else:
-                    return True
-            except NotDerived as error:
-                self._why = error.why
-        return False
+        values = self._bounds.values(
+            shown, shown.wanted, known.finite, known.path, decide, unites=unites, merges=merges
+        )
+        return all(any(self._is_at_least(value, stated) for stated in shown.values) for value in values)
 
     def _is_at_least(self, bound: Closed, stated: Closed) -> bool:
         """Whether that is seen for every value of the variable, which is positive."""
@@ -324,13 +307,13 @@ class Coverage:
         less = multiply(stated[0], bound[1], self.budget, _STEP)
         return all(positive_everywhere(found, self.budget) for found in (subtract(more, less), bound[1], stated[1]))
 
-    def _has_distance(self, dd: str, cell: _Cell) -> bool:
+    def _has_distance(self, dd: str, cell: Cell) -> bool:
         """Whether dd is this at all inputs of the cell."""
         if dd == "inf":
             return has_one_answer(self.ideal)
         if dd == "1" and not self._is_discrete():
             return False
-        return dd in ("0", "1") and self._implies(cell, Guard(((ALPHA, -_ONE),), Fraction(dd), strict=False))
+        return dd in ("0", "1") and self.implies(cell, Guard(((ALPHA, -_ONE),), Fraction(dd), strict=False))
 
     def _is_discrete(self) -> bool:
         """Whether inputs that differ are at a distance of at least 1."""
@@ -342,18 +325,26 @@ class Coverage:
         return Guard(tuple((places.get(i, i), c) for i, c in guard.form), guard.constant, guard.strict)
 
 
-def _halfspace(half: Halfspace) -> Guard:
+def halfspace_guard(half: Halfspace) -> Guard:
     """form - alpha·step >= 0."""
     form = {slot: c for slot, c in half.form.items() if c}
     moving = {ALPHA: -half.step} if half.step else {}
     return Guard(tuple(sorted({**form, **moving}.items())), half.constant, strict=False)
 
 
-def _direction(guard: Guard) -> tuple[tuple[int, Fraction], ...]:
-    """The inputs' part of a form up to a positive factor."""
-    form = sorted((i, c) for i, c in guard.form if i != ALPHA)
-    size = abs(form[0][1]) if form else _ONE
-    return tuple((i, c / size) for i, c in form)
+def _read_guard(value: object) -> Guard:
+    """A comparison of inputs, and of alpha. Raises Rejected."""
+    stated = record(value, _STEP, ("form", "constant", "strict"))
+    form: dict[int, Fraction] = {}
+    for item in items(stated["form"], _STEP):
+        pair = items(item, _STEP, 2)
+        if len(pair) != 2 or type(pair[0]) is not int or pair[0] in form:
+            raise Rejected(_STEP, "a cut is a list of variables, each once, with coefficients")
+        form[pair[0]] = rational(pair[1], _STEP)
+    left = tuple(sorted((i, c) for i, c in form.items() if c))
+    if not isinstance(stated["strict"], bool):
+        raise Rejected(_STEP, "a cut is strict or not")
+    return Guard(left, rational(stated["constant"], _STEP), stated["strict"])
 
 
 def _scaled(guard: Guard) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:

@@ -1,6 +1,6 @@
 """Half-spaces of inputs, and what several of them say together, by the answers of the certificate.
 
-No linear program is solved here. What a step asks about half-spaces has an answer in the certificate's `linear`, under
+No linear program is solved here. What a step asks about half-spaces has an answer in the certificate's `answers`, under
 a key made of the question; whether the answer is right is seen by adding up and putting in:
 
 - *no point satisfies them all*, by multipliers that are not negative (Farkas): the weighted half-spaces add up to
@@ -85,7 +85,7 @@ def least(
     data = _asked(Question(tuple(guards), wanted, whole), budget, step)
     if data is None:
         raise NotDerived("the certificate does not say how near some half-spaces are")
-    with _answers_count():
+    with answers_count():
         return _least_shown(data, wanted, guards, whole, budget, step)
 
 
@@ -140,6 +140,11 @@ def connected(guards: Iterable[Guard]) -> list[list[Guard]]:
 # --- answers ------------------------------------------------------------------------------------------
 
 
+def key_of(words: Iterable[str]) -> str:
+    """A short name of a question."""
+    return hashlib.sha256("\n".join(words).encode("utf-8")).hexdigest()[:20]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """Whether some point satisfies all guards, strict ones strictly; or how small a form is on them, if one is
@@ -153,12 +158,11 @@ class Question:
     @property
     def key(self) -> str:
         """Under which its answer is kept."""
-        words = [*map(str, self.guards), str(self.wanted), " ".join(map(str, sorted(self.whole)))]
-        return hashlib.sha256("\n".join(words).encode("ascii")).hexdigest()[:20]
+        return key_of([*map(str, self.guards), str(self.wanted), " ".join(map(str, sorted(self.whole)))])
 
 
 @contextmanager
-def _answers_count() -> Iterator[None]:
+def answers_count() -> Iterator[None]:
     """Raises WrongAnswer where an answer is rejected: other than what ends a derivation it is a fault."""
     try:
         yield
@@ -177,7 +181,7 @@ def _shown_empty(guards: Sequence[Guard], budget: Budget, step: str, *, exact: b
     data = _asked(Question(tuple(guards), exact=exact), budget, step)
     if data is None:
         return None
-    with _answers_count():
+    with answers_count():
         return _is_none(guards, data, budget, step)
 
 

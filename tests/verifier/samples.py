@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import dipc
+from dipc.certificate.answers import with_answers
 from dipc.certificate.data import sealed
-from dipc.certificate.linear import with_answers
 from dipc.certificate.write import certify
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -123,7 +123,7 @@ def resealed(data: dict[str, Any], *, answers: bool = True) -> str:
     """The text of a certificate, with the right digest and, as whoever forges one would see to, with the right answers
     to all that it makes the checker ask about half-spaces."""
     data = {name: value for name, value in data.items() if name != "digest"}
-    if answers and "linear" in data:
+    if answers and "answers" in data:
         with suppress(AttributeError, KeyError, TypeError, ValueError):  # it is no document at all
             return sealed(with_answers(data))
     return sealed(data)

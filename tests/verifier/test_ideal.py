@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.certificate.linear import Solved
+from dipc.certificate.answers import Solved
 from dipc.chain.constraints import finite_values
 from dipc.program.ideal import Distances, Ideal
 from dipc.text.core import IntType, RealType

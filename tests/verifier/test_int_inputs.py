@@ -16,7 +16,7 @@ import pytest
 
 import dipc
 from dipc import Verdict
-from dipc.certificate.linear import Solved
+from dipc.certificate.answers import Solved
 from dipc.chain.constraints import Affine
 from dipc.rules import facets, least_slacks
 from dipc.rules import goal as requirement

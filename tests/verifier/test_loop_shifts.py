@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.answers import Solved
 from dipc.certificate.data import Uncertified, sealed
 from dipc.certificate.least import certify_constant
-from dipc.certificate.linear import Solved
 from dipc.certificate.privacy import certify_privacy
 from dipc.cli.main import run
 from dipc.decide.engine import Engine

@@ -21,7 +21,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
-from tests.questions.real_programs import NOISY_MAX, SPARSE
+from tests.questions.real_programs import ADVERSARIAL, NOISY_MAX, SPARSE
 from tests.verifier import samples
 
 Document = dict[str, Any]
@@ -80,6 +80,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "max": lambda: samples.certain((samples.GREATEST[4],)),
     "negative": lambda: samples.certain(("exp(-eps) - 1/2",)),
     "quotient": samples.geometric,
+    "facets": lambda: of_all_inputs(ADVERSARIAL["a corner of two facets that is not needed"]),
     "sparse": lambda: of_all_inputs(SPARSE, beta=f"{_SHARP}/6"),
     "every m": lambda: of_all_inputs(NOISY_MAX, for_all="m", beta="2*m*exp(-alpha*eps/2)/5"),
     "gamma": lambda: dipc.certify(dipc.check(dipc.load(EXPONENTIAL), keep_proofs=True)),
@@ -256,13 +257,17 @@ def of_answers(name: str, value: object) -> Callable[[Document], None]:
     """Of all answers about half-spaces that say this."""
 
     def change(data: Document) -> None:
-        found = [answer for answer in data["linear"].values() if name in answer]
+        found = [answer for answer in data["answers"].values() if name in answer]
         assert found
         for answer in found:
             answer[name] = value
 
     return change
 
+
+#: A cut that divides nothing, and one that is none.
+NOTHING = {"form": [], "constant": "1", "strict": False}
+TWICE = {"form": [[0, "1"], [0, "1"]], "constant": "1", "strict": False}
 
 NO_CASES = {"variable": 0, "most": "1/2", "below": [], "above": []}
 
@@ -339,6 +344,11 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("variables once", "distances", of_answers("point", [[0, "1"], [0, "1"]]), "variables, each once"),
     ("cases of integers", "distances", of_answers("cases", NO_CASES), "the cases are not those of an integer"),
     ("nothing nearer", "distances", of_answers("cases", []), "do not show that nothing is nearer"),
+    # --- cells
+    ("a class that is there", "sparse", of_answers("class", 99), "a cell has a class of another answer"),
+    ("right about all of it", "facets", of_answers("cut", NOTHING), "not accepted in full"),
+    ("cuts of variables once", "facets", of_answers("cut", TWICE), "variables, each once"),
+    ("paths with other answers that are there", "facets", of_answers("rival", 99), "it refers to"),
     # --- every number
     ("a number once", "every m", another_case, "it has no classes, or is there twice"),
     ("every number before", "every m", removed("cases"), "the numbers before `start` are not those of the cases"),

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.limits import Undecided
+from dipc.certificate.cells import division
 from dipc.certificate.data import rational
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import (
@@ -21,6 +22,7 @@ from dipc.linear.program import (
     solution,
 )
 from dipc.verifier.document import ask, document_of
+from dipc.verifier.inputs import Divided
 from dipc.verifier.linear import Guard, Question
 from dipc.verifier.reading import DERIVATION_ENDS, Answers, Budget, WrongAnswer
 
@@ -37,11 +39,11 @@ class Solved(Answers):
         self._unanswered: set[tuple[str, bool]] = set()
 
     def to(self, key: str, question: object) -> object:
-        assert isinstance(question, Question), "nothing else is asked"
-        asked = key, question.exact
+        assert isinstance(question, Question | Divided), "nothing else is asked"
+        asked = key, isinstance(question, Divided) or question.exact
         if key not in self.stated and asked not in self._unanswered:
             try:
-                found = _about_points(question) if question.wanted is None else _least(question, question.wanted)
+                found = _answer(question)
             except Undecided:
                 found = None
             if found is None:
@@ -57,7 +59,14 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
     # What is wrong or takes too much is said when it is checked.
     with suppress(WrongAnswer, *DERIVATION_ENDS):
         ask(document_of(data), Budget(answers=solved))
-    return {**data, "linear": solved.stated}
+    return {**data, "answers": solved.stated}
+
+
+def _answer(question: Question | Divided) -> dict[str, Any] | None:
+    """Raises Undecided."""
+    if isinstance(question, Divided):
+        return division(question)
+    return _about_points(question) if question.wanted is None else _least(question, question.wanted)
 
 
 def _about_points(question: Question) -> dict[str, Any] | None:
