@@ -29,7 +29,18 @@ from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
 
-from dipc.verifier.functions import ONE, Closed, Ring, add, constant, height, multiply, positive_everywhere, times
+from dipc.verifier.functions import (
+    ONE,
+    Closed,
+    Ring,
+    add,
+    constant,
+    equal_closed,
+    height,
+    multiply,
+    positive_everywhere,
+    times,
+)
 from dipc.verifier.reading import Budget, NotDerived, Rejected, items, optional_text, rational, record, text
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
@@ -621,6 +632,16 @@ def read_intervals(value: object, step: str, most: int = MOST_INTERVALS) -> tupl
 
 #: The least of the greatest of some closed forms: ((a, b), (c,)) for min(max(a, b), c).
 Least = tuple[tuple[Closed, ...], ...]
+
+
+def same_least(left: Least, right: Least, budget: Budget, step: str) -> bool:
+    """Whether two betas are the same, argument by argument."""
+    return list(map(len, left)) == list(map(len, right)) and all(
+        equal_closed(one, other, budget, step)
+        for ours, theirs in zip(left, right, strict=True)
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
 
 #: alpha (None: infinite), gamma, and beta, None where it is not of this kind.
 Terms = tuple[Fraction | None, Fraction, Least | None]

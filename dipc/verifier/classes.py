@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import ceil, gcd, lcm
 
 from dipc.verifier.claims import Claim, Form, Interval, Least, NotOneForm, evaluate_least, linear, mentions
-from dipc.verifier.functions import ONE, Closed, Ring, equal_closed, positive_everywhere
+from dipc.verifier.functions import ONE, Closed, Ring, positive_everywhere
 from dipc.verifier.obligations import Decided
 from dipc.verifier.reading import Budget, Rejected, items, natural, rational, record, text
 
@@ -346,12 +346,3 @@ def variable_of(value: object, step: str) -> str:
     if name not in VARIABLES:
         raise Rejected(step, "it is about another variable")
     return name
-
-
-def same_least(left: Least, right: Least, budget: Budget, step: str) -> bool:
-    """Whether two betas are the same, argument by argument."""
-    return list(map(len, left)) == list(map(len, right)) and all(
-        equal_closed(one, other, budget, step)
-        for ours, theirs in zip(left, right, strict=True)
-        for one, other in zip(ours, theirs, strict=True)
-    )

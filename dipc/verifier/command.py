@@ -1,9 +1,4 @@
-"""The checker as a command of its own: what it says, the files it compares, and its options.
-
-The files that a certificate is about: read, and compared with what it says of them.
-
-The checker as a command of its own.
-"""
+"""The checker as a command of its own: its options, what it says, and the files that it compares with a certificate."""
 
 from __future__ import annotations
 

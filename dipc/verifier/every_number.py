@@ -61,8 +61,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any
 
-from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, parsed, without_ones
-from dipc.verifier.classes import Required, Stated, intervals_of, required, same_least, variable_of
+from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, parsed, same_least, without_ones
+from dipc.verifier.classes import Required, Stated, intervals_of, required, variable_of
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.functions import (
     ONE,

@@ -21,7 +21,7 @@ from math import ceil
 from typing import Any
 
 from dipc.verifier.bounds import Bounds
-from dipc.verifier.claims import Claim, Interval, Least, read_intervals
+from dipc.verifier.claims import Claim, Interval, Least, read_intervals, same_least
 from dipc.verifier.classes import (
     Behind,
     Halfspace,
@@ -37,7 +37,6 @@ from dipc.verifier.classes import (
     least_decay,
     read_halfspaces,
     required,
-    same_least,
     slack_bound,
     variable_of,
 )
@@ -52,7 +51,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
 from dipc.verifier.linear import Guard, answers_count, contradictory, implied, key_of
-from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context
+from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
 from dipc.verifier.reading import (
@@ -424,9 +423,9 @@ def check_inputs(
         verdicts += own
         alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget, step)
         if theorem is not None:
-            trusted += _trusted(theorem, shown, alpha, covering, everything=_worst(own) == "accurate")
+            trusted += _trusted(theorem, shown, alpha, covering, everything=worst(own) == "accurate")
         if number is not None:
-            singly[number] = _worst(own)
+            singly[number] = worst(own)
     if parameter is not None:
         # What is said of all other numbers must not depend on what is another for each.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
@@ -440,7 +439,7 @@ def check_inputs(
             open_classes.append((counts["rows"], missing))
     if not verdicts:
         raise Rejected("cases", "there are none")
-    verdict = _worst(verdicts)
+    verdict = worst(verdicts)
     return Found(
         verdict,
         counts,
@@ -515,13 +514,6 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
         raise Rejected("constants", "a case has constants that the program has not")
     constants = {**claim.constants, parameter: Fraction(number), **others}
     return Claim(claim.alpha, claim.beta, claim.gamma, claim.intervals, constants)
-
-
-def _worst(verdicts: Sequence[str]) -> str:
-    for verdict in ("inaccurate", "undecided"):
-        if verdict in verdicts:
-            return verdict
-    return "accurate"
 
 
 def _object(value: object) -> Mapping[str, Any]:

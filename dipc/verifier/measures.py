@@ -3,12 +3,9 @@
 The probability that one weighted sum of continuous noises lies in an interval, however many there are.
 
 In units of eps the density of a sum is Σ c·X^n·e^{lX} on either side of 0, with rational c and l. With one more summand
-it is the one bounded solution g of a linear differential equation:
-
-    g - g''/a² = f    for f convolved with (a/2)·e^{-a|X|}, where g and g' are continuous at 0,
-    g + g'/a = f      for f convolved with a·e^{-aX} on X >= 0, where g is continuous at 0.
-
-Two solutions differ by one of the homogeneous equation, which is bounded on both sides only if it is 0.
+that is one-sided, with the density a·e^{-aX} on X >= 0, it is the one bounded solution g of the linear differential
+equation g + g'/a = f that is continuous at 0. Two solutions differ by one of the homogeneous equation, which is bounded
+only if it is 0. A Laplace variable is the difference of two one-sided ones of its rate.
 
 The probability of any few half-spaces: one noise after the other is integrated out, over rational polyhedra.
 
@@ -26,7 +23,7 @@ of measure 0; for integers ties go to the bound listed first, so they do not mee
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -39,7 +36,6 @@ from dipc.verifier.functions import (
     add,
     add_closed,
     constant,
-    multiply,
     multiply_closed,
     subtract,
 )
@@ -50,9 +46,7 @@ from dipc.verifier.orders import (
     Downsets,
     NoOrder,
     Order,
-    Poles,
     Sweep,
-    Value,
     Variable,
     conjunctions,
     downsets,
@@ -114,17 +108,16 @@ def of_one_sum(event: Event, budget: Budget, step: str) -> Ring | None:
 
 def _with(f: _Density | None, a: Fraction, family: Family, upward: bool, budget: Budget, step: str) -> _Density:
     """The density with one more summand of this rate, which is not negative where it is one-sided and `upward`."""
-    if family is Family.ONE_SIDED:
-        if f is None:
+    if f is None:
+        if family is Family.ONE_SIDED:
             one = _Density({}, {(0, -a): a})
             return one if upward else one.reflected()
-        return _one_sided(f, a) if upward else _one_sided(f.reflected(), a).reflected()
-    if f is None:
         return _Density({(0, a): a / 2}, {(0, -a): a / 2})
     budget.spend(20 * (len(f.left) + len(f.right)) ** 2, step)
-    left, right = (_particular(part, a) for part in (f.left, f.right))
-    height, slope = _value(left) - _value(right), (_slope(right) - _slope(left)) / a
-    return _Density(_plus(left, a, (slope - height) / 2), _plus(right, -a, (slope + height) / 2))
+    if upward or family is not Family.ONE_SIDED:
+        f = _one_sided(f, a)
+    # Laplace noise is the difference of two that are one-sided.
+    return f if family is Family.ONE_SIDED and upward else _one_sided(f.reflected(), a).reflected()
 
 
 def _one_sided(f: _Density, a: Fraction) -> _Density:
@@ -141,37 +134,11 @@ def _value(part: _Part) -> Fraction:
     return sum((c for (n, _), c in part.items() if not n), _ZERO)
 
 
-def _slope(part: _Part) -> Fraction:
-    return sum((c * l if not n else c for (n, l), c in part.items() if n < 2), _ZERO)
-
-
 def _by_slope(part: _Part) -> dict[Fraction, dict[int, Fraction]]:
     found: dict[Fraction, dict[int, Fraction]] = {}
     for (n, l), c in part.items():
         found.setdefault(l, {})[n] = c
     return found
-
-
-def _particular(part: _Part, a: Fraction) -> _Part:
-    """Some g with g - g''/a² = f."""
-    result: _Part = {}
-    for l, given in _by_slope(part).items():
-        degree = max(given)
-        # With g = P·e^{lX}: (1 - l²/a²)·P - (2l/a²)·P' - P''/a² is the given polynomial.
-        factor = 1 - l * l / (a * a)
-        known: dict[int, Fraction] = {}
-        if factor:
-            for k in range(degree, -1, -1):
-                rest = 2 * l * (k + 1) * known.get(k + 1, _ZERO) + (k + 2) * (k + 1) * known.get(k + 2, _ZERO)
-                known[k] = (given.get(k, _ZERO) + rest / (a * a)) / factor
-        else:
-            derivative: dict[int, Fraction] = {}
-            for k in range(degree, -1, -1):
-                rest = a * a * given.get(k, _ZERO) + (k + 1) * derivative.get(k + 1, _ZERO)
-                derivative[k] = -rest / (2 * l)
-            known = {k + 1: c / (k + 1) for k, c in derivative.items()}
-        result |= {(k, l): c for k, c in known.items() if c}
-    return result
 
 
 def _first_order(part: _Part, a: Fraction) -> _Part:
@@ -462,7 +429,9 @@ def _closed(total: Mapping[_Key, Fraction], rates: Sequence[Fraction], budget: B
             highest[d] = max(highest.get(d, 0), m)
 
     def times(f: Ring, d: Fraction, sign: int) -> Ring:
-        return multiply(f, {(0, _ZERO): Fraction(1), (0, -d): Fraction(sign)}, budget, step)
+        """f·(1 + sign·e^{-d·eps})."""
+        budget.spend(2 * len(f), step)
+        return add(f, {(k, q - d): sign * c for (k, q), c in f.items()})
 
     above: Ring = {}
     for poles, part in parts.items():
@@ -518,10 +487,6 @@ class _Sweepable:
         """A bound on the different e^{l·T} on one interval: these vanish in the value, but not on the way to it."""
         return prod(count + 1 for count in Counter(map(self.order.rate, self.ranked)).values())
 
-
-#: c·eps^k·e^{q·eps} by (k, q) on the integers of a sweep.
-_Terms = dict[tuple[int, int], Fraction]
-_Parts = tuple[_Terms, _Terms]
 
 #: The orders of each conjunction, with its sign.
 _Plan = list[tuple[int, list[_Sweepable]]]
@@ -615,8 +580,13 @@ def _measure(event: Event, plan: _Plan, budget: Budget, step: str) -> Closed:
         for found in sweeps:
             densities, unit = _on_integers(found, whole, step)
             value = Sweep(densities, found.sets, whole, budget, step).probability()
-            above, below = _over_one_denominator(value, densities, whole, budget, step)
-            part = multiply_closed(part, (_ring(above, unit), _ring(below, unit)), budget, step)
+            # At unit·eps.
+            terms: _Integrand = {
+                ((), (), k, q * unit, tuple((d * unit, m) for d, m in poles)): c * unit**k
+                for (k, q, poles), c in value.items()
+            }
+            rates = [density.rate * unit for density in densities] if whole else []
+            part = multiply_closed(part, _closed(terms, rates, budget, step), budget, step)
         total = add_closed(total, part, budget, step)
     return total
 
@@ -632,40 +602,3 @@ def _on_integers(found: _Sweepable, whole: bool, step: str) -> tuple[list[Densit
         raise Rejected(step, "on one scale the common denominator of its numbers is too long")
     rates = Fraction(below, gcd(*(int(v.rate * below) for v in variables)))
     return [_density(v, lengths, rates, whole) for v in variables], 1 / (lengths * rates)
-
-
-def _over_one_denominator(value: Value, densities: list[Density], whole: bool, budget: Budget, step: str) -> _Parts:
-    """Numerator and denominator of the value, for integers times the factor (1-r)/(1+r) of each density."""
-    highest: dict[int, int] = {}
-    by_poles: dict[Poles, _Terms] = {}
-    for (k, q, poles), c in value.items():
-        by_poles.setdefault(poles, {})[k, q] = c
-        for d, m in poles:
-            highest[d] = max(highest.get(d, 0), m)
-    above: _Terms = {}
-    for poles, part in by_poles.items():
-        have = dict(poles)
-        missing = [d for d, m in highest.items() for _ in range(m - have.get(d, 0))]
-        for key, c in _multiplied(part, missing, -1, budget, step).items():
-            above[key] = above.get(key, Fraction(0)) + c
-    below = _multiplied({(0, 0): Fraction(1)}, [d for d, m in highest.items() for _ in range(m)], -1, budget, step)
-    if whole:
-        rates = [density.rate for density in densities]
-        above, below = _multiplied(above, rates, -1, budget, step), _multiplied(below, rates, 1, budget, step)
-    return above, below
-
-
-def _multiplied(function: _Terms, rates: Iterable[int], sign: int, budget: Budget, step: str) -> _Terms:
-    """The function times 1 + sign·e^{-rate·eps} for each of the rates."""
-    for rate in rates:
-        budget.spend(2 * len(function), step)
-        result = dict(function)
-        for (k, q), c in function.items():
-            result[k, q - rate] = result.get((k, q - rate), Fraction(0)) + sign * c
-        function = result
-    return function
-
-
-def _ring(terms: _Terms, unit: Fraction) -> Ring:
-    """The function at unit·eps."""
-    return {(k, q * unit): c * unit**k for (k, q), c in terms.items() if c}

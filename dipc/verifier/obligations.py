@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +28,11 @@ _FORM = ("scale", "factor", "power", "exponent", "sign", "factors")
 _STATED = ("function", "proofs", "counterexample", "charts")
 
 VERDICTS = ("accurate", "inaccurate", "undecided")
+
+
+def worst(verdicts: Collection[str]) -> str:
+    """The verdict of all together."""
+    return next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.claims import Claim, Least, Terms, mentions, never_grows
-from dipc.verifier.functions import equal_closed
-from dipc.verifier.obligations import VERDICTS, Context, Decided, index
+from dipc.verifier.claims import Claim, Least, Terms, mentions, never_grows, same_least
+from dipc.verifier.obligations import VERDICTS, Context, Decided, index, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
 from dipc.verifier.syntax import Expr
@@ -81,9 +80,7 @@ class Rows:
                 open_rows.append((number, missing))
         if not counts["rows"]:
             raise Rejected("rows", "there are none")
-        verdict = "accurate"
-        for worse in ("undecided", "inaccurate"):
-            verdict = worse if counts[worse] else verdict
+        verdict = worst([verdict for verdict in VERDICTS if counts[verdict]])
         return Found(verdict, counts, tuple(open_rows), own, distances)
 
     def _row(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
@@ -139,9 +136,9 @@ class Rows:
         if ranges and position != "inf":
             raise Rejected(step, "its ranges are not all gamma")
         self.ranged.update(doubts)
-        worst = next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
-        if row["verdict"] != (worst if ranges else "undecided"):
-            raise Rejected(step, f"its ranges give {worst}")
+        together = worst(verdicts) if ranges else "undecided"
+        if row["verdict"] != together:
+            raise Rejected(step, f"its ranges give {together}")
         return row["verdict"], vacuous, missing
 
     def _never_grows(self, own: Mapping[str, str], budget: Budget, step: str) -> bool:
@@ -238,13 +235,5 @@ class Rows:
         """That a stated beta is the one that is claimed."""
         stated = self.context.betas[beta]
         # Without a stated beta nothing is certified, so there is nothing to compare.
-        if stated is not None and not (
-            claimed is not None
-            and list(map(len, stated)) == list(map(len, claimed))
-            and all(
-                equal_closed(left, right, budget, step)
-                for ours, theirs in zip(stated, claimed, strict=True)
-                for left, right in zip(ours, theirs, strict=True)
-            )
-        ):
+        if stated is not None and (claimed is None or not same_least(stated, claimed, budget, step)):
             raise Rejected(step, "its beta is not what is claimed")
