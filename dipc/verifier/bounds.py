@@ -42,6 +42,7 @@ from dipc.verifier.functions import (
     Closed,
     add,
     add_closed,
+    connected,
     constant,
     equal_closed,
     multiply_closed,
@@ -159,16 +160,8 @@ def is_steady(weight: Closed) -> bool:
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
     """Comparisons by the noises that hang together, which are numbered anew in their order."""
-    groups: list[tuple[set[int], list[Comparison]]] = []
-    for found in comparisons:
-        noises, members = {i for i, _ in found.noises}, [found]
-        for group in [group for group in groups if group[0] & noises]:
-            groups.remove(group)
-            noises |= group[0]
-            members = [*group[1], *members]
-        groups.append((noises, members))
     result = []
-    for noises, members in groups:
+    for noises, members in connected(comparisons, lambda found: (i for i, _ in found.noises)):
         place = {i: at for at, i in enumerate(sorted(noises))}
         moved = [replace(each, noises=tuple((place[i], c) for i, c in each.noises)) for each in members]
         result.append(Part(tuple(laws[i] for i in place), tuple(moved)))

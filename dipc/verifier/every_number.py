@@ -92,7 +92,7 @@ from dipc.verifier.loops import (
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Event, Family, read_event
 from dipc.verifier.obligations import VERDICTS, Decided, index
-from dipc.verifier.probability import Theorem
+from dipc.verifier.probability import Theorem, components
 from dipc.verifier.program import Machine, Sample, Value
 from dipc.verifier.reading import (
     DERIVATION_ENDS,
@@ -451,39 +451,25 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Totals such that each run of the loop from `low` to m has one of them as a bound, if m is at least `once`; at any
     eps, that with the most probable iteration of a cycle. Raises NotDerived."""
-    components, cycles = _on_cycles(walks)
+    numbers, cycles = _on_cycles(walks, budget)
     for fixed, once, visited in _paths(walks, budget):
-        known = dict.fromkeys(components[head] for head in visited)
+        known = dict.fromkeys(numbers[head] for head in visited)
         for repeated in dict.fromkeys(terms for component in known for terms in cycles[component]) or [()]:
             budget.spend(50, _STEP)
             yield Total(fixed, repeated, once + low - 1)
 
 
-def _on_cycles(walks: Walks) -> tuple[Sequence[int], Mapping[int, Sequence[tuple[Term, ...]]]]:
+def _on_cycles(walks: Walks, budget: Budget) -> tuple[Mapping[int, int], Mapping[int, Sequence[tuple[Term, ...]]]]:
     """By head the number of its component, and by component the different terms of iterations between its heads."""
-    goals = [{leg.goal for leg in legs if leg.goal is not None} for legs in walks.iterations]
-    reached = [_reached(goals, head) for head in range(len(goals))]
-    numbers: list[int] = []
+    one = ONE, ONE
+    steps = [[(leg.goal, one) for leg in legs if leg.goal is not None] for legs in walks.iterations]
+    numbers: dict[int, int] = {}
     found: dict[int, Sequence[tuple[Term, ...]]] = {}
-    for head in range(len(goals)):
-        component = {other for other in reached[head] if head in reached[other]}
-        first = min(component, default=head)
-        numbers.append(first)
-        if first == head:
-            legs = [leg for other in sorted(component) for leg in walks.iterations[other] if leg.goal in component]
-            found[head] = tuple(dict.fromkeys(leg.terms for leg in legs))
+    for number, component in enumerate(components(steps, budget)):
+        numbers |= dict.fromkeys(component, number)
+        inside = [leg for head in component for leg in walks.iterations[head] if leg.goal in component]
+        found[number] = tuple(dict.fromkeys(leg.terms for leg in inside))
     return numbers, found
-
-
-def _reached(goals: Sequence[set[int]], head: int) -> set[int]:
-    """The heads that one or more iterations lead to from this one."""
-    found: set[int] = set()
-    waiting = [head]
-    while waiting:
-        for goal in goals[waiting.pop()] - found:
-            found.add(goal)
-            waiting.append(goal)
-    return found
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:

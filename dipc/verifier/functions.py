@@ -16,12 +16,28 @@ Exponential polynomials that are positive for every eps > 0, shown without any e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, TypeVar
 
 from dipc.verifier.reading import Budget, Rejected, rational
+
+T = TypeVar("T")
+
+
+def connected(found: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
+    """What hangs together by the names that each has, in the order in which it was given, with all names of a group."""
+    groups: list[tuple[set[int], list[T]]] = []
+    for one in found:
+        own, members = set(names(one)), [one]
+        for group in [group for group in groups if group[0] & own]:
+            groups.remove(group)
+            own |= group[0]
+            members = [*group[1], *members]
+        groups.append((own, members))
+    return groups
+
 
 # === ring ======================================================================================
 

@@ -41,7 +41,7 @@ from dipc.verifier.execution import (
     Wanted,
 )
 from dipc.verifier.functions import Closed
-from dipc.verifier.linear import Guard, connected, is_empty, least
+from dipc.verifier.linear import Guard, grouped, is_empty, least
 from dipc.verifier.program import Choice, Instruction, Machine, Sample, Scored, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
@@ -184,7 +184,7 @@ class _Symbolic(Execution):
         if all(one.edge() is not None for one in together):
             return False  # Differences are contradictory only where they are seen to be.
         guards = [one.guard() for one in together if isinstance(one, Side)]
-        return is_empty(next(group for group in connected(guards) if guards[-1] in group), self.budget, _STEP)
+        return is_empty(next(group for group in grouped(guards) if guards[-1] in group), self.budget, _STEP)
 
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
@@ -251,7 +251,7 @@ class Ideal:
             for bound, guards in sorted(found, key=lambda pair: pair[0]):
                 if best is not None and max(bound, away) >= best:
                     break
-                parts = [self._apart(group, point) for group in connected(guards)]
+                parts = [self._apart(group, point) for group in grouped(guards)]
                 known = [part for part in parts if part is not None]
                 if len(known) < len(parts):
                     continue  # There are no such integers.
@@ -289,7 +289,7 @@ class Ideal:
             except Split as split:
                 assert isinstance(split.row, Side)  # noqa: PT017 - no test
                 for guard in (split.row.guard(), split.row.opposite().guard()):
-                    group = next(found for found in connected((*guards, guard)) if guard in found)
+                    group = next(found for found in grouped((*guards, guard)) if guard in found)
                     if not is_empty(group, self.budget, _STEP):
                         waiting.append([*guards, guard])
                 continue
@@ -373,7 +373,7 @@ class Ideal:
             for strict in (guard, replace(guard.opposite(), strict=True)):
                 side = tightened(strict, self.whole)
                 guards = [*path.guards, side]
-                if not is_empty(next(group for group in connected(guards) if side in group), self.budget, _STEP):
+                if not is_empty(next(group for group in grouped(guards) if side in group), self.budget, _STEP):
                     yield guards
 
     def _not_apart(
@@ -433,7 +433,7 @@ class Ideal:
 
     def is_taken(self, path: Path) -> bool:
         """Whether some input takes the path: only its guards of ints may be without such. Raises NotDerived."""
-        return all(self._has_integers(group) for group in connected(path.guards) if self._is_whole(group))
+        return all(self._has_integers(group) for group in grouped(path.guards) if self._is_whole(group))
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
         """min d(point, u) over the closure of the guards, which hold somewhere; None where that is not so of ints."""

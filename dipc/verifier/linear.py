@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dipc.verifier.functions import connected
 from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer, items, natural, rational, record
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -124,17 +125,9 @@ def _least_shown(
     raise Rejected(step, "integers are looked for in too many cases")
 
 
-def connected(guards: Iterable[Guard]) -> list[list[Guard]]:
+def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
     """The guards by the variables that hang together."""
-    groups: list[tuple[set[int], list[Guard]]] = []
-    for guard in guards:
-        names, together = {i for i, _ in guard.form}, [guard]
-        for group in [group for group in groups if group[0] & names]:
-            groups.remove(group)
-            names |= group[0]
-            together += group[1]
-        groups.append((names, together))
-    return [together for _, together in groups]
+    return [members for _, members in connected(guards, lambda guard: (i for i, _ in guard.form))]
 
 
 # --- answers ------------------------------------------------------------------------------------------

@@ -31,12 +31,13 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.verifier.execution import Affine, Constraints, Execution, NoiseHalfspace, Wanted
+from dipc.verifier.execution import Affine, Constraints, Execution, Wanted
 from dipc.verifier.functions import (
     ONE,
     Closed,
     Ring,
     add_closed,
+    connected,
     divided,
     equal_closed,
     multiply,
@@ -79,7 +80,7 @@ def visits(steps: Sequence[Sequence[tuple[int, Closed]]], wanted: Iterable[int],
     goals = set(wanted)
     useful = _leading_to(steps, goals)
     weights: dict[int, Closed] = {0: _ONE}
-    for component in _components(steps, budget):
+    for component in components(steps, budget):
         inside = set(component)
         if len(component) == 1 and not any(goal in inside for goal, _ in steps[component[0]]):
             here = component[0]
@@ -114,7 +115,7 @@ def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: set[int]) 
     return found
 
 
-def _components(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> list[list[int]]:
+def components(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> list[list[int]]:
     """The strongly connected components of what state 0 leads to, each before those that it leads to (Tarjan)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -366,17 +367,8 @@ class Probabilities:
 
 def _parts(known: Constraints, laws: Mapping[int, tuple[Family, Fraction]]) -> list[_Key]:
     """The half-spaces by the noises that hang together."""
-    groups: dict[int, tuple[set[int], list[NoiseHalfspace]]] = {}
-    for row in known.rows.values():
-        noises = {i for i, _ in row.form}
-        rows = [row]
-        for group in {id(groups[i]): groups[i] for i in noises if i in groups}.values():
-            noises |= group[0]
-            rows += group[1]
-        whole = noises, rows
-        groups |= dict.fromkeys(noises, whole)
     found: list[_Key] = []
-    for noises, rows in {id(group): group for group in groups.values()}.values():
+    for noises, rows in connected(known.rows.values(), lambda row: (i for i, _ in row.form)):
         place = {i: at for at, i in enumerate(sorted(noises))}
         found.append(
             (
