@@ -69,9 +69,11 @@ dist: .venv/.run  ## the source distribution and the wheel, as the package index
 	@$(RUN) twine check --strict dist/*
 
 bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
+	@$(INSTALL) --editable '.[bench]'
 	@$(RUN) benchmarks
 
 targets: .venv/.run  ## the speed and memory goals, measured
+	@$(INSTALL) --editable '.[bench]'
 	@$(RUN) benchmarks targets
 
 clean:  ## remove the virtual environment and every cache

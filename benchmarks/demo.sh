@@ -21,3 +21,7 @@ run 0 '2*m*c*exp(-alpha*eps/(8*c))/6'
 echo
 echo 'A seventh does not, and here is an eps to show it (exit code 1 means refuted):'
 run 1 '2*m*c*exp(-alpha*eps/(8*c))/7'
+
+case $dipc in
+  .venv/*) printf '\nTo go on: . .venv/bin/activate && dipc --help (or call %s)\n' "$dipc" ;;
+esac

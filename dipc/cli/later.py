@@ -14,6 +14,7 @@ _MODULES = {
     "estimate": "dipc.estimate",
     "errors": "dipc.outcome.expected_error",
     "execution": "dipc.execution.run",
+    "executions": "dipc.outcome.runs",
     "experiments": "dipc.outcome.experiments",
     "expressions": "dipc.simulation.expressions",
     "formats": "dipc.outcome.formats",

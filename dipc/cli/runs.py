@@ -87,7 +87,7 @@ def run(**given: Any) -> ExitCode:
         found = later.execution.executed(program, values, eps, given["runs"], **how, progress=progress)
     if samples is not None:
         write_result(samples, found.write_samples)
-    return output.deliver(later.experiments.runs(found, samples))
+    return output.deliver(later.executions.runs(found, samples))
 
 
 _SIMULATE_EPILOG = """

@@ -1,4 +1,4 @@
-"""Commands around the others: `dipc verify`, `lsp`, `serve` and `bench`."""
+"""Commands around the others: `dipc verify`, `lsp`, `schema`, `completion`, `serve` and `bench`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from dipc.verifier.command import verify as checked
 from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable
 
 _CHECKOUT = Path(dipc.__file__).resolve().parent.parent
+
+_SCHEMAS = _CHECKOUT / "dipc" / "schemas"
 
 _VERIFY_EPILOG = """
 \b
@@ -227,3 +229,49 @@ def bench(arguments: tuple[str, ...]) -> int:
         [sys.executable, "-m", "benchmarks", *arguments], env={**os.environ, "PYTHONPATH": path}, check=False
     )
     return finished.returncode
+
+
+_COMPLETION_EPILOG = """
+\b
+Examples:
+  dipc completion bash > ~/.local/share/bash-completion/completions/dipc
+  dipc completion zsh > ~/.zfunc/_dipc           (~/.zfunc in fpath)
+  dipc completion fish > ~/.config/fish/completions/dipc.fish
+  dipc completion man > ~/.local/share/man/man1/dipc.1
+"""
+
+
+@click.command(epilog=_COMPLETION_EPILOG)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "man"]))
+def completion(shell: str) -> ExitCode:
+    """Print the script with which a shell completes commands, options and files of `dipc`; or the manual page."""
+    if shell == "man":
+        from dipc.cli.manual import page
+
+        write(sys.stdout, page())
+        return ExitCode.ACCURATE
+    from click.shell_completion import get_completion_class
+
+    from dipc.cli.main import COMPLETE, cli
+
+    known = get_completion_class(shell)
+    assert known is not None
+    script = known(cli, {}, "dipc", COMPLETE)
+    write(sys.stdout, script.source_template % script.source_vars())
+    return ExitCode.ACCURATE
+
+
+@click.command()
+@click.argument("name", metavar="[NAME]", required=False)
+def schema(name: str | None) -> ExitCode:
+    """Print the JSON Schema of what a command prints with `--format json`; without a name, list all."""
+    known = {path.stem.rpartition("-")[0]: path for path in sorted(_SCHEMAS.glob("*.json"))}
+    if name is None:
+        for each, path in known.items():
+            write(sys.stdout, f"{each:<10}dipc.{path.stem.replace('-', '/')}\n")
+        return ExitCode.ACCURATE
+    if name not in known:
+        notes = (f"there are those of {', '.join(known)}",)
+        raise DiagnosticError(Diagnostic("E0816", f"there is no schema of `{name}`", notes=notes))
+    write(sys.stdout, known[name].read_text(encoding="utf-8"))
+    return ExitCode.ACCURATE

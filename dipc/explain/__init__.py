@@ -66,6 +66,8 @@ _WHEN = {
     "E0722": "a number of `dipc simulate` is beyond what floating point holds",
     "E0807": "`dipc bench` is asked of an installed package: the benchmarks are in the checkout",
     "E0813": "`dipc lsp` is started with its standard input or output closed",
+    "E0815": "`dipc simulate` or `dipc conform` is asked where NumPy is not installed",
+    "E0816": "`dipc schema` is asked for an answer that has none",
     "E0903": "`--certificate` is given with a question that has no certificate",
     "E1005": "a plot is asked for where matplotlib is not installed",
     "E1702": "a run of `dipc run` comes to a million random events without an end",

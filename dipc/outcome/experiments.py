@@ -1,96 +1,18 @@
-"""Runs; simulations, and observed outputs, compared with exact probabilities."""
+"""Simulations, and observed outputs, compared with exact probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.claims.given import show_value
-from dipc.execution.run import Runs
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import assignment_text, count, rational, shown
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance
 from dipc.simulation.runs import Tally
-from dipc.text.diagnostic import Diagnostic
-
-RUN_SCHEMA = "dipc.run/1"
-
-#: Runs that a text shows.
-_MOST_RUNS = 40
-
-
-def runs(runs: Runs, samples: Path | None = None) -> Outcome:
-    """What came out of runs with exact noise; `samples` is where it was written."""
-    return Outcome(
-        program=runs.program.name,
-        line=runs_line(runs),
-        heading=f"{runs.program.name}: {count(len(runs), 'run')} with exact noise",
-        standing=Standing.HOLDS,
-        parts=lambda: _runs_parts(runs, samples),
-        record=lambda: _runs_record(runs),
-        warnings=() if runs.seed is None else (_SEEDED,),
-        result=runs,
-    )
-
-
-_SEEDED = Diagnostic(
-    "W1701",
-    "with `--seed` the noise can be foretold, and keeps nothing private",
-    notes=("a seed is for tests: leave it out where the inputs are somebody's data",),
-)
-
-
-def runs_line(runs: Runs) -> str:
-    """How much randomness it took, in one sentence."""
-    source = "the operating system" if runs.seed is None else f"the seed {runs.seed}"
-    each = f", {runs.random_bits / len(runs):.1f} a run" if len(runs) > 1 else ""
-    return f"{count(runs.random_bits, 'random bit')} from {source}{each}"
-
-
-def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
-    """What was run, a row for each of the first runs, and the random bits."""
-    yield GAP
-    pairs = []
-    if runs.program.constants:
-        pairs.append(("constants", assignment_text({k: str(v) for k, v in runs.program.constants.items()})))
-    if runs.input:
-        pairs.append(("input", assignment_text({name: show_value(value) for name, value in runs.input.items()})))
-    pairs.append(("eps", rational(runs.eps)))
-    if runs.grid is not None:
-        pairs.append(("grid", f"{rational(runs.grid)}: real outputs are rounded down to its multiples"))
-    yield Fields(pairs)
-    yield GAP
-    rows = [tuple("" if value is None else show_value(value) for value in each) for each in runs.answers[:_MOST_RUNS]]
-    yield Grid(runs.program.outputs, tuple((None, row) for row in rows))
-    if len(runs) > len(rows):
-        yield Line(f"and {count(len(runs) - len(rows), 'more run')}, see --samples or --format json", indent=2)
-    yield GAP
-    yield Line(runs_line(runs))
-    if samples is not None:
-        yield Line(f"written to {samples}, for `dipc conform --samples {samples}`")
-
-
-def _runs_record(runs: Runs) -> dict[str, object]:
-    """`{"schema": "dipc.run/1", ...}`. What is exact is a string."""
-    return {
-        "schema": RUN_SCHEMA,
-        "program": runs.program.name,
-        "constants": {name: str(value) for name, value in runs.program.constants.items()},
-        "input": {name: show_value(value) for name, value in runs.input.items()},
-        "eps": str(runs.eps),
-        "grid": None if runs.grid is None else str(runs.grid),
-        "seed": runs.seed,
-        "runs": [
-            {"output": {name: None if value is None else show_value(value) for name, value in each.items()}}
-            for each in runs
-        ],
-        "random_bits": runs.random_bits,
-    }
-
 
 SIMULATION_SCHEMA = "dipc.simulate/1"
 
@@ -198,12 +120,9 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
     """The rows to show, in their order: all mismatches, and of the others those that occurred most often."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
-    ranked = sorted(
-        range(len(rows)),
-        key=lambda position: (rows[position].agreement is not Agreement.MISMATCH, -rows[position].count),
-    )
+    ranked = sorted(range(len(rows)), key=lambda at: (rows[at].agreement is not Agreement.MISMATCH, -rows[at].count))
     wrong = sum(row.agreement is Agreement.MISMATCH for row in rows)
-    return [rows[position] for position in sorted(ranked[: max(_MOST_ROWS, wrong)])]
+    return [rows[at] for at in sorted(ranked[: max(_MOST_ROWS, wrong)])]
 
 
 # --- the table -------------------------------------------------------------------------------------

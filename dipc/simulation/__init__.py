@@ -1,4 +1,21 @@
 """Simulation: programs run many times on random numbers, and the counts compared with the exact probabilities.
 
-A second opinion: it walks the syntax tree and shares nothing with the chain or with the lowering to instructions.
+A second opinion: it walks the syntax tree and shares nothing with the chain or with the lowering to instructions. It
+needs NumPy, which nothing else does: importing this package raises DiagnosticError where that is not installed.
 """
+
+from importlib.util import find_spec
+
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+if find_spec("numpy") is None:
+    raise DiagnosticError(
+        Diagnostic(
+            "E0815",
+            "simulation, and the comparison with observed outputs, need NumPy, which is not installed",
+            notes=(
+                "install it: pip install numpy, or in a checkout pip install '.[simulate]'",
+                "`dipc run` executes a program with exact noise without it; no verdict needs it",
+            ),
+        )
+    )

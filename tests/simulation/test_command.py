@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -275,3 +277,21 @@ def test_a_mismatch_is_an_exit_code_of_its_own(simulate, monkeypatch):
     code, out, _ = simulate(SPARSE, *INPUT, "-n", 20_000, "--seed", 7)
     assert code == 1
     assert "MISMATCH" in out
+
+
+def test_without_numpy_it_says_what_to_install(tmp_path: Path) -> None:
+    """A fresh interpreter that has no NumPy: everything else works, `dipc run` too."""
+    hide = "import sys; sys.modules['numpy'] = None; import importlib.util as u; f = u.find_spec; "
+    hide += "u.find_spec = lambda n, p=None: None if n == 'numpy' else f(n, p); from dipc.cli.main import run; "
+    program = str(ROOT / "docs" / "programs" / "busy.dip")
+    asked = ["--input", "count=101", "--eps", "1"]
+    for command, code, said in (
+        (["simulate", program, *asked], 2, "error[E0815]: simulation"),
+        (["run", program, *asked], 0, "random bit"),
+        (["check", program, "--inputs", "all", "-q"], 0, "accurate: every real input"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{hide}sys.exit(run({command!r}))"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        assert said in done.stdout + done.stderr

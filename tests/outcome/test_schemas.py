@@ -1,0 +1,90 @@
+"""Every JSON answer that is kept as golden output, and some made here, is of its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dipc.cli.main import COMMANDS, run
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMAS = {
+    path.stem.rpartition("-")[0]: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "dipc" / "schemas").glob("*.json"))
+}
+
+
+def answers() -> dict[str, Any]:
+    """The golden outputs that are JSON answers, by name."""
+    found = {}
+    for path in sorted((ROOT / "tests" / "golden").glob("*.txt")):
+        written = path.read_text(encoding="utf-8").partition("--- stdout\n")[2].partition("--- stderr\n")[0]
+        if written.startswith("{") and '"schema"' in written:
+            found[path.stem] = json.loads(written)
+    return found
+
+
+ANSWERS = answers()
+
+MADE = {
+    "check": "check docs/programs/busy.dip --inputs all --beta exp(-alpha*eps)/3",
+    "every m": "check benchmarks/sparse.dip --inputs all --for-all m",
+    "privacy": "privacy docs/programs/coin.dip --adjacent hamming:1",
+    "not private": "privacy docs/programs/coin.dip --adjacent hamming:1 --budget eps/2",
+    "constant": "privacy benchmarks/sparse.dip -D m=2 --adjacent linf:1 --inputs all --constant",
+    "loss": "privacy docs/programs/coin.dip --adjacent hamming:1 --max-loss --at 1",
+    "delta": "privacy docs/programs/coin.dip --adjacent hamming:1 --delta-of eps/2 --at 1",
+    "prob": "prob docs/programs/busy.dip --input count=1 --eps 1",
+    "simulate": "simulate docs/programs/busy.dip --input count=103 --eps 1 -n 100 --seed 1",
+    "conform": "conform docs/programs/coin.dip --input x=yes --eps 1 --counts docs/programs/counts.csv",
+    "run": "run docs/programs/busy.dip --input count=103 --eps 1",
+    "error": "error docs/programs/geometric.dip --inputs n=0 --at 1",
+    "tighten": "tighten docs/programs/busy.dip --inputs all",
+    "solve eps": "solve docs/programs/busy.dip --inputs all --for eps --beta 1/10 --alpha 1",
+    "solve beta": "solve docs/programs/busy.dip --inputs all --for beta",
+}
+
+
+def held_to_its_schema(answer: Any) -> None:
+    name = answer["schema"].removeprefix("dipc.").partition("/")[0]
+    jsonschema.validate(answer, SCHEMAS[name], cls=jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_golden_outputs(name: str) -> None:
+    held_to_its_schema(ANSWERS[name])
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_answers(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run([*MADE[name].split(), "--format", "json"]) in (0, 1)
+    held_to_its_schema(json.loads(capsys.readouterr().out))
+
+
+def test_what_is_none_is_refused() -> None:
+    answer = next(answer for answer in ANSWERS.values() if answer["schema"] == "dipc.check/1")
+    for broken in (
+        {**answer, "verdict": "perhaps"},
+        {**answer, "schema": "dipc.check/2"},
+        {key: value for key, value in answer.items() if key != "rows"},
+        {**answer, "rows": [{**answer["rows"][0], "input": 1}]},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, SCHEMAS["check"], cls=jsonschema.Draft202012Validator)
+
+
+def test_schemas_are_schemas_and_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {answer["schema"] for answer in ANSWERS.values()} <= {
+        schema["properties"]["schema"]["const"] for schema in SCHEMAS.values()
+    }
+    for name, schema in SCHEMAS.items():
+        assert name in COMMANDS
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert run(["schema", name]) == 0
+        assert json.loads(capsys.readouterr().out) == schema
+    assert run(["schema", "nothing"]) == 2
