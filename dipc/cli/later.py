@@ -23,6 +23,7 @@ _MODULES = {
     "pictures": "dipc.outcome.curves",
     "runs": "dipc.simulation.runs",
     "server": "dipc.editors.server",
+    "shells": "dipc.cli.shells",
     "suite": "dipc.suite.testing",
     "testing": "dipc.suite.testing",
     "claims": "dipc.suite.claims",

@@ -133,19 +133,6 @@ def _show_warning(
 COMPLETE = "_DIPC_COMPLETE"
 
 
-def complete(instruction: str) -> int:
-    """Tell a shell what may follow, or how it asks; the exit code."""
-    from click.shell_completion import shell_complete
-
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
-        for param in command.params:
-            if param.type.name == "Path":
-                param.type = click.Path()  # the names of files
-    return shell_complete(cli, {}, "dipc", COMPLETE, instruction)
-
-
 def collect_rarely() -> None:
     """Garbage is looked for rarely: in chains of millions of objects there is none, and that takes half of the time."""
     gc.set_threshold(100_000, 50, 50)
@@ -154,7 +141,7 @@ def collect_rarely() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     if (instruction := os.environ.get(COMPLETE)) is not None:
-        sys.exit(complete(instruction))
+        sys.exit(import_module("dipc.cli.shells").complete(instruction))
     # Exact numbers may be long; those of claims are bounded where they are read, the others by the limits.
     sys.set_int_max_str_digits(0)
     collect_rarely()

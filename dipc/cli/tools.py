@@ -245,19 +245,7 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "man"]))
 def completion(shell: str) -> ExitCode:
     """Print the script with which a shell completes commands, options and files of `dipc`; or the manual page."""
-    if shell == "man":
-        from dipc.cli.manual import page
-
-        write(sys.stdout, page())
-        return ExitCode.ACCURATE
-    from click.shell_completion import get_completion_class
-
-    from dipc.cli.main import COMPLETE, cli
-
-    known = get_completion_class(shell)
-    assert known is not None
-    script = known(cli, {}, "dipc", COMPLETE)
-    write(sys.stdout, script.source_template % script.source_vars())
+    write(sys.stdout, later.shells.page() if shell == "man" else later.shells.script(shell))
     return ExitCode.ACCURATE
 
 

@@ -1,13 +1,36 @@
-"""The manual page, from the help of the commands."""
+"""What shells ask: completion, and the manual page, from the commands themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import click
+from click.shell_completion import get_completion_class, shell_complete
 
 from dipc import __version__
-from dipc.cli.main import COMMANDS, cli
+from dipc.cli.main import COMMANDS, COMPLETE, cli
+
+
+def script(shell: str) -> str:
+    """The script with which a shell asks what may follow on a command line: bash, zsh or fish."""
+    known = get_completion_class(shell)
+    assert known is not None
+    found = known(cli, {}, "dipc", COMPLETE)
+    return found.source_template % found.source_vars()
+
+
+def complete(instruction: str) -> int:
+    """Tell a shell what may follow, or how it asks; the exit code."""
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for param in command.params:
+            if param.type.name == "Path":
+                param.type = click.Path()  # the names of files
+    return shell_complete(cli, {}, "dipc", COMPLETE, instruction)
+
+
+# --- the manual page -------------------------------------------------------------------------------
 
 
 def page() -> str:
