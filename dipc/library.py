@@ -74,30 +74,30 @@ def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limit
 def signs(form: ClosedForm, eps: str | None, limits: Limits | None) -> tuple[SignPiece, ...]:
     """The sign on all the intervals, in pieces from left to right. Raises LimitReached."""
     numerator, _ = fraction_of(form.value)
-    found: list[SignPiece] = []
+    pieces: list[SignPiece] = []
     for interval in intervals_of(eps, form.only_at):
         first = EndPoint(interval.lower, interval.lower, interval.lower_closed)
         last = EndPoint(interval.upper or Fraction(0), interval.upper, interval.upper_closed)
         if numerator.is_zero():
-            found.append(SignPiece(first, last, 0))
+            pieces.append(SignPiece(first, last, 0))
             continue
         chart = sign_chart(numerator, interval, limits)
         if interval.is_point:
-            found.append(SignPiece(first, last, chart.lower_sign or 0))
+            pieces.append(SignPiece(first, last, chart.lower_sign or 0))
             continue
         bounds = [None, *chart.roots, None]
         for (left, right), sign in zip(pairwise(bounds), chart.signs, strict=True):
             start = EndPoint(first.low, first.high, chart.lower_sign == sign) if left is None else _end(left)
             end = EndPoint(last.low, last.high, chart.upper_sign == sign) if right is None else _end(right)
             if left is None and chart.lower_sign == 0:
-                found.append(SignPiece(first, first, 0))
-            found.append(SignPiece(start, end, sign))
+                pieces.append(SignPiece(first, first, 0))
+            pieces.append(SignPiece(start, end, sign))
             if right is not None:
                 root = EndPoint(right.lower, right.upper, included=True)
-                found.append(SignPiece(root, root, 0))
+                pieces.append(SignPiece(root, root, 0))
             elif chart.upper_sign == 0:
-                found.append(SignPiece(last, last, 0))
-    return tuple(found)
+                pieces.append(SignPiece(last, last, 0))
+    return tuple(pieces)
 
 
 def _end(root: Root) -> EndPoint:
@@ -169,7 +169,7 @@ def records(report: Report) -> list[dict[str, object]]:
 
 def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
     given = {**row.input, **row.output}
-    found = row.counterexample
+    counterexample = row.counterexample
     return {
         "row": row.row,
         **{name if name not in _OWN else f"{name} of the program": given.get(name) for name in names},
@@ -179,7 +179,7 @@ def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
         "verdict": str(row.verdict),
         "vacuous": row.vacuous,
         "probability": row.probability,
-        "eps": None if found is None else str(found.eps),
+        "eps": None if counterexample is None else str(counterexample.eps),
         "reason": row.reason,
         **({} if row.count is None else {"count": row.count}),
     }
@@ -249,18 +249,18 @@ def _chosen(report: Report, number: int | None) -> RowResult:
             if row.row == number:
                 return row
         raise ValueError(f"there is no row {number}")
-    found = next(report.select(Verdict.INACCURATE), None)
-    found = found or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
-    if found is None:
+    result = next(report.select(Verdict.INACCURATE), None)
+    result = result or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
+    if result is None:
         raise ValueError("no row of the report has a probability and says something: there is nothing to draw")
-    return found
+    return result
 
 
 def _range(report: Report, row: RowResult) -> tuple[Fraction, Fraction]:
     """From the least eps asked about to the greatest, or past the last one at which something happens."""
     intervals = intervals_of(report.eps)
     first, last = intervals[0], intervals[-1]
-    ends = [end.high for found in row.failing for end in (found.start, found.end) if end.high is not None]
+    ends = [end.high for failing in row.failing for end in (failing.start, failing.end) if end.high is not None]
     high = last.upper or max(_USUAL_END, *(2 * end for end in ends), 2 * last.lower)
     low = first.lower or high / _POINTS
     return (low / 2, low * 2) if low == high else (low, high)
@@ -296,31 +296,38 @@ def refusal(report: Report) -> str:
     if first is None:
         return f"{report.program}: the check was interrupted after {count(counts.rows, _word(report.rows))}"
     name = f"{_word(report.rows)} {first.row}"
-    found = first.counterexample
-    if found is None:
+    counterexample = first.counterexample
+    if counterexample is None:
         others = f" ({counts.undecided} of {count(counts.rows, _word(report.rows))} are undecided)"
         return f"{report.program} is undecided: {name}, {_where(first)}: {first.reason}{others}"
-    digits = agreement(found.probability, found.required)
+    digits = agreement(counterexample.probability, counterexample.required)
     return (
-        f"{report.program} is inaccurate: {name} fails, {_where(first)}: at eps = {rational(found.eps)} the "
-        f"probability is {shown(*found.probability, digits)}, and 1 - beta = {shown(*found.required, digits)} is "
-        f"required ({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
+        f"{report.program} is inaccurate: {name} fails, {_where(first)}: at eps = {rational(counterexample.eps)} the "
+        f"probability is {shown(*counterexample.probability, digits)}, and 1 - beta = "
+        f"{shown(*counterexample.required, digits)} is required "
+        f"({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
     )
 
 
 def privacy_refusal(report: PrivacyReport) -> str:
     """Why a report is not that of a private program: its counterexample, or the reason why it is undecided."""
-    found = report.counterexample
-    if found is None:
+    counterexample = report.counterexample
+    if counterexample is None:
         return f"{report.program} is undecided: {report.reason}"
-    outputs = " or ".join(assignment_text({k: str(v) for k, v in output.items()}) for output in found.outputs)
-    one, two = (assignment_text({k: str(v) for k, v in side.items()}) for side in (found.input, found.adjacent))
-    balls = [f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (found.balls or {}).items()]
+    outputs = " or ".join(assignment_text({k: str(v) for k, v in output.items()}) for output in counterexample.outputs)
+    one, two = (
+        assignment_text({k: str(v) for k, v in side.items()})
+        for side in (counterexample.input, counterexample.adjacent)
+    )
+    balls = [
+        f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (counterexample.balls or {}).items()
+    ]
     outputs = ", ".join(filter(None, [outputs, *balls]))
-    digits = agreement(found.probability, found.allowed)
+    digits = agreement(counterexample.probability, counterexample.allowed)
     return (
-        f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = {rational(found.eps)} "
-        f"the probability is {shown(*found.probability, digits)}, and {shown(*found.allowed, digits)} is allowed"
+        f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = "
+        f"{rational(counterexample.eps)} the probability is {shown(*counterexample.probability, digits)}, and "
+        f"{shown(*counterexample.allowed, digits)} is allowed"
     )
 
 
@@ -337,8 +344,8 @@ def report_text(report: Report) -> str:
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
     said = [("program", report.program + (f" with {constants}" if constants else ""))]
     said += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
-    found = class_findings(classes) if classes else findings(report)
-    return render_parts([Line(line), GAP, Fields(said), *found]).rstrip("\n")
+    result = class_findings(classes) if classes else findings(report)
+    return render_parts([Line(line), GAP, Fields(said), *result]).rstrip("\n")
 
 
 def report_html(report: Report) -> str:
@@ -366,11 +373,15 @@ def _kinds(report: Report) -> Iterable[tuple[str, int]]:
 
 
 def _cells(row: RowResult) -> tuple[str, ...]:
-    found = row.counterexample
+    counterexample = row.counterexample
     numbers = ("", "", "")
-    if found is not None:
-        digits = agreement(found.probability, found.required)
-        numbers = (rational(found.eps), shown(*found.probability, digits), shown(*found.required, digits))
+    if counterexample is not None:
+        digits = agreement(counterexample.probability, counterexample.required)
+        numbers = (
+            rational(counterexample.eps),
+            shown(*counterexample.probability, digits),
+            shown(*counterexample.required, digits),
+        )
     verdict = f"{row.verdict}{', vacuously' if row.vacuous else ''}"
     return (str(row.row), _where(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)
 

@@ -280,10 +280,10 @@ class Options:
         """The eps at which numbers are given: the only one that is asked about, or 1, unless it is said. Raises
         ValueError for one that is not positive, TypeError for an inexact one."""
         value = self.at if self.at is not None else self.eps if isinstance(self.eps, int | Fraction) else 1
-        found = exact_rational(value, "at")
-        if found <= 0:
-            raise ValueError(f"eps is positive, not {found}")
-        return found
+        result = exact_rational(value, "at")
+        if result <= 0:
+            raise ValueError(f"eps is positive, not {result}")
+        return result
 
     @property
     def tolerance_value(self) -> Fraction:

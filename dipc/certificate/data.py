@@ -107,8 +107,8 @@ def seal(parts: dict[str, str | list[str]]) -> str:
         return f"{encode(name)}:{part if isinstance(part, str) else f'[{end}{comma.join(part)}{end}]'}"
 
     digest = hashlib.sha256(b"{")
-    for at, name in enumerate(sorted(parts)):
-        digest.update(f"{',' if at else ''}{text(name, ',', '')}".encode("ascii"))
+    for position, name in enumerate(sorted(parts)):
+        digest.update(f"{',' if position else ''}{text(name, ',', '')}".encode("ascii"))
     digest.update(b"}")
     sealing = f'"digest":"{digest.hexdigest()}"'
     return "{" + ",\n".join([*(text(name, ",\n", "\n") for name in parts), sealing]) + "}\n"
@@ -205,8 +205,8 @@ class RowTexts:
 def _lists(columns: Sequence[_Column]) -> Iterator[str]:
     """The cells of each row as a JSON list."""
     texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
-    found = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
-    return map("[{}]".format, map(",".join, _side_by_side(found)))
+    result = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
+    return map("[{}]".format, map(",".join, _side_by_side(result)))
 
 
 def _side_by_side(columns: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:

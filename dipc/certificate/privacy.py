@@ -130,12 +130,12 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
         return None
     if any(not each.coefficients and each.constant for each in equations):
         return None
-    found = least_shift(
+    shift = least_shift(
         aligned.rates,
         [each for each in inequalities if each.coefficients],
         [each for each in equations if each.coefficients],
     )
-    return None if found is None else found.shift
+    return None if shift is None else shift.shift
 
 
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
@@ -192,14 +192,18 @@ class _Writer:
         shown: list[list[int]] = []
         of_sets: dict[str, Any] = {}
         if report.counterexample is not None:
-            found = report.counterexample
+            counterexample = report.counterexample
             points = [texts(self._question.program, point) for point in pairs.inputs]
             inputs = [
-                next(at for at, point in enumerate(points) if point == said) for said in (found.input, found.adjacent)
+                next(position for position, point in enumerate(points) if point == said)
+                for said in (counterexample.input, counterexample.adjacent)
             ]
             named = [table.texts(answer) for answer in range(len(table.answers))]
-            answers = [next(at for at, output in enumerate(named) if output == said) for said in found.outputs]
-            one, two = ([table.closed(table.rows[at][answer]) for answer in answers] for at in inputs)
+            answers = [
+                next(position for position, output in enumerate(named) if output == said)
+                for said in counterexample.outputs
+            ]
+            one, two = ([table.closed(table.rows[position][answer]) for answer in answers] for position in inputs)
             ordered = [[0, 1]]
             refuted = {"pair": 0, "outputs": list(range(len(answers))), "obligation": self._obligation(one, two)}
         elif self._claim.is_pure:
@@ -211,31 +215,33 @@ class _Writer:
             of_sets = {"excess": excess, "sets": sets}
         return self._whole(
             tool,
-            inputs=[list(texts(self._question.program, pairs.inputs[at]).values()) for at in inputs],
+            inputs=[list(texts(self._question.program, pairs.inputs[position]).values()) for position in inputs],
             outputs=[list(table.texts(answer).values()) for answer in answers],
-            laws=[[self._law(table.closed(table.rows[at][answer])) for answer in answers] for at in inputs],
+            laws=[[self._law(table.closed(table.rows[position][answer])) for answer in answers] for position in inputs],
             pairs=ordered,
             couples=shown,
             refuted=refuted,
             **of_sets,
         )
 
-    def of_an_event(self, found: PrivacyCounterexample, tool: str) -> dict[str, Any]:
+    def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
         """The same for a refutation by one event: real and int outputs in intervals, finite ones as given."""
-        assert found.balls, "an event is about intervals"
-        sizes = {(high - low) / 2 for low, high in found.balls.values()}
+        assert counterexample.balls, "an event is about intervals"
+        sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}
         if len(sizes) > 1:
             raise Uncertified("the outputs of a refutation are in intervals of different lengths")
-        if not isinstance(found.sides.probability, ClosedForm) or not isinstance(found.sides.allowed, ClosedForm):
+        if not isinstance(counterexample.sides.probability, ClosedForm) or not isinstance(
+            counterexample.sides.allowed, ClosedForm
+        ):
             raise Uncertified("its probabilities have no closed form")
-        first = found.sides.probability.value
-        second = (found.sides.allowed.value - self._claim.delta.value) * power(-self._claim.budget)
-        (output,) = found.outputs
-        centers = {name: str((low + high) / 2) for name, (low, high) in found.balls.items()}
+        first = counterexample.sides.probability.value
+        second = (counterexample.sides.allowed.value - self._claim.delta.value) * power(-self._claim.budget)
+        (output,) = counterexample.outputs
+        centers = {name: str((low + high) / 2) for name, (low, high) in counterexample.balls.items()}
         refuted = {"pair": 0, "outputs": [0], "obligation": self._obligation([first], [second])}
         return self._whole(
             tool,
-            inputs=[list(found.input.values()), list(found.adjacent.values())],
+            inputs=[list(counterexample.input.values()), list(counterexample.adjacent.values())],
             outputs=[[centers.get(name, output.get(name)) for name in self._question.program.outputs]],
             laws=[[self._law(first)], [self._law(second)]],
             pairs=[[0, 1]],
@@ -301,7 +307,7 @@ class _Writer:
                 raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
             for size in range(len(either) + 1):
                 for left_out in combinations(range(len(either)), size):
-                    rest = Counter(either) - Counter(either[at] for at in left_out)
+                    rest = Counter(either) - Counter(either[position] for position in left_out)
                     chosen = [couple for couple in parts if signs[couple]] + list(rest.elements())
                     found.setdefault(tuple(sorted(chosen)), 0)
         found.setdefault((), 0)  # no output at all: that delta is not negative
@@ -314,7 +320,7 @@ class _Writer:
 
     def _obligation(self, first: Sequence[Closed], second: Sequence[Closed]) -> int:
         """That outputs with these probabilities are allowed, or not."""
-        likely, other = (found[0] if len(found) == 1 else total(found) for found in (first, second))
+        likely, other = (functions[0] if len(functions) == 1 else total(functions) for functions in (first, second))
         return self._at_most(likely, self._scale * other + self._claim.delta.value)
 
     def _at_most(self, likely: Closed, most: Closed) -> int:
@@ -327,6 +333,6 @@ class _Writer:
         """What was decided."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
-        found = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
-        self._last = allowed, rest, found
-        return found
+        decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
+        self._last = allowed, rest, decision
+        return decision

@@ -171,10 +171,10 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
             if item in asked:
                 written.setdefault(item, item)
     order = {item: position for position, item in enumerate(written)}
-    found = [written.get(item, item) for item in bounds_as_constraints]
-    found.sort(key=lambda item: order.get(item, len(order)))
+    constraints = [written.get(item, item) for item in bounds_as_constraints]
+    constraints.sort(key=lambda item: order.get(item, len(order)))
     given = dict.fromkeys(item for member in members for item in member.given)
-    kept = [*irredundant(found, list(given))]
+    kept = [*irredundant(constraints, list(given))]
     others = [item for item in members[0].constraints if item.bound is None]
     kept += [item for item in others if all(item in member.constraints for member in members[1:])]
     return kept
@@ -572,9 +572,9 @@ class _Explorer:
             except Fault:
                 break  # it is told by the whole path, when the state is expanded itself
             label, after = goal, bound_to
-        found = self._add(after)
-        heappush(self.pending, (after.label, found))
-        return found
+        result = self._add(after)
+        heappush(self.pending, (after.label, result))
+        return result
 
     def _successors(self, node: int) -> tuple[Successor, ...]:
         try:

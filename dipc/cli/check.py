@@ -210,13 +210,13 @@ def error(**given: Any) -> ExitCode:
     output, asked = Output.of(given), asked_of(given)
     check_table(asked.table)
     output.check(asked.program_path, asked.table)
-    at = None if given["at"] is None else positive_option("--at", given["at"])
+    point = None if given["at"] is None else positive_option("--at", given["at"])
     work = Work(asked, quiet=output.quiet)
     progress = work.progress
     with progress:
         program = work.program()
         inputs = [parse_input(given["input_texts"], program.core)] if given["input_texts"] else asked.options.inputs
-        options = replace(asked.options, at=at, inputs=inputs, progress=progress)
+        options = replace(asked.options, at=point, inputs=inputs, progress=progress)
         question = error_asked(program, asked.table, options)
         engine = work.engine(question.source.program)
         progress.stage(f"what is expected of {program.name}")

@@ -127,8 +127,8 @@ def tighten(**given: Any) -> ExitCode:
     return output.deliver(_outcome(found, asked, ranged=ranged), asked.command("tighten"))
 
 
-def _outcome(found: list[Member], asked: Asked, *, ranged: bool) -> Outcome:
-    return factors.family(found, asked) if ranged else factors.outcome(found[0], asked)
+def _outcome(members: list[Member], asked: Asked, *, ranged: bool) -> Outcome:
+    return factors.family(members, asked) if ranged else factors.outcome(members[0], asked)
 
 
 def _member(asked: Asked, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
@@ -139,7 +139,9 @@ def _member(asked: Asked, work: Work, constants: Mapping[str, Fraction], *, rang
         if not ranged:
             raise
         note = f"this is the member with {member_text(constants)}"
-        raise DiagnosticError(*(replace(found, notes=(*found.notes, note)) for found in error.diagnostics)) from None
+        raise DiagnosticError(
+            *(replace(diagnostic, notes=(*diagnostic.notes, note)) for diagnostic in error.diagnostics)
+        ) from None
 
 
 def _tightest(asked: Asked, work: Work, constants: Mapping[str, Fraction]) -> Tightest:
@@ -280,5 +282,5 @@ def solve(**given: Any) -> ExitCode:
     with progress:
         question = question_of(program, asked.table, options, engine)
         progress.stage(f"solving {program.name} for {wanted}")
-        found = solved(question, Wanted("beta" if wanted == "error" else wanted), options.digits or DIGITS, progress)
-    return output.deliver(solutions.outcome(found, asked), (*asked.command("solve"), "--for", wanted))
+        solution = solved(question, Wanted("beta" if wanted == "error" else wanted), options.digits or DIGITS, progress)
+    return output.deliver(solutions.outcome(solution, asked), (*asked.command("solve"), "--for", wanted))

@@ -157,12 +157,12 @@ def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
 
 
 def _values(reader: NumberReader, tree: Values) -> tuple[Fraction, ...]:
-    found: dict[Fraction, None] = {}
+    result: dict[Fraction, None] = {}
     for value in reader.numbers(tree):
-        found[value] = None
-        if len(found) > MOST_MEMBERS:
+        result[value] = None
+        if len(result) > MOST_MEMBERS:
             raise BadValue(tree.span, f"these are more than {MOST_MEMBERS} values", "give smaller ranges")
-    return tuple(found)
+    return tuple(result)
 
 
 def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fraction]]:
@@ -202,9 +202,9 @@ def member_text(constants: Constants) -> str:
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
     """The definitions without `NAME=all`, and what is left open; DiagnosticError for more than one constant."""
     kept: list[str] = []
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     if option is not None:
-        found[parse_lower_bound(Source("<--for-all>", option)).name] = option
+        result[parse_lower_bound(Source("<--for-all>", option)).name] = option
     for text in definitions:
         if "all" not in text:
             kept.append(text)
@@ -214,13 +214,13 @@ def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[
             name = item.target.name
             if not (isinstance(item.values, Name) and item.values.name == "all"):
                 kept.append(text[item.span.start : item.span.end])
-            elif not found or name in found:
-                found.setdefault(name, name)
+            elif not result or name in result:
+                result.setdefault(name, name)
             else:
-                notes = (f"`{next(iter(found))}` is left open already: give the other one a number",)
+                notes = (f"`{next(iter(result))}` is left open already: give the other one a number",)
                 message = "one constant can be left open, not two"
                 raise DiagnosticError(Diagnostic("E1208", message, source.excerpt(item.target.span), notes=notes))
-    return tuple(kept), next(iter(found.values()), None)
+    return tuple(kept), next(iter(result.values()), None)
 
 
 # --- values of inputs and outputs ------------------------------------------------------------------
@@ -248,15 +248,15 @@ def parse_output(texts: Sequence[str], program: CoreProgram) -> dict[str, Value]
 def _assignments(
     kind: str, texts: Sequence[str], program: CoreProgram, slots: Sequence[Slot], asked: Sequence[Slot]
 ) -> dict[str, Value]:
-    found = Specification(program, slots, option=f"--{kind}", kind=kind, code=_CODE, single=True)
+    specification = Specification(program, slots, option=f"--{kind}", kind=kind, code=_CODE, single=True)
     for text in texts:
-        found.take(text)
-    mistakes = found.mistakes or [
-        *_missing(f"--{kind}", texts, [slot for slot in asked if slot.name not in found.known])
+        specification.take(text)
+    mistakes = specification.mistakes or [
+        *_missing(f"--{kind}", texts, [slot for slot in asked if slot.name not in specification.known])
     ]
     if mistakes:
         raise DiagnosticError(*mistakes)
-    return {slot.name: found.known[slot.name][0] for slot in slots if slot.name in found.known}
+    return {slot.name: specification.known[slot.name][0] for slot in slots if slot.name in specification.known}
 
 
 def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iterator[Diagnostic]:
@@ -308,10 +308,10 @@ class Work:
 
     def program(self, constants: Mapping[str, Fraction] | None = None, eps: GivenEps = None) -> Program:
         """The program with these constants, those of -D by default, to be asked about `eps`. Raises DiagnosticError."""
-        found = parse_definitions(self._asked.definitions) if constants is None else constants
+        result = parse_definitions(self._asked.definitions) if constants is None else constants
         options = self._asked.options
         source = source_at(self._asked.program_path)
-        return within(load_source(source, found, options.eps if eps is None else eps), options.limits)
+        return within(load_source(source, result, options.eps if eps is None else eps), options.limits)
 
     def engine(self, program: Program) -> Engine:
         """The engine that decides. Raises DiagnosticError (E13xx)."""
@@ -320,12 +320,12 @@ class Work:
 
 def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | str = 1) -> list[Any]:
     """What comes out of the claims, in order; `what` says meanwhile what is done."""
-    found = []
+    result = []
     with ProgressBar(what, silent=output.quiet) as progress:
         for one in later.testing.run_claims(claims, jobs=jobs, cache=output.cache):
-            found.append(one)
-            progress(len(found), len(claims))
-    return found
+            result.append(one)
+            progress(len(result), len(claims))
+    return result
 
 
 def program_argument(command: _F) -> _F:

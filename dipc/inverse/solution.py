@@ -234,11 +234,11 @@ class AlphaSolution(Solution):
         least: object = None if self.value is None else str(self.value)
         if self.value is None and self.cell is not None:
             least = [exact_text(end) for end in self.cell]
-        found: dict[str, Any] = {"least": least, "claims": self.claims}
+        result: dict[str, Any] = {"least": least, "claims": self.claims}
         if self.product is not None:
-            found["alpha*eps"] = ["inf" if end is None else exact_text(end) for end in self.product]
-            found["holds"] = [span.as_json() for span in self.holds]
-        return found
+            result["alpha*eps"] = ["inf" if end is None else exact_text(end) for end in self.product]
+            result["holds"] = [span.as_json() for span in self.holds]
+        return result
 
 
 @frozen(eq=False)
@@ -319,12 +319,16 @@ def checked(question: Question, wanted: Wanted) -> Question:
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
     """Raise DiagnosticError where another part of the claim mentions what is asked for."""
-    parts: list[ClaimExpression] = [part for part in (claim.alpha, claim.beta, claim.gamma) if part is not None]
+    parts: list[ClaimExpression] = [
+        claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
+    ]
     rows = () if question.table is None else question.table.rows
     parts += [claim.column_beta(text) for text in sorted({row.beta.text for row in rows if row.beta})]
-    for part in parts:
-        if part.what != on and mentions(part.tree, on):
-            raise part.error("E1022", f"{part.what} depends on {on}, which is asked for", part.tree, "", why)
+    for expression in parts:
+        if expression.what != on and mentions(expression.tree, on):
+            raise expression.error(
+                "E1022", f"{expression.what} depends on {on}, which is asked for", expression.tree, "", why
+            )
 
 
 def _refuse(code: str, message: str, *notes: str) -> NoReturn:

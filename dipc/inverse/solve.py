@@ -147,7 +147,9 @@ def _first_failing(question: Question, above: set[int], progress: Progress | Non
     failing: list[int] = []
     for claimed in claims.distinct:
         try:
-            holds = all(holds_in_cells(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals)
+            holds = all(
+                holds_in_cells(claimed.bound.value, claimed.beta, interval, limits) for interval in claimed.intervals
+            )
         except Undecided as error:
             undecided = undecided or (claimed.rows[0], error.reason)
             continue
@@ -201,7 +203,9 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
     for claimed in fixed:
         # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
         try:
-            if not all(holds_in_cells(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals):
+            if not all(
+                holds_in_cells(claimed.bound.value, claimed.beta, interval, limits) for interval in claimed.intervals
+            ):
                 return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
@@ -301,18 +305,20 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     pieces: list[EnvelopePiece] = []
     texts: list[str] = []
     for (variable, intervals), group in claims.alike().items():
-        for part in _apart(group) if question.parameter is not None else [group]:
+        for inequalities in _apart(group) if question.parameter is not None else [group]:
             try:
-                if any(claimed.power for claimed in part):
-                    pieces.append(_union(part, question, digits))
+                if any(claimed.power for claimed in inequalities):
+                    pieces.append(_union(inequalities, question, digits))
                     continue
-                missing = [_Missing(1 - claimed.bound.value, claimed.exact, claimed.rows) for claimed in part]
-                found = _envelope(missing, intervals, variable, digits, question.program.limits)
+                missing = [_Missing(1 - claimed.bound.value, claimed.exact, claimed.rows) for claimed in inequalities]
+                envelope = _envelope(missing, intervals, variable, digits, question.program.limits)
             except Undecided as undecided:
-                unknown.append(UnknownCases(undecided.reason, tuple(n for claimed in part for n in claimed.rows)))
+                unknown.append(
+                    UnknownCases(undecided.reason, tuple(n for claimed in inequalities for n in claimed.rows))
+                )
                 continue
-            texts.append(found.text)
-            pieces += found.pieces
+            texts.append(envelope.text)
+            pieces += envelope.pieces
     bounds = [piece for piece in pieces if not piece.exact]
     rows = {number for piece in bounds or pieces for number in piece.rows}
     remark = "only an upper bound of 1 - Pr is known" if bounds else ""
@@ -335,25 +341,25 @@ def _apart(group: Sequence[Claimed]) -> list[list[Claimed]]:
     return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
 
 
-def _union(part: Sequence[Claimed], question: Question, digits: int) -> EnvelopePiece:
+def _union(inequalities: Sequence[Claimed], question: Question, digits: int) -> EnvelopePiece:
     """A union bound for every value of the constant. Raises Undecided."""
-    first = part[0]
+    first = inequalities[0]
     assert question.parameter is not None
     limits = question.program.limits
     whole = Interval.positive() if first.variable is not Variable.EPS else first.intervals[0]
-    text = union_text(part, question.parameter, limits)
+    text = union_text(inequalities, question.parameter, limits)
     return EnvelopePiece(
         span_between(*cuts(whole), digits, limits), text, first.rows, None, first.variable, exact=False
     )
 
 
-def union_text(part: Sequence[Claimed], parameter: str, limits: Limits) -> str:
+def union_text(inequalities: Sequence[Claimed], parameter: str, limits: Limits) -> str:
     """A union bound of 1 - Pr for every value m of the parameter from some start on: a polynomial in m - start, whose
     coefficients are the largest of those of all sums. Raises Undecided."""
-    first = part[0]
+    first = inequalities[0]
     terms = []
-    for power in sorted({claimed.power for claimed in part}):
-        coefficients = [_Missing(1 - c.bound.value, c.exact, c.rows) for c in part if c.power == power]
+    for power in sorted({claimed.power for claimed in inequalities}):
+        coefficients = [_Missing(1 - c.bound.value, c.exact, c.rows) for c in inequalities if c.power == power]
         highest = _undominated(coefficients, first.intervals, limits)
         text = str(ClosedForm(highest[0].value)) if len(highest) == 1 else str(_maximum(highest))
         if text != "0":
@@ -363,7 +369,7 @@ def union_text(part: Sequence[Claimed], parameter: str, limits: Limits) -> str:
 
 
 def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
-    return PiecewiseForm(Selection(Kind.MAX, tuple(found.form for found in highest)))
+    return PiecewiseForm(Selection(Kind.MAX, tuple(missing.form for missing in highest)))
 
 
 def _envelope(
@@ -391,8 +397,8 @@ def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limit
     """Those that are needed for the maximum: no other is at least as large at every eps asked about."""
     kept: list[_Missing] = []
     # The likely winners first, so that most others fall to them at once; only a guess. Of equal ones the exact one.
-    at = intervals[0].inner_point
-    for found in sorted(missing, key=lambda found: (-found.value.enclosure(at, 5)[0], not found.exact)):
+    point = intervals[0].inner_point
+    for found in sorted(missing, key=lambda missing: (-missing.value.enclosure(point, 5)[0], not missing.exact)):
         if any(_at_least(other, found, intervals, limits) for other in kept):
             continue
         kept = [other for other in kept if not _at_least(found, other, intervals, limits)]
@@ -406,10 +412,10 @@ def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...]
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
-def _whole(found: _Missing, interval: Interval, variable: Variable, digits: int, limits: Limits) -> EnvelopePiece:
-    value = _value(*fraction_of(found.value), interval.lower, digits, limits) if interval.is_point else None
+def _whole(missing: _Missing, interval: Interval, variable: Variable, digits: int, limits: Limits) -> EnvelopePiece:
+    value = _value(*fraction_of(missing.value), interval.lower, digits, limits) if interval.is_point else None
     span = span_between(*cuts(interval), digits, limits)
-    return EnvelopePiece(span, str(ClosedForm(found.value)), found.rows, value, variable, found.exact)
+    return EnvelopePiece(span, str(ClosedForm(missing.value)), missing.rows, value, variable, missing.exact)
 
 
 def _split(
@@ -423,7 +429,7 @@ def _split(
     """The cells of the maximum; neighbors meet in the end that belongs to both."""
     pieces = []
     for cell in envelope.cells(interval, limits):
-        owner = next(found for found in highest if _is(found, cell.numerator, cell.denominator))
+        owner = next(missing for missing in highest if _is(missing, cell.numerator, cell.denominator))
         lower, upper = Cut(cell.lower.value, not cell.lower.closed), Cut(cell.upper.value, cell.upper.closed)
         span = span_between(lower, upper, digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
@@ -431,15 +437,15 @@ def _split(
     return pieces
 
 
-def _is(found: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
-    above, below = fraction_of(found.value)
+def _is(missing: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
+    above, below = fraction_of(missing.value)
     return above * denominator == numerator * below
 
 
 def _value(
-    numerator: ExpPoly, denominator: ExpPoly, at: Fraction, digits: int, limits: Limits
+    numerator: ExpPoly, denominator: ExpPoly, point: Fraction, digits: int, limits: Limits
 ) -> tuple[Fraction, Fraction]:
-    return number_cell(Number(numerator, denominator, at, limits), digits)
+    return number_cell(Number(numerator, denominator, point, limits), digits)
 
 
 @takes(GivenInverse, {"digits": DIGITS})
@@ -461,10 +467,10 @@ def solve(
     if wanted == "error":
         program, options = about_errors(within(program, options.limits, options.eps), options)
         wanted = Wanted.BETA
-    found = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
-    if found.interrupted:
-        raise Stopped(found)
-    return found
+    solution = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
+    if solution.interrupted:
+        raise Stopped(solution)
+    return solution
 
 
 def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None) -> Solution:
@@ -476,8 +482,8 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
         case Wanted.ALPHA:
             known = question.asking(alpha=0)
             claim = None if question.table is None else known.claim()
-            found: Solution = solve_alpha(question, claim, digits, progress)
-            return replace(found, warnings=(known if claim is not None else question).source().warnings)
+            solution: Solution = solve_alpha(question, claim, digits, progress)
+            return replace(solution, warnings=(known if claim is not None else question).source().warnings)
         case Wanted.EPS:
             claims = claims_of(question, progress)
             return replace(solve_eps(claims, digits), warnings=claims.warnings)
@@ -520,22 +526,22 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
     proof = source.range.proof
     if proof is None or note.numbers is None:
         return ()
-    found, unknown = measured(
+    inequalities, unknown = measured(
         [(1, Posed(o, source.required.variable, why)) for o, why in proof.inequalities(note.numbers[1])], engine
     )
     if unknown:
         return ()
-    wrong = union_text(found, source.parameter, source.program.limits)
-    return [WrittenForm(f"1 - ({wrong})", found[0].variable, exact=False)]
+    wrong = union_text(inequalities, source.parameter, source.program.limits)
+    return [WrittenForm(f"1 - ({wrong})", inequalities[0].variable, exact=False)]
 
 
 def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
-    found, _ = measured([(1, one) for one in posed], engine)
+    inequalities, _ = measured([(1, one) for one in posed], engine)
     return [
         WrittenForm(
             str(claimed.bound if claimed.variable is not Variable.EPS else claimed.bound.standing_for(only_at)),
             claimed.variable,
             claimed.exact,
         )
-        for claimed in found
+        for claimed in inequalities
     ]

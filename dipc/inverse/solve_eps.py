@@ -193,7 +193,9 @@ def failing_parts(
     unknown = []
     for position, claimed in enumerate(distinct):
         try:
-            regionses = [failing_regions(claimed.bound, claimed.beta, part, limits) for part in claimed.intervals]
+            regionses = [
+                failing_regions(claimed.bound, claimed.beta, interval, limits) for interval in claimed.intervals
+            ]
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
             continue

@@ -142,9 +142,9 @@ class Tightest:
     @property
     def attained(self) -> bool | None:
         """Whether some eps needs the factor itself; None where it is not known which of several places needs most."""
-        found = {place.attained for place in self.places}
-        if self.proved or len(found) == 1:
-            return True in found
+        result = {place.attained for place in self.places}
+        if self.proved or len(result) == 1:
+            return True in result
         return None
 
 
@@ -174,13 +174,13 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
     peaks = _Peaks(Factors(limits))
     unknown = list(claims.unknown)
     known: list[Claimed] = []
-    for at, claimed in enumerate(claims.distinct):
+    for position, claimed in enumerate(claims.distinct):
         try:
             peaks.of(claimed)
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
         except KeyboardInterrupt:
-            unknown.append(interrupted_before(claims.distinct[at:]))
+            unknown.append(interrupted_before(claims.distinct[position:]))
             break
         else:
             known.append(claimed)
@@ -232,21 +232,21 @@ class _Peaks:
         return self._found(claimed)[2]
 
     def _found(self, claimed: Claimed) -> tuple[Claimed, list[Peak], Fraction | None]:
-        found = self._known.get(id(claimed))
-        if found is None:
+        result = self._known.get(id(claimed))
+        if result is None:
             peaks = list(self._factors.needs(claimed.bound, claimed.beta, claimed.intervals))
             only_zero = self._factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
-            found = self._known[id(claimed)] = claimed, peaks, only_zero
-        return found
+            result = self._known[id(claimed)] = claimed, peaks, only_zero
+        return result
 
     def candidates(self, every: Sequence[Claimed]) -> list[tuple[Peak, Claimed]]:
         """All peaks, with whose they are."""
-        found = [(peak, claimed) for claimed in every for peak in self.of(claimed)]
-        if found:
+        result = [(peak, claimed) for claimed in every for peak in self.of(claimed)]
+        if result:
             # f > 0 is needed somewhere, and suffices nowhere that it is forbidden.
             forbidden = [(self.forbidding(claimed), claimed) for claimed in every]
-            found += [(Peak(at, True, None), claimed) for at, claimed in forbidden if at is not None]
-        return found
+            result += [(Peak(point, True, None), claimed) for point, claimed in forbidden if point is not None]
+        return result
 
     def greatest(self, every: Sequence[Claimed], digits: int) -> Fraction | None:
         """The factor that they need, from above; None for infinity. Raises Undecided."""
@@ -296,8 +296,8 @@ def _least_needing(
     choice = case.least_needing(needed, enough)
     if choice.needed is None:
         return first
-    found, unknown = measured([(case.number, one) for each in choice.proofs for one in each.all_posed], engine)
-    return first if unknown else list(found)
+    inequalities, unknown = measured([(case.number, one) for each in choice.proofs for one in each.all_posed], engine)
+    return first if unknown else list(inequalities)
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peaks: _Peaks) -> list[Claimed]:
@@ -305,15 +305,15 @@ def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peak
     best = highest(peak for claimed in needing for peak in peaks.of(claimed))
     at = None if best is None else next((p.at for p in best.peaks if isinstance(p.at, Fraction | Root)), None)
     product = at.lower if isinstance(at, Root) else at if isinstance(at, Fraction) else None
-    found: list[tuple[Fraction | None, Claimed]] = []
+    result: list[tuple[Fraction | None, Claimed]] = []
     with suppress(Undecided):
         for posed in case.posed_at_inputs(product or None, _MOST_INPUTS):
             for claimed in measured([(case.number, posed)], engine)[0]:
                 with suppress(Undecided):
-                    found.append((peaks.greatest([claimed], DIGITS), claimed))
-    if not found:
+                    result.append((peaks.greatest([claimed], DIGITS), claimed))
+    if not result:
         return []
-    return [max(found, key=lambda each: (each[0] is None, each[0] or 0))[1]]
+    return [max(result, key=lambda each: (each[0] is None, each[0] or 0))[1]]
 
 
 #: Integer distances at which the least factor is looked for: further away less is to be enough.
@@ -325,7 +325,7 @@ def _of_integers(
 ) -> tuple[list[Claimed], list[UnknownCases]]:
     """The inequalities at small distances of cases that leave integer distances open, where these need as much as all
     larger ones; and the cases that are still unknown."""
-    found: list[Claimed] = []
+    inequalities: list[Claimed] = []
     left = []
     for cases in unknown:
         rows = []
@@ -338,9 +338,9 @@ def _of_integers(
             if of_case is None:
                 rows.append(number)
             else:
-                found += of_case
+                inequalities += of_case
         left += [UnknownCases(cases.reason, tuple(rows))] if rows else []
-    return found, left
+    return inequalities, left
 
 
 def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Claimed] | None:
@@ -351,31 +351,31 @@ def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[
         measured_ones, unknown = measured([(case.number, one) for one in proof.all_posed], engine)
         return None if unknown else peaks.greatest(measured_ones, DIGITS)
 
-    found: list[Claimed] = []
+    inequalities: list[Claimed] = []
     for distance in range(1, _MOST_DISTANCES + 1):
         exact, choice = case.least_at_distance(distance, needed)
         posed = [*exact, *(one for proof in choice.proofs for one in proof.all_posed)]
         measured_ones, unknown = measured([(case.number, one) for one in posed], engine)
         if unknown:
             return None
-        found += measured_ones
-    best = highest(peak for claimed in found for peak in peaks.of(claimed))
+        inequalities += measured_ones
+    best = highest(peak for claimed in inequalities for peak in peaks.of(claimed))
     if best is None or best.is_infinite:
         return None
     factor = best.enclosure(DIGITS)[0]
-    return found if factor > 0 and engine.run(case.proved_from(_MOST_DISTANCES + 1, factor)) else None
+    return inequalities if factor > 0 and engine.run(case.proved_from(_MOST_DISTANCES + 1, factor)) else None
 
 
 def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
     """Inequalities of single cases, each with all that have it."""
-    found: dict[tuple[object, ...], Claimed] = {}
+    result: dict[tuple[object, ...], Claimed] = {}
     for number, several in every.items():
         for claimed in several:
             key = (claimed.bound, claimed.beta, claimed.intervals, claimed.variable)
-            known = found.get(key)
+            known = result.get(key)
             rows = (number,) if known is None else tuple(sorted({*known.rows, number}))
-            found[key] = replace(claimed, rows=rows)
-    return list(found.values())
+            result[key] = replace(claimed, rows=rows)
+    return list(result.values())
 
 
 @frozen(eq=False)

@@ -455,11 +455,11 @@ def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list
     """The density of the root on its bounds, and all messages, to powers."""
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
-    for at in range(len(nodes) - 1, 0, -1):
-        subtree = nodes[at : at + sizes[at]]
+    for position in range(len(nodes) - 1, 0, -1):
+        subtree = nodes[position : position + sizes[position]]
         if subtree not in messages:
-            has_low, low, has_high, high = nodes[at][6:10]
-            weight = _product(_factors(nodes, sizes, at, messages, laplace), meter)
+            has_low, low, has_high, high = nodes[position][6:10]
+            weight = _product(_factors(nodes, sizes, position, messages, laplace), meter)
             # P -> the measure of all Z with Z - P in the range that ties Z to its parent.
             messages[subtree] = weight.within(low if has_low else None, high if has_high else None, meter)
     return _factors(nodes, sizes, 0, messages, laplace)

@@ -155,8 +155,8 @@ class Mechanism:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        found = [_part(part, answer) for part in reading.parts]
-        return tuple(found) if reading.together else found[0]
+        result = [_part(part, answer) for part in reading.parts]
+        return tuple(result) if reading.together else result[0]
 
     def _once(
         self,

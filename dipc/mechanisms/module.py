@@ -124,7 +124,7 @@ def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
             case python.AugAssign(target=python.Name(id=name)) if part in tree.body:
                 changing[name] = part
     starts = [0]
-    starts += [at + 1 for at, letter in enumerate(source.text) if letter == "\n"]
+    starts += [position + 1 for position, letter in enumerate(source.text) if letter == "\n"]
     return Module(source, tree, aliases, functions, constants, changing, starts)
 
 
@@ -136,25 +136,25 @@ def _no_python(source: Source, error: Exception) -> Diagnostic:
         start = 0
         for _ in range(line - 1):
             start = source.text.find("\n", start) + 1
-        at = min(start + max(0, (getattr(error, "offset", 1) or 1) - 1), len(source.text))
-        excerpt = source.excerpt(Span(at, at + 1))
+        position = min(start + max(0, (getattr(error, "offset", 1) or 1) - 1), len(source.text))
+        excerpt = source.excerpt(Span(position, position + 1))
     return Diagnostic(OUTSIDE, message, excerpt, notes=("mend the file first: `python FILE.py` says the same",))
 
 
 def mechanism_in(module: Module, name: str) -> python.FunctionDef:
     """The function of this name that is a mechanism. Raises DiagnosticError (E1905)."""
-    found = module.functions.get(name)
+    result = module.functions.get(name)
     all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
-    if found is None:
+    if result is None:
         close = nearest(name, [each.name for each in all_of])
         notes = [f"did you mean `{close}`?"] if close else []
         names = ", ".join(f"`{each.name}`" for each in all_of)
         notes.append(f"its mechanisms are {names}" if names else "write `@dipc.mechanism()` above a function `def …`")
         message = f"`{module.source.name}` has no function `{name}`"
         raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=tuple(notes)))
-    if not is_mechanism(module, found):
-        raise module.wrong(found, f"`{name}` is no mechanism", "write `@dipc.mechanism()` above it", code=NOT_FOUND)
-    return found
+    if not is_mechanism(module, result):
+        raise module.wrong(result, f"`{name}` is no mechanism", "write `@dipc.mechanism()` above it", code=NOT_FOUND)
+    return result
 
 
 def is_mechanism(module: Module, function: python.FunctionDef) -> bool:

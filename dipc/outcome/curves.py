@@ -137,21 +137,21 @@ class _Inequality:
 
     def _points(self, span: Span) -> dict[Fraction, _Sides]:
         """Both sides at values that are the closer together the more they bend."""
-        found = {eps: self._at(eps) for eps in _grid(self.intervals, span, self.failing)}
-        grid = sorted(found)
+        result = {eps: self._at(eps) for eps in _grid(self.intervals, span, self.failing)}
+        grid = sorted(result)
         waiting = list(pairwise(grid))
-        while waiting and len(found) < _MOST_POINTS:
+        while waiting and len(result) < _MOST_POINTS:
             # Breadth first, so that no piece takes the points of all others.
             refined: list[tuple[Fraction, Fraction]] = []
             for low, high in waiting:
                 middle = _rational(math.sqrt(low * high))
                 if not low < middle < high or not any(middle in interval for interval in self.intervals):
                     continue
-                found[middle] = self._at(middle)
-                if any(map(_bends, found[low], found[middle], found[high])):
+                result[middle] = self._at(middle)
+                if any(map(_bends, result[low], result[middle], result[high])):
                     refined += [(low, middle), (middle, high)]
-            waiting = refined[: _MOST_POINTS - len(found)]
-        return found
+            waiting = refined[: _MOST_POINTS - len(result)]
+        return result
 
     def _at(self, eps: Fraction) -> _Sides:
         beta = _number(self.beta, eps)
@@ -214,8 +214,8 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
 
 def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
     """Orders rows as a report does: first those that fail, of these first those that are short by the most."""
-    found = row.counterexample
-    return (True, Fraction(0), row.row) if found is None else (False, -found.margin[0], row.row)
+    counterexample = row.counterexample
+    return (True, Fraction(0), row.row) if counterexample is None else (False, -counterexample.margin[0], row.row)
 
 
 def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
@@ -241,33 +241,33 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
     )
 
 
-def _with_factor(found: Tightest, most: int) -> tuple[Curve, ...]:
+def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
     """The inequalities of a claim with the least factor times beta in the place of beta, those that need it first,
     `most` of them; none where there is no such factor."""
-    if found.factor is None:
+    if tightest.factor is None:
         return ()
-    factor = found.factor[0]
-    needed = [place.claimed for place in found.places]
-    claims = sorted(found.claims.distinct, key=lambda one: all(one is not other for other in needed))
+    factor = tightest.factor[0]
+    needed = [place.claimed for place in tightest.places]
+    claims = sorted(tightest.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return _drawn(
         _Inequality(
-            numbered(found.word, one.rows, _LISTED),
+            numbered(tightest.word, one.rows, _LISTED),
             one.variable,
             labels("1 − f·β", exact=one.exact),
             one.intervals,
             one.bound,
             one.beta,
             factor=factor,
-            optima=[place.eps for place in found.places if place.claimed is one and place.attained],
+            optima=[place.eps for place in tightest.places if place.claimed is one and place.attained],
         )
         for one in claims[:most]
     )
 
 
-def _of_solution(found: Solution, most: int) -> tuple[Curve, ...]:
+def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
     """The inequalities of the claim with the answer in it, those of the cases that prevent a smaller one first, with
     where they fail where eps was asked for; none where there is no answer."""
-    question = found.answered()
+    question = solution.answered()
     if question is None:
         return ()
     try:
@@ -283,9 +283,9 @@ def _of_solution(found: Solution, most: int) -> tuple[Curve, ...]:
             one.bound,
             one.beta,
             _failing(one, question.program.limits) if one.exact else (),
-            optima=[found.at] if found.at is not None and not {*found.rows}.isdisjoint(one.rows) else (),
+            optima=[solution.at] if solution.at is not None and not {*solution.rows}.isdisjoint(one.rows) else (),
         )
-        for one in sorted(claims, key=lambda one: {*found.rows}.isdisjoint(one.rows))[:most]
+        for one in sorted(claims, key=lambda one: {*solution.rows}.isdisjoint(one.rows))[:most]
     )
 
 
@@ -298,18 +298,21 @@ def _failing(claimed: Claimed, limits: Limits) -> tuple[FailureInterval, ...]:
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
     """What is allowed, and what is probable: for a counterexample with all the eps at which it is one, else for what
     the verdict rests upon, `most` of it."""
-    intervals, found = report.claim.intervals, report.counterexample
+    intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
     forms = [(each.probability, each.allowed) for each in sides]
     if not all(isinstance(form, ClosedForm) for both in forms for form in both):
         return ()  # enclosures are not drawn
     failing: tuple[FailureInterval, ...] = ()
     at = None
-    if found is not None:
+    if counterexample is not None:
         with suppress(Undecided):
-            beta, allowed = PiecewiseForm(1 - _closed(found.sides.probability).value), _closed(found.sides.allowed)
+            beta, allowed = (
+                PiecewiseForm(1 - _closed(counterexample.sides.probability).value),
+                _closed(counterexample.sides.allowed),
+            )
             failing = decide(allowed, beta, intervals, question.program.limits, _DIGITS).failing
-        at = Counterexample(found.eps, found.allowed, found.probability)
+        at = Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
     return _drawn(
         _Inequality(
             f"u: {assignment_text(one.input)}; u': {assignment_text(one.adjacent)}; "
@@ -358,7 +361,7 @@ def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
 
 
 def _span(intervals: Sequence[Interval], bound: ClosedForm, failing: Sequence[FailureInterval]) -> Span:
-    rates = [abs(q) for part in fraction_of(bound.value) for _, q, _ in part.terms() if q] or [Fraction(1)]
+    rates = [abs(q) for poly in fraction_of(bound.value) for _, q, _ in poly.terms() if q] or [Fraction(1)]
     ends = _turns(failing)
     low = min(Fraction(1, 20) / max(rates), *[end / 4 for end in ends], Fraction(1))
     high = max(min(8 / min(rates), 60 / max(rates)), *[2 * end for end in ends], Fraction(1, 100))
@@ -391,7 +394,7 @@ def _number(form: ClosedForm | BetaForm, eps: Fraction) -> float | None:
         closed = form if isinstance(form, ClosedForm) else form.closed
         if closed is not None:
             parts = fraction_of(closed.value)
-            if any(abs(q) * eps > _MOST_EXPONENT for part in parts for _, q, _ in part.terms()):
+            if any(abs(q) * eps > _MOST_EXPONENT for poly in parts for _, q, _ in poly.terms()):
                 return None
         low, high = form.at(eps, 12)
         return float((low + high) / 2)
@@ -519,9 +522,9 @@ def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
         if curve.failing:
             _shade(axes, curve, color)
         if curve.counterexample is not None:
-            found = curve.counterexample
-            at = found.required if curve.is_limit else found.probability
-            axes.plot([float(found.eps)], [float(at[0])], marker="o", color=color, zorder=4)
+            counterexample = curve.counterexample
+            at = counterexample.required if curve.is_limit else counterexample.probability
+            axes.plot([float(counterexample.eps)], [float(at[0])], marker="o", color=color, zorder=4)
     if curves:
         axes.set_xscale("log")
         axes.set_xlim(min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
@@ -656,39 +659,39 @@ class _Curve:
     ys: list[float]
 
 
-def _draw_needs(axes: Any, found: Tightest) -> None:
-    grid = _grid_of_factor(found)
-    worst = list({id(place.claimed): place.claimed for place in found.places}.values())[: len(COLORS)]
-    others = [one for one in found.claims.distinct if one not in worst][:_OTHERS]
+def _draw_needs(axes: Any, tightest: Tightest) -> None:
+    grid = _grid_of_factor(tightest)
+    worst = list({id(place.claimed): place.claimed for place in tightest.places}.values())[: len(COLORS)]
+    others = [one for one in tightest.claims.distinct if one not in worst][:_OTHERS]
     for number, obligation in enumerate(others):
         curve = _curve(obligation, grid)
         axes.plot(
-            curve.xs, curve.ys, color=GRAY, linewidth=1, label=f"other {plural(found.word)}" if number == 0 else None
+            curve.xs, curve.ys, color=GRAY, linewidth=1, label=f"other {plural(tightest.word)}" if number == 0 else None
         )
     for color, obligation in zip(COLORS, worst, strict=False):
         curve = _curve(obligation, grid)
         axes.plot(
-            curve.xs, curve.ys, color=color, linewidth=2, label=numbered(found.word, obligation.rows, 4), zorder=3
+            curve.xs, curve.ys, color=color, linewidth=2, label=numbered(tightest.word, obligation.rows, 4), zorder=3
         )
-    if found.factor is not None and found.places:
-        _mark_maximum(axes, found, found.factor, worst)
+    if tightest.factor is not None and tightest.places:
+        _mark_maximum(axes, tightest, tightest.factor, worst)
     axes.set_xscale("log")
     axes.set_xlim(float(grid[0]), float(grid[-1]))
     axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
-    if found.factor is None:
+    if tightest.factor is None:
         axes.set_yscale("log")
         axes.set_ylim(bottom=max(axes.get_ylim()[0], 1e-9))
     else:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
-    axes.set_xlabel(" and ".join(sorted({str(one.variable) for one in found.claims.distinct})) or "eps")
+    axes.set_xlabel(" and ".join(sorted({str(one.variable) for one in tightest.claims.distinct})) or "eps")
     axes.set_ylabel("(1 − Pr) / beta")
     _legend(axes.figure, axes)
 
 
-def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
+def _mark_maximum(axes: Any, tightest: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
     height = float(factor[0])
     axes.axhline(height, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)))
-    marked = [place for place in found.places if place.eps is not None and any(place.eps)]
+    marked = [place for place in tightest.places if place.eps is not None and any(place.eps)]
     for place in marked:
         if place.claimed in worst:
             color = COLORS[list(worst).index(place.claimed)]
@@ -711,12 +714,12 @@ def _eps(place: TightSpot) -> Fraction:
     return place.eps[0]
 
 
-def _grid_of_factor(found: Tightest) -> list[Fraction]:
+def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
     """Rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
-    intervals = found.claims.intervals
-    peaks = [_eps(place) for place in found.places if place.eps is not None and any(place.eps)]
+    intervals = tightest.claims.intervals
+    peaks = [_eps(place) for place in tightest.places if place.eps is not None and any(place.eps)]
     if not peaks:
-        rates = [abs(q) for one in found.claims.distinct for q in _exponents(one)]
+        rates = [abs(q) for one in tightest.claims.distinct for q in _exponents(one)]
         peaks = [1 / max(rates), 1 / min(rates)] if rates else [Fraction(1)]
     low, high = min(peaks) / 60, max(peaks) * 12
     first, last = intervals[0], intervals[-1]
@@ -732,7 +735,7 @@ def _grid_of_factor(found: Tightest) -> list[Fraction]:
 
 def _exponents(obligation: Claimed) -> list[Fraction]:
     above, below = fraction_of(obligation.bound.value)
-    return [q for part in (above, below) for _, q, _ in part.terms() if q]
+    return [q for poly in (above, below) for _, q, _ in poly.terms() if q]
 
 
 def _curve(obligation: Claimed, grid: Sequence[Fraction]) -> _Curve:
@@ -756,7 +759,7 @@ def _need(missing: ExpPoly, below: ExpPoly, beta: BetaForm, eps: Fraction) -> fl
     if missing.value_is_zero(eps):
         return 0.0
     try:
-        a, b, c, d = (sum(part.enclosure(eps, 12)) / 2 for part in parts)
+        a, b, c, d = (sum(poly.enclosure(eps, 12)) / 2 for poly in parts)
         return float(a * b / (c * d)) if c * d > 0 else None
     except (OverflowError, ZeroDivisionError, Undecided):
         return None
@@ -777,13 +780,13 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
         color = COLORS[number % len(COLORS)]
         points = sorted((member.constants[across], member.tightest) for member in group if _drawable(member.tightest))
         xs = [float(x) for x, _ in points]
-        ys = [_factor(found) for _, found in points]
+        ys = [_factor(tightest) for _, tightest in points]
         factors += ys
         label = "least factor" if value is None else f"{by[0]} = {value}"
         axes.plot(
             xs, ys, color=color, marker=_MARKERS[number % len(_MARKERS)], markersize=5, linewidth=1.6, label=label
         )
-        steps = [(x, 1 / found.kappa) for x, (_, found) in zip(xs, points, strict=True) if found.kappa]
+        steps = [(x, 1 / tightest.kappa) for x, (_, tightest) in zip(xs, points, strict=True) if tightest.kappa]
         axes.plot(
             [x for x, _ in steps],
             [y for _, y in steps],
@@ -806,10 +809,10 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
     _legend(axes.figure, axes)
 
 
-def _drawable(found: Tightest) -> bool:
-    return found.factor is not None and found.complete
+def _drawable(tightest: Tightest) -> bool:
+    return tightest.factor is not None and tightest.complete
 
 
-def _factor(found: Tightest) -> float:
-    assert found.factor is not None
-    return float(found.factor[0])
+def _factor(tightest: Tightest) -> float:
+    assert tightest.factor is not None
+    return float(tightest.factor[0])

@@ -117,10 +117,10 @@ def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
     if result.reason is not None:
         yield "reason", result.reason
     if result.counterexample is not None:
-        found = result.counterexample
-        yield "eps", rational(found.eps)
-        yield "expected there", shown(*complement(found.probability))
-        yield "allowed", f"{shown(*complement(found.required))}, where the claim is {result.beta}"
+        counterexample = result.counterexample
+        yield "eps", rational(counterexample.eps)
+        yield "expected there", shown(*complement(counterexample.probability))
+        yield "allowed", f"{shown(*complement(counterexample.required))}, where the claim is {result.beta}"
     if result.failing:
         yield "fails for", f"eps in {failing_text(result.failing)}"
 

@@ -215,7 +215,9 @@ def evidence(command: Sequence[str], tool: str, certificate: str | None) -> str:
 def _plot(curves: Sequence[Curve]) -> str:
     records = [_record(curve) for curve in curves]
     data = json.dumps(records, separators=(",", ":")).replace("<", "\\u003c")
-    choices = "".join(f'<option value="{at}">{escape(record["name"])}</option>' for at, record in enumerate(records))
+    choices = "".join(
+        f'<option value="{position}">{escape(record["name"])}</option>' for position, record in enumerate(records)
+    )
     choice = (
         f'<label><select id="which" aria-label="what is drawn">{choices}</select></label>' if len(records) > 1 else ""
     )
@@ -233,7 +235,7 @@ def _plot(curves: Sequence[Curve]) -> str:
 
 
 def _record(curve: Curve) -> dict[str, Any]:
-    found = curve.counterexample
+    counterexample = curve.counterexample
     return {
         "name": curve.name,
         "variable": str(curve.variable),
@@ -247,10 +249,13 @@ def _record(curve: Curve) -> dict[str, Any]:
             [float(piece.start.low), None if piece.end.infinite else float(piece.end.low)] for piece in curve.failing
         ],
         "point": None
-        if found is None
+        if counterexample is None
         else [
-            float(found.eps),
-            *(float(side[0]) for side in (found.probability, found.required)[:: -1 if curve.is_limit else 1]),
+            float(counterexample.eps),
+            *(
+                float(side[0])
+                for side in (counterexample.probability, counterexample.required)[:: -1 if curve.is_limit else 1]
+            ),
         ],
         "worst": [
             float(piece.worst.eps[0])
@@ -394,7 +399,11 @@ def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
     wanted = _finite(program, core.outputs, output_cells(core, row.output, pool))
     possible = program.choices.settled().possible
     chain = explore(program.flow, finite, wanted, program.limits, observed=list(wanted), possible=possible)
-    ends = [found.node for found in chain.exits if all(same_value(found.outputs[s], v) for s, v in wanted.items())]
+    ends = [
+        exit_state.node
+        for exit_state in chain.exits
+        if all(same_value(exit_state.outputs[s], v) for s, v in wanted.items())
+    ]
     nodes = set(ends).union(*(nx.ancestors(chain.graph, end) for end in ends))
     labels = {chain.states[node].label for node in nodes}
     source, instructions = core.source, core.instructions

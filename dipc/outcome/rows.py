@@ -235,11 +235,14 @@ def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
     margins: dict[int, tuple[Counterexample, Fraction]] = {}
 
     def order(row: RowResult) -> tuple[Fraction, int]:
-        found = row.counterexample
-        assert found is not None
-        if id(found) not in margins:
-            margins[id(found)] = found, -found.margin[0]  # kept alive, so that its identity stays its own
-        return margins[id(found)][1], row.row
+        counterexample = row.counterexample
+        assert counterexample is not None
+        if id(counterexample) not in margins:
+            margins[id(counterexample)] = (
+                counterexample,
+                -counterexample.margin[0],
+            )  # kept alive, so that its identity stays its own
+        return margins[id(counterexample)][1], row.row
 
     return nsmallest(most, rows, key=order)
 
@@ -252,14 +255,14 @@ def _counterexample(row: RowResult) -> Iterator[Part]:
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
     """The counterexample of a row, and all the eps like it; a beta that is longer is not repeated, and `there` says
     where it fails for these eps."""
-    found = row.counterexample
-    assert found is not None
-    digits = agreement(found.probability, found.required)
+    counterexample = row.counterexample
+    assert counterexample is not None
+    digits = agreement(counterexample.probability, counterexample.required)
     beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= longest else " = 1 - beta"
-    yield "eps", rational(found.eps)
-    yield "probability", shown(*found.probability, digits)
-    yield "required", shown(*found.required, digits) + beta
-    yield "short by", shown(*found.margin)
+    yield "eps", rational(counterexample.eps)
+    yield "probability", shown(*counterexample.probability, digits)
+    yield "required", shown(*counterexample.required, digits) + beta
+    yield "short by", shown(*counterexample.margin)
     yield from _fails_for(row, there)
     for number, text in enumerate(worst_texts(row.failing)):
         yield "worst at" if number == 0 else "", text
@@ -287,7 +290,7 @@ def _where(row: RowResult) -> Iterable[tuple[str, str]]:
     yield "output", assignment_text(row.output) if row.output else "any"
     yield "alpha", row.alpha
     if len(row.obligations) > 1:
-        yield "gamma", f"in {row.gamma}; " + ", ".join(f"{found.gamma} {found.verdict}" for found in row.obligations)
+        yield "gamma", f"in {row.gamma}; " + ", ".join(f"{row.gamma} {row.verdict}" for row in row.obligations)
     elif row.gamma != "0":
         yield "gamma", row.gamma
 

@@ -70,7 +70,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     if moment not in (1, 2):
         raise ValueError(f"the moment is 1 or 2, not {moment}")
     kind = Moment(moment)
-    numeric = {core.slots[slot].name: at for at, slot in enumerate(core.outputs) if _is_numeric(core, slot)}
+    numeric = {core.slots[slot].name: position for position, slot in enumerate(core.outputs) if _is_numeric(core, slot)}
     if output is not None:
         if output not in numeric:
             known = ", ".join(f"`{name}`" for name in numeric) or "there is none"
@@ -131,8 +131,8 @@ def _about_errors(core: CoreProgram) -> CoreProgram:
     claim = core.claim
     if claim is None:
         return core
-    kept = [found for found in claim.fields if found.name in ("eps", "inputs")]
-    kept += [replace(found, name="beta") for found in claim.fields if found.name == "error"]
+    kept = [field_ for field_ in claim.fields if field_.name in ("eps", "inputs")]
+    kept += [replace(field_, name="beta") for field_ in claim.fields if field_.name == "error"]
     return replace(core, claim=replace(claim, fields=tuple(kept)))
 
 
@@ -157,8 +157,8 @@ class ExpectedErrors(Probabilities):
         key = (*inputs, *outputs)
         if key not in self._known:
             self._known.clear()
-            found = self.expectation(inputs, outputs, self._error.moment)
-            self._known[key] = self._interned.setdefault(found, found)
+            bound = self.expectation(inputs, outputs, self._error.moment)
+            self._known[key] = self._interned.setdefault(bound, bound)
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
@@ -188,20 +188,20 @@ class ExpectedErrors(Probabilities):
         if cell is None or not isinstance(cell.value, Fraction):
             message = f"the output `{program.slots[slot].name}` is left open, so that nothing is off from it"
             raise DiagnosticError(Diagnostic("E1804", message, notes=("fill the cell, or choose another --output",)))
-        finite = tuple([inputs[at] for at in self._finite_inputs])
+        finite = tuple([inputs[position] for position in self._finite_inputs])
         if finite not in self._exits:
-            values = {program.inputs[at]: _value(inputs[at]) for at in self._finite_inputs}
+            values = {program.inputs[position]: _value(inputs[position]) for position in self._finite_inputs}
             self.work.explorations += 1
             self._exits[finite] = exits(self.flow, self.choices, self.limits, values, None, [slot])
-        reals = {program.inputs[at]: _number(inputs[at]) for at in self._real_inputs}
-        for found in self._exits[finite].all():
-            if found.event.guards_hold(reals):
-                yield from self._of_exit(found, slot, cell.value, reals, moment)
+        reals = {program.inputs[position]: _number(inputs[position]) for position in self._real_inputs}
+        for exit_ in self._exits[finite].all():
+            if exit_.event.guards_hold(reals):
+                yield from self._of_exit(exit_, slot, cell.value, reals, moment)
 
     def _of_exit(
-        self, found: Exit, slot: int, exact: Fraction, reals: Mapping[int, Fraction], moment: Moment
+        self, exit_: Exit, slot: int, exact: Fraction, reals: Mapping[int, Fraction], moment: Moment
     ) -> Iterator[Share]:
-        value = found.state.outputs[slot]
+        value = exit_.state.outputs[slot]
         if value is None:
             name = self.program.slots[slot].name
             message = f"the output `{name}` is not always assigned, so that it has no distance from the answer"
@@ -211,21 +211,21 @@ class ExpectedErrors(Probabilities):
             assert isinstance(value, Fraction)
             value = Affine.number(value)
         gap = value - Affine.number(exact)
-        parts = found.event.components
+        parts = exit_.event.components
         if not gap.noises:
             factor = moment.of(gap.at(reals))
             if factor:
-                yield _times(Share(found.weight, tuple([part.event(reals, {}) for part in parts])), factor)
+                yield _times(Share(exit_.weight, tuple([component.event(reals, {}) for component in parts])), factor)
             return
         drawn = {noise for noise, _ in gap.noises}
-        own = [part for part in parts if not drawn.isdisjoint(part.members)]
-        rest = tuple([part.event(reals, {}) for part in parts if part not in own])
-        area = _Area.of(found, gap, [(part.members, part.event(reals, {})) for part in own], reals)
+        own = [component for component in parts if not drawn.isdisjoint(component.members)]
+        rest = tuple([component.event(reals, {}) for component in parts if component not in own])
+        area = _Area.of(exit_, gap, [(component.members, component.event(reals, {})) for component in own], reals)
         if any(noise.law.whole for noise in area.noises):
-            yield _times(Share(_weighted(found.weight, area.of_integers(moment)), rest), _ONE)
+            yield _times(Share(_weighted(exit_.weight, area.of_integers(moment)), rest), _ONE)
             return
         for weight, event in area.integrals(moment):
-            yield Share(_weighted(found.weight, weight), (event, *rest))
+            yield Share(_weighted(exit_.weight, weight), (event, *rest))
 
 
 @frozen
@@ -246,10 +246,10 @@ class _Area:
         constraints: list[Halfspace] = []
         for members, event in own:
             start = len(noises)
-            places |= {noise: start + at for at, noise in enumerate(members)}
+            places |= {noise: start + position for position, noise in enumerate(members)}
             noises += event.noises
             constraints += [
-                replace(each, coefficients=tuple([(start + at, c) for at, c in each.coefficients]))
+                replace(each, coefficients=tuple([(start + position, c) for position, c in each.coefficients]))
                 for each in event.constraints
             ]
         drawn = {noise.id: noise for noise in found.state.noises}
@@ -266,15 +266,17 @@ class _Area:
 
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:
         """Weights and events with E[moment of Z; constraints] = Σ weight·measure."""
-        means = sum((c * self.noises[at].mean for at, c in self.coefficients), _ZERO)
+        means = sum((c * self.noises[position].mean for position, c in self.coefficients), _ZERO)
         for side in (_ONE, -_ONE):
-            half = Halfspace(tuple([(at, side * c) for at, c in self.coefficients]), side * (self.shift - means))
+            half = Halfspace(
+                tuple([(position, side * c) for position, c in self.coefficients]), side * (self.shift - means)
+            )
             sign = side if moment is Moment.ABSOLUTE else _ONE
             for factor, powers in self._powers(moment):
                 degree = sum(powers.values())
                 noises = [
-                    replace(noise, law=Weighted(noise.law, powers[at])) if at in powers else noise
-                    for at, noise in enumerate(self.noises)
+                    replace(noise, law=Weighted(noise.law, powers[position])) if position in powers else noise
+                    for position, noise in enumerate(self.noises)
                 ]
                 yield _over_eps(sign * factor, degree), Event(tuple(noises), (*self.constraints, half))
 
@@ -284,14 +286,14 @@ class _Area:
         if moment is not Moment.SQUARE:
             if shift:
                 yield shift, {}
-            yield from ((c, {at: 1}) for at, c in terms)
+            yield from ((c, {index: 1}) for index, c in terms)
             return
         if shift:
             yield shift * shift, {}
-            yield from ((2 * shift * c, {at: 1}) for at, c in terms)
-        for number, (at, c) in enumerate(terms):
-            yield c * c, {at: 2}
-            yield from ((2 * c * other, {at: 1, place: 1}) for place, other in terms[number + 1 :])
+            yield from ((2 * shift * c, {index: 1}) for index, c in terms)
+        for number, (position, c) in enumerate(terms):
+            yield c * c, {position: 2}
+            yield from ((2 * c * other, {position: 1, place: 1}) for place, other in terms[number + 1 :])
 
     def of_integers(self, moment: Moment) -> Closed:
         """The same, of one discrete Laplace noise that nothing is known of. Raises OutsideFragment for others.
@@ -309,9 +311,9 @@ class _Area:
         def absolute(s: int) -> Closed:
             return Quotient(ExpPoly.term(2, 0, -noise.rate * (abs(s) + 1)), one - z * z) + abs(s)
 
-        at = self.shift / c
-        below = floor(at)
-        share = at - below
+        point = self.shift / c
+        below = floor(point)
+        share = point - below
         return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
 
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
@@ -336,9 +338,9 @@ def _times(share: Share, factor: Fraction) -> Share:
 
 
 def _infinite(answer: Sequence[Value]) -> Diagnostic:
-    shown = ", ".join(map(show_value, answer))
+    text = ", ".join(map(show_value, answer))
     note = "`metric { output: discrete; }` counts every other answer as 1"
-    return Diagnostic("E1803", f"the answer ({shown}) is possible and infinitely far from the right one", notes=(note,))
+    return Diagnostic("E1803", f"the answer ({text}) is possible and infinitely far from the right one", notes=(note,))
 
 
 def _value(cell: Cell) -> Value:

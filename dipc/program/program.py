@@ -73,7 +73,7 @@ class _Part:
 
     def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
         """The cells of a row that the event depends on."""
-        return (gamma, *[inputs[at] for at in self.inputs], *[outputs[at] for at in self.balls])
+        return (gamma, *[inputs[position] for position in self.inputs], *[outputs[position] for position in self.balls])
 
 
 @dataclass(slots=True, eq=False)
@@ -143,12 +143,18 @@ class Probabilities:
         self.work = Work()
         self.measurer = BoundMeasurer(measurer or Measurer(limits))
         slots = program.slots
-        self._real_inputs = [at for at, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
-        self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
-        self._real_outputs = [at for at, slot in enumerate(program.outputs) if is_symbolic(slots[slot].type)]
-        self._finite_outputs = [at for at in range(len(program.outputs)) if at not in set(self._real_outputs)]
-        self._input_position = {slot: at for at, slot in enumerate(program.inputs)}
-        self._output_position = {slot: at for at, slot in enumerate(program.outputs)}
+        self._real_inputs = [position for position, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
+        self._finite_inputs = [
+            position for position in range(len(program.inputs)) if position not in set(self._real_inputs)
+        ]
+        self._real_outputs = [
+            position for position, slot in enumerate(program.outputs) if is_symbolic(slots[slot].type)
+        ]
+        self._finite_outputs = [
+            position for position in range(len(program.outputs)) if position not in set(self._real_outputs)
+        ]
+        self._input_position = {slot: position for position, slot in enumerate(program.inputs)}
+        self._output_position = {slot: position for position, slot in enumerate(program.outputs)}
         self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
         self._interned: dict[Bound, Bound] = {}
 
@@ -162,7 +168,7 @@ class Probabilities:
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
         """The same probability, not measured yet: equal ones are the same object. Raises as `probability` does."""
         plan = self._plan(inputs, outputs)
-        key = (gamma, *[inputs[at] for at in plan.inputs], *[outputs[at] for at in plan.balls])
+        key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
         bound = plan.bounds.get(key)
         if bound is None:
             found = Bound(tuple([share.unmeasured for share in self._shares(inputs, outputs, gamma)]))
@@ -183,11 +189,11 @@ class Probabilities:
         plan = self._plan(inputs, outputs)
         reals, balls = self._substitution(plan, inputs, outputs, gamma)
         result = []
-        for found in plan.exits:
-            if not found.event.guards_hold(reals, balls):
+        for exit_ in plan.exits:
+            if not exit_.event.guards_hold(reals, balls):
                 continue
             factors = []
-            for part in found.parts:
+            for part in exit_.parts:
                 key = part.key(inputs, outputs, gamma)
                 event = part.events.get(key)
                 if event is None:
@@ -195,14 +201,14 @@ class Probabilities:
                         part.events.clear()
                     event = part.events[key] = part.template.event(reals, balls)
                 factors.append(Factor((part, *key), event))
-            result.append(ExitShare(found.weight, tuple(factors)))
+            result.append(ExitShare(exit_.weight, tuple(factors)))
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """The exits that produce these finite outputs from these finite inputs, each with the weight of the choices
         that lead to it (None for 1), for all values of the real and int inputs and outputs: `probability` is the sum
         of their weights times the measures of their events. Raises as `probability` does."""
-        return tuple((found.event, found.weight) for found in self._plan(inputs, outputs).exits)
+        return tuple((exit_.event, exit_.weight) for exit_ in self._plan(inputs, outputs).exits)
 
     def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
         """What the probability depends on besides gamma, for these finite inputs and wanted outputs. Raises as
@@ -213,9 +219,9 @@ class Probabilities:
     def plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """The cells, and whether others are given, that say together what has to be explored."""
         return (
-            *[inputs[at] for at in self._finite_inputs],
-            *[outputs[at] for at in self._finite_outputs],
-            *[outputs[at] is None for at in self._real_outputs],
+            *[inputs[position] for position in self._finite_inputs],
+            *[outputs[position] for position in self._finite_outputs],
+            *[outputs[position] is None for position in self._real_outputs],
         )
 
     # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
@@ -239,11 +245,15 @@ class Probabilities:
 
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
         program = self.program
-        finite: dict[int, Value] = {program.inputs[at]: _value(inputs[at]) for at in self._finite_inputs}
-        wanted: dict[int, Value] = {
-            program.outputs[at]: _value(cell) for at in self._finite_outputs if (cell := outputs[at]) is not None
+        finite: dict[int, Value] = {
+            program.inputs[position]: _value(inputs[position]) for position in self._finite_inputs
         }
-        balls = [program.outputs[at] for at in self._real_outputs if outputs[at] is not None]
+        wanted: dict[int, Value] = {
+            program.outputs[position]: _value(cell)
+            for position in self._finite_outputs
+            if (cell := outputs[position]) is not None
+        }
+        balls = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
         self.work.explorations += 1
         explored = exits(self.flow, self.choices, self.limits, finite, wanted, [*wanted, *balls])
         found = [
@@ -254,11 +264,11 @@ class Probabilities:
         reached = tuple(self._output_position[slot] for slot in balls)
         return _Plan(tuple(found), tuple(needed), reached)
 
-    def _part(self, part: ComponentTemplate) -> _Part:
+    def _part(self, component: ComponentTemplate) -> _Part:
         return _Part(
-            part,
-            tuple(self._input_position[slot] for slot in part.inputs),
-            tuple(self._output_position[slot] for slot in part.balls),
+            component,
+            tuple(self._input_position[slot] for slot in component.inputs),
+            tuple(self._output_position[slot] for slot in component.balls),
         )
 
     # --- rows --------------------------------------------------------------------------------------
@@ -269,8 +279,8 @@ class Probabilities:
         """A row's real inputs by slot, and the balls of its real outputs."""
         program = self.program
         radius = _fraction(gamma)
-        reals = {program.inputs[at]: _fraction(inputs[at]) for at in self._real_inputs}
-        return reals, {program.outputs[at]: Ball(_fraction(outputs[at]), radius) for at in plan.balls}
+        reals = {program.inputs[position]: _fraction(inputs[position]) for position in self._real_inputs}
+        return reals, {program.outputs[position]: Ball(_fraction(outputs[position]), radius) for position in plan.balls}
 
 
 def _remembered(undecided: Undecided) -> Undecided:
@@ -316,10 +326,10 @@ class NearProbabilities(Probabilities):
         return self._interned.setdefault(found, found)
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
-        found: list[ExitShare] = []
+        shares: list[ExitShare] = []
         for answer in self._near(inputs, outputs, gamma):
-            found += self._shares(inputs, answer, gamma)
-        return tuple(found)
+            shares += self._shares(inputs, answer, gamma)
+        return tuple(shares)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """Never: which answers are near enough depends on the input, and is not the same for a class of them."""
@@ -503,14 +513,14 @@ class Program:
             values[slot] = cell.value
         laws = self.laws()
         bounds = BoundMeasurer(self.measurer)
-        found: dict[tuple[Value | None, ...], Probability] = {}
+        result: dict[tuple[Value | None, ...], Probability] = {}
         asked = laws.at(values)
         for answer, bound in asked.items():
             if progress is not None:
-                progress(len(found), len(asked))
-            found[answer] = self._probability(bounds, bound)
-        closed = [form.value for form in found.values() if isinstance(form, ClosedForm)]
-        if len(closed) == len(found):
+                progress(len(result), len(asked))
+            result[answer] = self._probability(bounds, bound)
+        closed = [form.value for form in result.values() if isinstance(form, ClosedForm)]
+        if len(closed) == len(result):
             whole = total(closed)
             assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
         return tuple(
@@ -521,7 +531,7 @@ class Program:
                 },
                 form.standing_for(core.only_at),
             )
-            for answer, form in found.items()
+            for answer, form in result.items()
             if not isinstance(form, ClosedForm) or not form.value.is_zero()
         )
 
@@ -573,16 +583,16 @@ def load(
 def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
     """The program that `source` holds, to be asked about `eps`; see `load`."""
     tree = parse(source)
-    at = fixed_eps(tree, source, constants, None if eps is None else given_text(eps))
-    core = lower(tree, source, constants, at)
+    point = fixed_eps(tree, source, constants, None if eps is None else given_text(eps))
+    core = lower(tree, source, constants, point)
     program = Program(core)
     # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
     try:
         _ = program.choices
     except DiagnosticError:
-        if at is None or core.only_at is not None:
+        if point is None or core.only_at is not None:
             raise
-        program = Program(replace(core, only_at=at))
+        program = Program(replace(core, only_at=point))
         _ = program.choices
     return program
 

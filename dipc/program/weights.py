@@ -237,7 +237,7 @@ class Choices:
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """The program's weights; raises DiagnosticError with all that is wrong with them."""
     weights = Weights(program.source, limits, program.only_at)
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     undecided: Undecided | None = None
     seen: set[tuple[ExpressionWeight, ...]] = set()
     wrong: set[Span] = set()
@@ -252,15 +252,15 @@ def check_choices(program: CoreProgram, limits: Limits) -> Choices:
             mistakes = _mistakes(program, instruction, arms, weights, limits)
             if instruction.span in wrong:
                 continue  # the same `choose` for other values of the variables in its weights
-            found += mistakes
+            diagnostics += mistakes
             if mistakes:
                 wrong.add(instruction.span)
         except Undecided as reached:
             undecided = undecided or reached.with_traceback(None)
-        if len(found) >= _ENOUGH:
+        if len(diagnostics) >= _ENOUGH:
             break
-    if found:
-        raise DiagnosticError(*found)
+    if diagnostics:
+        raise DiagnosticError(*diagnostics)
     return Choices(weights, undecided)
 
 
@@ -271,42 +271,42 @@ def _mistakes(
     weights: Weights,
     limits: Limits,
 ) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     values: list[Closed] = []
     for arm in arms:
         try:
             value = weights.closed(arm)
         except DiagnosticError as error:
-            found.extend(error.diagnostics)
+            diagnostics.extend(error.diagnostics)
             continue
         values.append(value)
-        at = weights.negative_at(value)
-        if at is not None:
-            message = f"a weight is negative at eps = {at}"
-            label = f"this is {_value_text(value, at)}"
+        point = weights.negative_at(value)
+        if point is not None:
+            message = f"a weight is negative at eps = {point}"
+            label = f"this is {_value_text(value, point)}"
             advice = ("a weight is a probability: it is at least 0 for every eps > 0", _FIX)
-            found.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
+            diagnostics.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
     if len(values) < len(arms):
-        return found
+        return diagnostics
     whole = total(values)
     if whole != 1:
-        at = _refuted(whole)
-        shown = str(ClosedForm(whole))
-        message = f"the weights sum to {shown}" if len(shown) <= _LONGEST_SUM else "the weights do not sum to 1"
+        point = _refuted(whole)
+        text = str(ClosedForm(whole))
+        message = f"the weights sum to {text}" if len(text) <= _LONGEST_SUM else "the weights do not sum to 1"
         once = _sum_is_one(whole, limits)
         notes = (*once, _SUM_NOTE, *([_FIX] if once else []))
-        label = f"at eps = {at} the weights sum to {_value_text(whole, at)}"
-        found.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
-    return found
+        label = f"at eps = {point} the weights sum to {_value_text(whole, point)}"
+        diagnostics.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
+    return diagnostics
 
 
 def _refuted(whole: Closed) -> Fraction:
     """A small natural eps at which a function other than 1 is not 1: it is 1 at finitely many."""
     numerator = numerator_of(whole - 1)
-    at = Fraction(1)
-    while numerator.value_is_zero(at):
-        at += 1
-    return at
+    point = Fraction(1)
+    while numerator.value_is_zero(point):
+        point += 1
+    return point
 
 
 def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:

@@ -96,8 +96,8 @@ class BothOpenCase:
     def settle(self) -> Settling:
         """Raises DiagnosticError for a beta that has no exact meaning."""
         ways = list(self._ways())
-        for way in ways:
-            rows = yield from _all_proved(way)
+        for cases in ways:
+            rows = yield from _all_proved(cases)
             if rows is not None:
                 return self._proved(rows)
         for gamma in self._gammas():
@@ -120,29 +120,29 @@ class BothOpenCase:
         source, of, beta = self._source, self._convex, below_one(self._source.claim.beta)
         if of.refused is not None:
             return
-        at = replace(source.options, alpha="dd", gamma=0)
+        options = replace(source.options, alpha="dd", gamma=0)
         if not depends(beta, gamma=True):
-            yield [self._claiming(at, of)]
+            yield [self._claiming(options, of)]
             return
         dd = self._dd()
         if dd is not None or not depends(beta, alpha=True):
             number = dd or _ZERO
-            case = self._claiming(replace(at, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), of)
+            case = self._claiming(replace(options, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), of)
             yield [case]
             for stronger in case.claim.lesser():
-                yield [self._claiming(replace(at, alpha=number, gamma=FREE, beta=stronger), of)]
+                yield [self._claiming(replace(options, alpha=number, gamma=FREE, beta=stronger), of)]
         of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
         if of_alpha is not None and self._is_monotone():
-            yield [self._claiming(replace(at, gamma="alpha", beta=of_alpha), of)]
+            yield [self._claiming(replace(options, gamma="alpha", beta=of_alpha), of)]
         elif of_gamma is not None:
-            yield [self._claiming(replace(at, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), of)]
+            yield [self._claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), of)]
         for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
-            rest = replace(at, alpha=0, gamma=FREE, beta=parts.gamma)
+            rest = replace(options, alpha=0, gamma=FREE, beta=parts.gamma)
             for exits in _apart(of.piece.exits):
-                right = self._with_exits([_finite_alone(found) for found in exits])
-                near = [self._with_exits([found]) for found in dict.fromkeys(map(_others_alone, exits))]
+                right = self._with_exits([_finite_alone(centered) for centered in exits])
+                near = [self._with_exits([centered]) for centered in dict.fromkeys(map(_others_alone, exits))]
                 yield [
-                    self._claiming(replace(at, beta=parts.alpha), right),
+                    self._claiming(replace(options, beta=parts.alpha), right),
                     *[self._claiming(rest, one) for one in near],
                 ]
 
@@ -194,22 +194,22 @@ class BothOpenCase:
 
     def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
         """The class with what proves it; where it says anything is known of one obligation alone, or far away."""
-        found = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self._evidence())
+        result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self._evidence())
         parts = tuple(part for row in rows for part in (row.rows or (row,)))
         if len(rows) == 1:
             (row,) = rows
             assert row.note is not None
-            assert found.note is not None
+            assert result.note is not None
             note = replace(row.note, corner={})
-            return replace(found, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
-        found = replace(found, obligations=parts)
+            return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
+        result = replace(result, obligations=parts)
         says = self._saying()
         if says is None:
-            return found
+            return result
         if says.nothing:
-            assert found.note is not None
-            return replace(found, vacuous=True, says=says, note=replace(found.note, method=Method.NOTHING))
-        return replace(found, says=says)
+            assert result.note is not None
+            return replace(result, vacuous=True, says=says, note=replace(result.note, method=Method.NOTHING))
+        return replace(result, says=says)
 
     def _evidence(self) -> ClassEvidence:
         """That it is proved, and that the checker does not follow it."""
@@ -257,39 +257,39 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 def _apart(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
     """Ways to the answer, some of all: those that do not share noises with their outputs, and each alone."""
-    alone = [found for found in exits if not _shares(found)]
+    alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
         yield alone
-    for found in exits:
-        yield [found]
+    for centered in exits:
+        yield [centered]
 
 
-def _shares(found: CenteredExit) -> bool:
+def _shares(centered: CenteredExit) -> bool:
     """Whether a noise both decides how the finite outputs come about and is compared with another output."""
-    return any(len({bool(half.radius) for half in part.halfspaces}) > 1 for part in found.parts)
+    return any(len({bool(half.radius) for half in component.halfspaces}) > 1 for component in centered.parts)
 
 
-def _finite_alone(found: CenteredExit) -> CenteredExit:
+def _finite_alone(centered: CenteredExit) -> CenteredExit:
     """The way to the finite outputs, whatever the others are."""
-    return replace(found, points=(), in_balls=False, parts=_only(found, near=False))
+    return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
 
 
-def _others_alone(found: CenteredExit) -> CenteredExit:
+def _others_alone(centered: CenteredExit) -> CenteredExit:
     """That the other outputs are near det's, however the finite ones come about."""
-    return replace(found, guards=(), weight=None, parts=_only(found, near=True))
+    return replace(centered, guards=(), weight=None, parts=_only(centered, near=True))
 
 
-def _only(found: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
+def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
     """The events that say that outputs are near, or all others."""
     kept = []
-    for part in found.parts:
-        halfspaces = [half for half in part.halfspaces if bool(half.radius) is near]
+    for component in centered.parts:
+        halfspaces = [half for half in component.halfspaces if bool(half.radius) is near]
         used = sorted({place for half in halfspaces for place, _ in half.coefficients})
-        places = {place: at for at, place in enumerate(used)}
+        places = {place: position for position, place in enumerate(used)}
         renamed = [
             ShiftedHalfspace(tuple([(places[place], c) for place, c in half.coefficients]), half.slack, half.radius)
             for half in halfspaces
         ]
         if renamed:
-            kept.append(NoiseComponent(tuple([part.noises[place] for place in used]), tuple(renamed)))
+            kept.append(NoiseComponent(tuple([component.noises[place] for place in used]), tuple(renamed)))
     return tuple(kept)

@@ -64,7 +64,7 @@ class ErrorRow:
 
     def as_json(self) -> dict[str, Any]:
         """The row's object in the JSON output."""
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "row": self.row,
             "input": dict(self.input),
             "output": dict(self.output),
@@ -73,20 +73,20 @@ class ErrorRow:
             "reason": self.reason,
         }
         more = {"bias": self.bias, "variance": self.variance}
-        found |= {name: str(form) for name, form in more.items() if form is not None}
+        result |= {name: str(form) for name, form in more.items() if form is not None}
         if self.result is not None:
-            found["verdict"] = str(self.result.verdict)
-            found["allowed"] = self.result.beta
-            found["counterexample"] = None
+            result["verdict"] = str(self.result.verdict)
+            result["allowed"] = self.result.beta
+            result["counterexample"] = None
             if (refuted := self.result.counterexample) is not None:
-                found["counterexample"] = {
+                result["counterexample"] = {
                     "eps": str(refuted.eps),
                     "error": _ends(complement(refuted.probability)),
                     "allowed": _ends(complement(refuted.required)),
                 }
             if self.result.failing:
-                found["failing"] = [interval.as_json() for interval in self.result.failing]
-        return found
+                result["failing"] = [interval.as_json() for interval in self.result.failing]
+        return result
 
 
 def _ends(ends: tuple[Fraction, Fraction]) -> list[str]:
@@ -119,7 +119,7 @@ class ErrorReport:
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object but for its rows."""
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "schema": "dipc.error/1",
             "program": self.program,
             "constants": dict(self.constants),
@@ -130,15 +130,15 @@ class ErrorReport:
             "worst_everywhere": self.everywhere,
         }
         if self.verdict is not None:
-            found |= {"claim": self.claimed, "verdict": str(self.verdict)}
-        return found
+            result |= {"claim": self.claimed, "verdict": str(self.verdict)}
+        return result
 
     def __getitem__(self, key: str) -> Any:
         return [row.as_json() for row in self.rows] if key == "rows" else self.as_json()[key]
 
 
 def error_report(
-    source: ErrorRows, engine: Engine, at: Fraction, claimed: str | None, progress: Progress | None = None
+    source: ErrorRows, engine: Engine, point: Fraction, claimed: str | None, progress: Progress | None = None
 ) -> ErrorReport:
     """The expected errors at the rows of the source, with what is claimed of them decided; on Ctrl-C those known then,
     `interrupted`."""
@@ -149,7 +149,7 @@ def error_report(
     try:
         for case, row in zip(source.cases(), source.table.rows, strict=True):
             result = engine.run(case.settle()) if claimed is not None else None
-            rows.append(_row(source, engine, row, at, case.shown() if result is None else result, result))
+            rows.append(_row(source, engine, row, point, case.shown() if result is None else result, result))
             if progress is not None:
                 progress(len(rows), len(source.table.rows))
     except KeyboardInterrupt:
@@ -161,7 +161,7 @@ def error_report(
         program.name,
         program.said,
         intervals_text(source.intervals),
-        at,
+        point,
         tuple(rows),
         None if worst is None else worst.row,
         worst is not None and _is_worst_everywhere(worst, rows, source.intervals, engine),
@@ -173,7 +173,7 @@ def error_report(
 
 
 def _row(
-    source: ErrorRows, engine: Engine, row: Row, at: Fraction, shown: RowResult, result: RowResult | None
+    source: ErrorRows, engine: Engine, row: Row, point: Fraction, shown: RowResult, result: RowResult | None
 ) -> ErrorRow:
     program, expected = source.program, source.probabilities
     assert isinstance(program, Erring)
@@ -185,7 +185,7 @@ def _row(
 
     try:
         error = form(program.error.moment)
-        value = error.at(at, 20)
+        value = error.at(point, 20)
         bias = variance = None
         if program.error.place is not None:
             bias = form(Moment.SIGNED)

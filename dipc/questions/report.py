@@ -253,9 +253,9 @@ class DecidedRows(Rows):
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
-        for at, place in enumerate(self._numbers):
+        for position, place in enumerate(self._numbers):
             if wanted[place]:
-                yield self._names.result(self._table[at], self._outcomes[place])
+                yield self._names.result(self._table[position], self._outcomes[place])
 
     @property
     def outcomes(self) -> tuple[Sequence[RowOutcome], NumberList]:
@@ -379,13 +379,13 @@ class Report:
         """Where at least one row says something (beta < 1), by what their claims are functions of: `eps`, or a product
         of it such as `alpha*eps`."""
         if isinstance(self.rows, Rows):
-            found = {"eps": list(self.rows.sayings)}
+            result = {"eps": list(self.rows.sayings)}
         else:
-            found = {}
+            result = {}
             for row in self.rows:
                 if row.says is not None:
-                    found.setdefault(row.variable, []).append(row.says)
-        return {variable: together(all_of) for variable, all_of in found.items() if all_of}
+                    result.setdefault(row.variable, []).append(row.says)
+        return {variable: together(all_of) for variable, all_of in result.items() if all_of}
 
     def require(self) -> Report:
         """The report itself, if it is accurate. Raises AssertionError otherwise, which names a row with its input, eps,
@@ -397,8 +397,8 @@ class Report:
     def records(self) -> list[dict[str, object]]:
         """The rows as flat dicts of texts: row, inputs and outputs by name, alpha, beta, gamma, verdict, vacuous,
         probability (a closed form), eps (of the counterexample), reason."""
-        found: list[dict[str, object]] = above("shown").records(self)
-        return found
+        result: list[dict[str, object]] = above("shown").records(self)
+        return result
 
     def to_frame(self) -> Any:
         """`records()` as a DataFrame of pandas or polars, whichever is in use or else installed. Raises ImportError
@@ -413,12 +413,12 @@ class Report:
 
     def __str__(self) -> str:
         """The verdict in a sentence, the claim, and the worst counterexamples, as `dipc check` shows them."""
-        found: str = above("shown").report_text(self)
-        return found
+        text: str = above("shown").report_text(self)
+        return text
 
     def _repr_html_(self) -> str:
-        found: str = above("shown").report_html(self)
-        return found
+        text: str = above("shown").report_html(self)
+        return text
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         """The rows with this verdict, in order."""
@@ -466,7 +466,10 @@ def warnings_json(warnings: Sequence[Diagnostic]) -> dict[str, Any]:
     if not warnings:
         return {}
     return {
-        "warnings": [{"code": found.code, "message": found.message, "notes": list(found.notes)} for found in warnings]
+        "warnings": [
+            {"code": diagnostic.code, "message": diagnostic.message, "notes": list(diagnostic.notes)}
+            for diagnostic in warnings
+        ]
     }
 
 
@@ -643,13 +646,13 @@ def facet_texts(core: CoreProgram, facets: Iterable[Moving]) -> tuple[str, ...]:
     return tuple(f"{form_text(core, facet.form)} >= {_line(Fraction(0), facet.step, 'alpha')}" for facet in facets)
 
 
-def corner_texts(core: CoreProgram, found: Corner, finite: Mapping[int, Value], letter: str) -> dict[str, str]:
+def corner_texts(core: CoreProgram, corner: Corner, finite: Mapping[int, Value], letter: str) -> dict[str, str]:
     """The corner as forms of the open distance `letter`."""
     texts: dict[str, str] = {}
     for slot in core.inputs:
         name = core.slots[slot].name
-        if slot in found.base:
-            texts[name] = _line(found.base[slot], found.slope[slot], letter)
+        if slot in corner.base:
+            texts[name] = _line(corner.base[slot], corner.slope[slot], letter)
         else:
             texts[name] = show_value(finite[slot])
     return texts

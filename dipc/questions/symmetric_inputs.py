@@ -87,17 +87,17 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Sy
     """
     executed = promoted(program)
     try:
-        found = _Finder(program, executed, values).find()
+        classes = _Finder(program, executed, values).find()
     except DiagnosticError as error:
         # Inputs that stay finite leave even more to go through.
-        if executed is program or any(found.code == TOO_MANY for found in error.diagnostics):
+        if executed is program or any(diagnostic.code == TOO_MANY for diagnostic in error.diagnostics):
             raise
         executed = program
-        found = _Finder(program, program, values).find()
+        classes = _Finder(program, program, values).find()
     inputs = prod(len(values[slot]) for slot in program.core.inputs)
-    counted = sum(each.count for each in found)
+    counted = sum(each.count for each in classes)
     assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
-    return SymmetryClasses(executed, found, inputs)
+    return SymmetryClasses(executed, classes, inputs)
 
 
 @frozen
@@ -141,16 +141,16 @@ class _Finder:
         if asked > self._most:
             kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
             raise DiagnosticError(_too_many(kept))
-        found: list[_Found] = []
+        founds: list[_Found] = []
         for combination in product(*(self._values[slot] for slot in self._finite)):
             finite = dict(zip(self._finite, combination, strict=True))
             for region in self._ideal.regions(finite):
                 for each in self._classes(finite, region):
-                    found.append(each)
-                    if len(found) > self._most:
+                    founds.append(each)
+                    if len(founds) > self._most:
                         raise DiagnosticError(_too_many(f"more than {self._most} classes (limit `orbits`)"))
         # Only now, as distances are dear and it takes many classes to see that there are too many.
-        return tuple(map(self._class, found))
+        return tuple(map(self._class, founds))
 
     def _class(self, found: _Found) -> SymmetryClass:
         point, region = found.point, found.region
@@ -316,12 +316,12 @@ def _stepwise(
             gains[radius] = gains.get(radius, _ZERO) + gain
     level = slack
     steps = sorted(gains)
-    for at, radius in enumerate(steps):
+    for position, radius in enumerate(steps):
         level -= gains[radius]
         reached = level - slope * radius
         if reached < 0 or (reached == 0 and (guard.strict or slope)):
             return radius
-        following = steps[at + 1] if at + 1 < len(steps) else None
+        following = steps[position + 1] if position + 1 < len(steps) else None
         if slope and (following is None or level / slope < following):
             return level / slope
     return None
@@ -329,14 +329,14 @@ def _stepwise(
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
     """(radius, by how much the term can fall further there), radii increasing."""
-    found: list[tuple[Fraction, Fraction]] = []
+    result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO
     for other in sorted(domain, key=lambda other: abs(other - value)):
         fall = coefficient * (value - other)
         if fall > so_far:
-            found.append((abs(other - value), fall - so_far))
+            result.append((abs(other - value), fall - so_far))
             so_far = fall
-    return found
+    return result
 
 
 # --- promote --------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ def promoted(program: Program) -> Program:
     core = program.core
     tree = parse(core.source.in_language)
     domains = [_domains(found, program) for found in tree.declarations]
-    numeric = [at for at, found in enumerate(domains) if found and all(map(_is_numeric, found))]
+    numeric = [index for index, found in enumerate(domains) if found and all(map(_is_numeric, found))]
     if not numeric:
         return program
     everything = dict.fromkeys(numeric, "real")
@@ -368,13 +368,15 @@ def promoted(program: Program) -> Program:
         return result
     chosen: dict[int, str] = {}
     best = program
-    for at in numeric:
+    for position in numeric:
         # To an int input an inequality is one between integers: 1/2 must not become one.
-        whole = all(value.denominator == 1 for found in domains[at] for value in found if isinstance(value, Fraction))
+        whole = all(
+            value.denominator == 1 for found in domains[position] for value in found if isinstance(value, Fraction)
+        )
         for word in ("real", "int") if whole else ("real",):
-            trial = _retyped(program, tree, {**chosen, at: word})
+            trial = _retyped(program, tree, {**chosen, position: word})
             if trial is not None:
-                chosen[at], best = word, trial
+                chosen[position], best = word, trial
                 break
     return best
 
@@ -409,11 +411,11 @@ def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | No
 
 
 def _substituted(text: str, declarations: Sequence[ast.Declaration], types: _Types) -> str:
-    for at in sorted(types, reverse=True):
-        declaration = declarations[at]
+    for position in sorted(types, reverse=True):
+        declaration = declarations[position]
         assert isinstance(declaration, ast.VariableDecl)
         span = declaration.type.span
-        text = text[: span.start] + types[at] + text[span.end :]
+        text = text[: span.start] + types[position] + text[span.end :]
     return text
 
 
@@ -453,7 +455,7 @@ def class_table(program: Program, inputs: FiniteInputs, *, as_given: bool = Fals
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
-    found = input_classes(program, values)
+    classes = input_classes(program, values)
     pool = CellPool()
     rows = tuple(
         Row(
@@ -465,11 +467,11 @@ def class_table(program: Program, inputs: FiniteInputs, *, as_given: bool = Fals
             None,
             INFINITY if each.dd is None else pool.cell(each.dd),
         )
-        for number, each in enumerate(found.classes, start=1)
+        for number, each in enumerate(classes.classes, start=1)
     )
     table = Table(inputs.name, rows, frozenset({"dd"}), {})
     return ClassTable(
-        program if as_given else found.program, table, found.classes, found.inputs, _is_everything(core, values)
+        program if as_given else classes.program, table, classes.classes, classes.inputs, _is_everything(core, values)
     )
 
 
@@ -488,12 +490,12 @@ def grouped(
         return None
     if classes is False or program.core.ideal is None:
         return None
-    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    if not isinstance(found, FiniteInputs) or (classes is None and found.count <= ROW_BY_ROW):
+    result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    if not isinstance(result, FiniteInputs) or (classes is None and result.count <= ROW_BY_ROW):
         return None
 
     try:
-        return class_table(program, found, as_given=as_given)
+        return class_table(program, result, as_given=as_given)
     except DiagnosticError as error:
         # Classes were not asked for by name, and there are too many of them to be worth it: row by row, then.
         if classes is None and all(each.code == TOO_MANY for each in error.diagnostics):
@@ -515,9 +517,11 @@ def is_everything(program: Program, table: object, inputs: Any) -> bool:
     and were read before."""
     if table is not None or program.core.ideal is None:
         return False
-    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     core = program.core
-    return isinstance(found, FiniteInputs) and _is_everything(core, dict(zip(core.inputs, found.choices, strict=True)))
+    return isinstance(result, FiniteInputs) and _is_everything(
+        core, dict(zip(core.inputs, result.choices, strict=True))
+    )
 
 
 def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:

@@ -335,7 +335,7 @@ def _without_opposite(
             theirs.remove(component)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].noises != theirs[0].noises:
         return None
-    kept = [part for part in left if part is not mine[0]]
+    kept = [component for component in left if component is not mine[0]]
     if len(mine[0].halfspaces) > len(theirs[0].halfspaces):
         mine, theirs = theirs, mine
     ours = [half for half in mine[0].halfspaces if half not in theirs[0].halfspaces]

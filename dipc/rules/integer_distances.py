@@ -86,11 +86,11 @@ class _Ratio:
 
     def _over(self, below: Mapping[ExpPoly, int]) -> Trend:
         """The numerator over a multiple of the denominator."""
-        found = self.numerator
+        result = self.numerator
         for factor, power in below.items():
             for _ in range(power - self.below.get(factor, 0)):
-                found = times(found, of_ring(factor))
-        return found
+                result = times(result, of_ring(factor))
+        return result
 
 
 _Bounding = Callable[[int], Sequence[_Ratio]]
@@ -113,8 +113,8 @@ class FarAway:
         bounds of a slack that is taken which is best there, or which is best further away."""
         if self.only_at is not None:
             return None
-        found = (replace(self, further=further)._start() for further in _FURTHER)  # noqa: SLF001 - of the same kind
-        return next((start for start in found if start is not None), None)
+        result = (replace(self, further=further)._start() for further in _FURTHER)  # noqa: SLF001 - of the same kind
+        return next((start for start in result if start is not None), None)
 
     def _start(self) -> int | None:
         beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
@@ -122,12 +122,12 @@ class FarAway:
             least = 1
             for more in _MORE:
                 try:
-                    least, found = self._settled(bounds, least + more)
+                    least, ratios = self._settled(bounds, least + more)
                 except Undecided:
                     break
-                if not found:
+                if not ratios:
                     break
-                if all(self._meets(each, beta, least) for each in found):
+                if all(self._meets(each, beta, least) for each in ratios):
                     return least
         return None
 
@@ -140,18 +140,18 @@ class FarAway:
                 start = max(small.enough, start + 1)
         raise OutsideFragment("the probability is one function of the distance only for large distances")
 
-    def _meets(self, found: _Ratio, beta: Selected, start: int) -> bool:
+    def _meets(self, ratio: _Ratio, beta: Selected, start: int) -> bool:
         match beta:
             case Parametric():
                 wanted = self._of_beta(beta)
                 if wanted is None:
                     return False
-                rest = found + wanted + _Ratio.of(ExpPoly.constant(-_ONE))
+                rest = ratio + wanted + _Ratio.of(ExpPoly.constant(-_ONE))
                 return never_negative(rest.numerator, start, self.claim.intervals)
             case Selection(kind=Kind.MIN, arguments=arguments):
-                return all(self._meets(found, each, start) for each in arguments)
+                return all(self._meets(ratio, each, start) for each in arguments)
             case Selection(kind=Kind.MAX, arguments=arguments):
-                return any(self._meets(found, each, start) for each in arguments)
+                return any(self._meets(ratio, each, start) for each in arguments)
             case _:
                 return False
 
@@ -171,52 +171,54 @@ class FarAway:
 
     def _from_ways(self, start: int, *, by_unions: bool = False) -> Sequence[_Ratio]:
         """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
-        found = _Ratio({}, {})
-        for way in self.instance.ways:
-            if way.in_balls and not self.instance.distances.gamma_base and not self.instance.distances.gamma_rate:
+        ratio = _Ratio({}, {})
+        for centered in self.instance.ways:
+            if centered.in_balls and not self.instance.distances.gamma_base and not self.instance.distances.gamma_rate:
                 continue
-            if all(self._is_near(point, start) for point in way.points):
-                each = self._by_union(way, start) if by_unions else self._way(way, start, least=True)
-                found = found if each is None else found + each
-        return [found]
+            if all(self._is_near(point, start) for point in centered.points):
+                each = self._by_union(centered, start) if by_unions else self._way(centered, start, least=True)
+                ratio = ratio if each is None else ratio + each
+        return [ratio]
 
     def _from_unions(self, start: int) -> Sequence[_Ratio]:
         """The same where one part has too many noises to be measured: it fails with no more than the probabilities
         together that one of its half-spaces does."""
         return self._from_ways(start, by_unions=True)
 
-    def _by_union(self, way: CenteredExit, start: int) -> _Ratio | None:
-        large = [part for part in way.parts if len(part.noises) > _MOST_NOISES]
+    def _by_union(self, centered: CenteredExit, start: int) -> _Ratio | None:
+        large = [part for part in centered.parts if len(part.noises) > _MOST_NOISES]
         if len(large) != 1:
             # The product of two bounds that may be negative is none.
             raise OutsideFragment("no part has many noises, or several have")
-        (part,) = large
-        kept = tuple(each for each in way.parts if each is not part)
-        rest = self._way(replace(way, parts=kept), start, least=True)
-        bounds = [(half, self._slack(half, start, least=True)) for half in part.halfspaces]
+        (component,) = large
+        kept = tuple(each for each in centered.parts if each is not component)
+        rest = self._way(replace(centered, parts=kept), start, least=True)
+        bounds = [(half, self._slack(half, start, least=True)) for half in component.halfspaces]
         if rest is None or any(slack is None for _, slack in bounds):
             return None
-        missed = [self._missed(part, half, slack, start) for half, slack in bounds if slack is not None]
+        missed = [self._missed(component, half, slack, start) for half, slack in bounds if slack is not None]
         return rest * self._without(missed)
 
     def _missed(
-        self, part: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
+        self, component: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
     ) -> _Ratio:
         """At least the probability that one half-space does not hold, where its slack is this one at least."""
         places = [place for place, _ in half.coefficients]
         beyond = tuple([(places.index(place), -c) for place, c in half.coefficients])
-        numbers = [*slack, *[c for _, c in beyond], *[part.noises[place].mean for place in places]]
-        whole = not part.continuous and all(number.denominator == 1 for number in numbers)
+        numbers = [*slack, *[c for _, c in beyond], *[component.noises[place].mean for place in places]]
+        whole = not component.continuous and all(number.denominator == 1 for number in numbers)
         # What is an integer, and below 0, is at most -1.
         opposite = -slack[0] - whole, -slack[1]
-        alone = NoiseComponent(tuple([part.noises[place] for place in places]), (replace(half, coefficients=beyond),))
+        alone = NoiseComponent(
+            tuple([component.noises[place] for place in places]), (replace(half, coefficients=beyond),)
+        )
         return self._measure(alone, [(alone.halfspaces[0], opposite)], start)
 
     def _from_others(self, start: int) -> Sequence[_Ratio]:
         """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
         if self.instance.others is None:
             return ()
-        return [self._without([self._greatest(way, way.parts, start) for way in self._possible()])]
+        return [self._without([self._greatest(centered, centered.parts, start) for centered in self._possible()])]
 
     def _from_vertices(self, start: int) -> Sequence[_Ratio]:
         """The sums over the ways at the vertices of a box (see `vertices`)."""
@@ -229,28 +231,30 @@ class FarAway:
             least, most = self._slack(half, start, least=True), self._slack(half, start, least=False)
             return [Certain(one=False) if least is None else least, Certain(one=True) if most is None else most]
 
-        found = []
+        result = []
         for vertex in box.vertices(ends):
             total_of_ways = _Ratio({}, {})
-            for way, compared in vertex:
-                each = _weight(way)
-                for part, slack in compared:
-                    each = each * self._measure(part, [(part.halfspaces[0], slack)], start)
+            for centered, compared in vertex:
+                each = _weight(centered)
+                for component, slack in compared:
+                    each = each * self._measure(component, [(component.halfspaces[0], slack)], start)
                 total_of_ways = total_of_ways + each
-            found.append(total_of_ways)
-        return found
+            result.append(total_of_ways)
+        return result
 
     def _from_tails(self, start: int) -> Sequence[_Ratio]:
         """As from other answers, where tails are put together (see `joint_tails`)."""
         if self.instance.others is None:
             return ()
         wrong, joined = [], False
-        for way in self._possible():
-            tails = [part for part in way.parts if self._is_tail(part, start)]
+        for centered in self._possible():
+            tails = [component for component in centered.parts if self._is_tail(component, start)]
             amount = self._bound(total_of(tails), start) if len(tails) > 1 else None
             if amount is None or amount[0] + amount[1] * start < 0 or amount[1] < 0:
                 tails = []
-            each = self._greatest(way, [part for part in way.parts if part not in tails], start)
+            each = self._greatest(
+                centered, [component for component in centered.parts if component not in tails], start
+            )
             if tails:
                 assert amount is not None
                 joined = True
@@ -258,27 +262,31 @@ class FarAway:
             wrong.append(each)
         return [self._without(wrong)] if joined else ()
 
-    def _is_tail(self, part: NoiseComponent, start: int) -> bool:
-        if not is_tail(part):
+    def _is_tail(self, component: NoiseComponent, start: int) -> bool:
+        if not is_tail(component):
             return False
-        bound = self._bound(-part.halfspaces[0].slack, start)
+        bound = self._bound(-component.halfspaces[0].slack, start)
         return bound is not None and bound[1] >= 0 and bound[0] + bound[1] * start >= 0
 
     def _possible(self) -> list[CenteredExit]:
         """The ways to other answers that inputs of the class may take."""
-        return [way for way in self.instance.others or () if not contradict([*self.instance.guards, *way.guards])]
+        return [
+            centered
+            for centered in self.instance.others or ()
+            if not contradict([*self.instance.guards, *centered.guards])
+        ]
 
-    def _greatest(self, way: CenteredExit, parts: Sequence[NoiseComponent], start: int) -> _Ratio:
-        found = self._way(replace(way, parts=tuple(parts)), start, least=False)
-        assert found is not None, "constraints without a bound are left out"
-        return found
+    def _greatest(self, centered: CenteredExit, parts: Sequence[NoiseComponent], start: int) -> _Ratio:
+        ratio = self._way(replace(centered, parts=tuple(parts)), start, least=False)
+        assert ratio is not None, "constraints without a bound are left out"
+        return ratio
 
     @staticmethod
     def _without(wrong: Sequence[_Ratio]) -> _Ratio:
-        found = _Ratio.of(ExpPoly.one())
+        ratio = _Ratio.of(ExpPoly.one())
         for each in wrong:
-            found = found + _Ratio.of(ExpPoly.constant(-_ONE)) * each
-        return found
+            ratio = ratio + _Ratio.of(ExpPoly.constant(-_ONE)) * each
+        return ratio
 
     def _is_near(self, point: Affine, start: int) -> bool:
         """Whether an output without noise is within gamma of det's at all these distances."""
@@ -292,44 +300,51 @@ class FarAway:
                 return False
         return True
 
-    def _way(self, way: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
-        found = _weight(way)
-        for part in way.parts:
-            bounds = [self._slack(half, start, least=least) for half in part.halfspaces]
+    def _way(self, centered: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
+        ratio = _weight(centered)
+        for component in centered.parts:
+            bounds = [self._slack(half, start, least=least) for half in component.halfspaces]
             if least and None in bounds:
                 return None
-            kept = [(half, bound) for half, bound in zip(part.halfspaces, bounds, strict=True) if bound is not None]
-            found = found * self._measure(part, kept, start)
-        return found
+            kept = [
+                (half, bound) for half, bound in zip(component.halfspaces, bounds, strict=True) if bound is not None
+            ]
+            ratio = ratio * self._measure(component, kept, start)
+        return ratio
 
     def _measure(
-        self, part: NoiseComponent, kept: Sequence[tuple[ShiftedHalfspace, tuple[Fraction, Fraction]]], start: int
+        self, component: NoiseComponent, kept: Sequence[tuple[ShiftedHalfspace, tuple[Fraction, Fraction]]], start: int
     ) -> _Ratio:
         slopes = [slope for _, (_, slope) in kept]
         constraints = [Halfspace(half.coefficients, base) for half, (base, _) in kept]
-        event = Event(part.noises, tuple(constraints))
+        event = Event(component.noises, tuple(constraints))
         if not any(slopes):
             return _Ratio.of(self.measurer.measure(event))
-        if len(part.noises) == 1 and len(kept) == 1 and part.continuous and part.noises[0].law.exponential_tails:
-            return self._tail(part, *kept[0], start)
-        if part.continuous or len(part.noises) > _MOST_NOISES:
+        if (
+            len(component.noises) == 1
+            and len(kept) == 1
+            and component.continuous
+            and component.noises[0].law.exponential_tails
+        ):
+            return self._tail(component, *kept[0], start)
+        if component.continuous or len(component.noises) > _MOST_NOISES:
             raise OutsideFragment("too many noises are compared with each other")
         trend = lattice_trend(event, slopes, start, self.measurer.limits)
-        found = _Ratio({}, {})
+        ratio = _Ratio({}, {})
         for summand, c in trend.summands.items():
             growth = Growth(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
-            found = found + _Ratio({growth: c}, {_less(d): power for d, power in summand.poles})
+            ratio = ratio + _Ratio({growth: c}, {_less(d): power for d, power in summand.poles})
         for rate in trend.rates:
             decay = ExpPoly.term(1, 0, -rate)
-            found = found * _Ratio(of_ring(1 - decay), {1 + decay: 1})
-        return found
+            ratio = ratio * _Ratio(of_ring(1 - decay), {1 + decay: 1})
+        return ratio
 
     def _tail(
-        self, part: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
+        self, component: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
     ) -> _Ratio:
         """Pr[c·N + base + slope·k >= 0] for one real noise with exponential tails: on one side for all k >= start."""
         ((_, c),) = half.coefficients
-        (noise,) = part.noises
+        (noise,) = component.noises
         base, slope = slack[0] + c * noise.mean, slack[1]
         rate = noise.rate / abs(c)
         if base + slope * start >= 0 and slope >= 0:
@@ -353,22 +368,22 @@ class FarAway:
     def _bound(self, form: Affine, start: int) -> tuple[Fraction, Fraction] | None:
         """(base, slope) such that form(u) >= base + slope·k for every u of the class with dd(u) >= k."""
         alpha = self.instance.distances.alpha
-        found = best_bound(form, self.instance.facets, Fraction(start + self.further) if alpha is None else alpha)
-        if found is None:
+        bound = best_bound(form, self.instance.facets, Fraction(start + self.further) if alpha is None else alpha)
+        if bound is None:
             return None
         if alpha is not None:
             # It is gamma that is left open.
             at_alpha = ClaimedDistances(alpha, _ZERO, _ZERO, _ZERO)
-            return slack_of(form, found, 0, at_alpha, self.instance.whole).base, _ZERO
+            return slack_of(form, bound, 0, at_alpha, self.instance.whole).base, _ZERO
         # At integers k a form of ints differs from slope·k by its constant and an integer, if the slope is one.
         integers = all(slot in self.instance.whole and c.denominator == 1 for slot, c in form.inputs)
-        whole = form.inputs and integers and found.slope.denominator == 1
-        base = form.constant + ceil(found.base - form.constant) if whole else found.base
-        return base, found.slope
+        whole = form.inputs and integers and bound.slope.denominator == 1
+        base = form.constant + ceil(bound.base - form.constant) if whole else bound.base
+        return base, bound.slope
 
 
-def _weight(way: CenteredExit) -> _Ratio:
-    return _Ratio.of(ExpPoly.one() if way.weight is None else way.weight)
+def _weight(centered: CenteredExit) -> _Ratio:
+    return _Ratio.of(ExpPoly.one() if centered.weight is None else centered.weight)
 
 
 def _less(rate: Fraction) -> ExpPoly:

@@ -131,9 +131,9 @@ class _Attempt:
         if distances.is_open:
             if centered.weight is not None and not is_constant(centered.weight):
                 return "the weight of a choice depends on eps alone"
-            if not all(part.continuous for part in centered.parts):
+            if not all(component.continuous for component in centered.parts):
                 return "a noise on integers depends on eps alone"
-            if not all(part.scales for part in centered.parts):
+            if not all(component.scales for component in centered.parts):
                 return "the law of a noise is not known to scale with eps"
         for component in centered.parts:
             for half in component.halfspaces:

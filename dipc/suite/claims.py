@@ -121,7 +121,7 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
     """A claim for each mechanism of a Python file that makes one: about the inputs that it says, or all of them. The
     file is parsed, not executed."""
     module = parsed(read_source(path))
-    found = []
+    claims = []
     for function in module.functions.values():
         keywords = [
             keyword
@@ -133,11 +133,11 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
         if keywords:
             program = Path(f"{path}{SEPARATOR}{function.name}")
             place = module.source.excerpt(module.span(keywords[0].value))
-            found.append(ExpectedClaim(function.name, place, program, options=Options(inputs=_all_of(program))))
-    if not found:
+            claims.append(ExpectedClaim(function.name, place, program, options=Options(inputs=_all_of(program))))
+    if not claims:
         note = 'a claim is written `@dipc.mechanism(claim=dict(alpha="dd", beta="…"))`'
         raise DiagnosticError(Diagnostic("E1501", f"no mechanism in `{path}` makes a claim", notes=(note,)))
-    return tuple(found)
+    return tuple(claims)
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:

@@ -67,7 +67,7 @@ def overall(kinds: Iterable[Kind]) -> Kind:
 
 def counted(tested: Sequence[Tested]) -> dict[Kind, int]:
     """How many claims there are of each kind."""
-    return {kind: sum(found.kind is kind for found in tested) for kind in Kind}
+    return {kind: sum(tested.kind is kind for tested in tested) for kind in Kind}
 
 
 def asked(claim: ExpectedClaim) -> Source:
@@ -90,15 +90,15 @@ def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
     begun = perf_counter()
     try:
         with ExitStack() as stack:
-            found = (_privacy if claim.adjacent is not None else _accuracy)(claim, stack, cache)
-            text = render_text(found)
+            outcome_ = (_privacy if claim.adjacent is not None else _accuracy)(claim, stack, cache)
+            text = render_text(outcome_)
     except DiagnosticError as error:
         first = error.diagnostics[0]
         line = f"error[{first.code}]: {first.message}"
         return Tested(claim, None, line, render(error.diagnostics), perf_counter() - begun, error.diagnostics)
     except Undecided as undecided:
         return _open(claim, undecided.reason, perf_counter() - begun)
-    return Tested(claim, found.result.verdict, found.line, text, perf_counter() - begun)
+    return Tested(claim, outcome_.result.verdict, outcome_.line, text, perf_counter() - begun)
 
 
 def _accuracy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outcome:
@@ -176,7 +176,7 @@ _STANDINGS = {
 
 def outcome(tested: Sequence[Tested]) -> Outcome:
     """What came out of the claims of files, against what should."""
-    whole = overall(found.kind for found in tested)
+    whole = overall(tested.kind for tested in tested)
     return Outcome(
         program="",
         line=verdict_line(tested),
@@ -187,7 +187,7 @@ def outcome(tested: Sequence[Tested]) -> Outcome:
             "schema": SCHEMA,
             "verdict": str(whole),
             "counts": {str(kind): number for kind, number in counted(tested).items()},
-            "claims": [_record(found) for found in tested],
+            "claims": [_record(tested) for tested in tested],
         },
         cases=tuple(map(_case, tested)),
     )
@@ -195,7 +195,7 @@ def outcome(tested: Sequence[Tested]) -> Outcome:
 
 def directory_outcome(tested: Sequence[Tested]) -> Outcome:
     """What came out of the programs of a directory, each with its own claim."""
-    whole = overall(found.kind for found in tested)
+    whole = overall(tested.kind for tested in tested)
     return Outcome(
         program="",
         line=_directory_line(tested),
@@ -205,23 +205,23 @@ def directory_outcome(tested: Sequence[Tested]) -> Outcome:
         record=lambda: {
             "schema": DIRECTORY_SCHEMA,
             "verdict": _VERDICTS[whole].lower(),
-            "programs": [_directory_record(found) for found in tested],
+            "programs": [_directory_record(tested) for tested in tested],
         },
         cases=tuple(map(_case, tested)),
     )
 
 
-def _case(found: Tested) -> Case:
+def _case(tested: Tested) -> Case:
     return Case(
-        name=found.claim.name,
-        place=found.claim.place,
-        kind=found.kind,
-        expected=str(found.claim.expect),
-        line=found.line,
-        text=found.text,
-        replay=shlex.join(found.claim.command()),
-        seconds=found.seconds,
-        diagnostics=found.diagnostics,
+        name=tested.claim.name,
+        place=tested.claim.place,
+        kind=tested.kind,
+        expected=str(tested.claim.expect),
+        line=tested.line,
+        text=tested.text,
+        replay=shlex.join(tested.claim.command()),
+        seconds=tested.seconds,
+        diagnostics=tested.diagnostics,
     )
 
 
@@ -233,14 +233,14 @@ def verdict_line(tested: Sequence[Tested]) -> str:
     claims = count(len(tested), "claim")
     if not parts:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
-    whole = _WORDS[overall(found.kind for found in tested)]
+    whole = _WORDS[overall(tested.kind for tested in tested)]
     return f"{whole}: {claims}, {numbers[Kind.PASSED]} as expected, {', '.join(parts)}"
 
 
 def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
     """A line for each claim, and below those that did not come out as they should the whole report."""
     width = max(len(word) for word in _WORDS.values())
-    for file, group in groupby(tested, key=lambda found: found.claim.place.file):
+    for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):
         yield GAP
         yield Line(file, Tone.HEAD)
         for found in group:
@@ -253,29 +253,29 @@ def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
                 yield GAP
 
 
-def _record(found: Tested) -> dict[str, object]:
-    claim = found.claim
+def _record(tested: Tested) -> dict[str, object]:
+    claim = tested.claim
     return {
         "name": claim.name,
         "file": claim.place.file,
         "line": claim.place.line,
         "expect": str(claim.expect),
-        "verdict": None if found.verdict is None else str(found.verdict),
-        "status": str(found.kind),
-        "summary": found.line,
+        "verdict": None if tested.verdict is None else str(tested.verdict),
+        "status": str(tested.kind),
+        "summary": tested.line,
         "replay": shlex.join(claim.command()),
-        "diagnostics": [_diagnostic(diagnostic) for diagnostic in found.diagnostics],
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in tested.diagnostics],
     }
 
 
-def _diagnostic(found: Diagnostic) -> dict[str, object]:
-    place = found.excerpt
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
+    place = diagnostic.excerpt
     at = {} if place is None else {"file": place.file, "line": place.line, "column": place.column}
-    return {"code": found.code, "message": found.message, **at, "notes": list(found.notes)}
+    return {"code": diagnostic.code, "message": diagnostic.message, **at, "notes": list(diagnostic.notes)}
 
 
 def _directory_line(tested: Sequence[Tested]) -> str:
-    whole, numbers = overall(found.kind for found in tested), counted(tested)
+    whole, numbers = overall(tested.kind for tested in tested), counted(tested)
     if whole is Kind.PASSED:
         return f"accurate: {'all ' if len(tested) > 1 else ''}{count(len(tested), 'program')}"
     said = {Kind.FAILED: "inaccurate", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
@@ -286,7 +286,7 @@ def _directory_line(tested: Sequence[Tested]) -> str:
 def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:
     """A line for each program, and below the whole report of those that are not accurate."""
     yield GAP
-    yield Fields((found.claim.name, found.line) for found in tested)
+    yield Fields((tested.claim.name, tested.line) for tested in tested)
     for found in tested:
         if found.kind is not Kind.PASSED:
             yield GAP
@@ -294,6 +294,6 @@ def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:
             yield Verbatim(f"  {each}".rstrip() for each in found.text.splitlines())
 
 
-def _directory_record(found: Tested) -> dict[str, Any]:
-    verdict = None if found.verdict is None else str(found.verdict)
-    return {"program": str(found.claim.program), "verdict": verdict, "line": found.line}
+def _directory_record(tested: Tested) -> dict[str, Any]:
+    verdict = None if tested.verdict is None else str(tested.verdict)
+    return {"program": str(tested.claim.program), "verdict": verdict, "line": tested.line}

@@ -50,10 +50,10 @@ class Source:
 
     def __post_init__(self) -> None:
         starts = [0]
-        at = self.text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.text.find("\n", at + 1)
+        position = self.text.find("\n")
+        while position >= 0:
+            starts.append(position + 1)
+            position = self.text.find("\n", position + 1)
         object.__setattr__(self, "_starts", starts)
 
     @property
@@ -143,8 +143,8 @@ def mistyped(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `word` is, but for a letter wrong, missing, too many or in the place of its neighbor; two such
     slips in words of more than eight letters."""
     allowed = 1 if len(word) <= 8 else 2
-    found = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))
-    return found[1] if found[0] <= allowed else None
+    result = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))
+    return result[1] if result[0] <= allowed else None
 
 
 def _slips(left: str, right: str) -> int:
@@ -363,17 +363,17 @@ def _similar(path: Path) -> Path | None:
     return path.with_name(close[0]) if close else None
 
 
-def _undecodable(path: Path, data: bytes, at: int) -> Diagnostic:
-    start = data.rfind(b"\n", 0, at) + 1
-    end = data.find(b"\n", at)
+def _undecodable(path: Path, data: bytes, position: int) -> Diagnostic:
+    start = data.rfind(b"\n", 0, position) + 1
+    end = data.find(b"\n", position)
     line = data[start : end if end >= 0 else len(data)]
-    number = data.count(b"\n", 0, at) + 1
-    column = len(data[start:at].decode("utf-8", errors="replace")) + 1
+    number = data.count(b"\n", 0, position) + 1
+    column = len(data[start:position].decode("utf-8", errors="replace")) + 1
     text = line.decode("utf-8", errors="replace").rstrip("\r").replace("\0", "\ufffd")
     note = "the file looks like UTF-16: save it as UTF-8" if data.startswith(_UTF16_MARKS) else "save the file as UTF-8"
     return Diagnostic(
         "E0803",
-        f"the program is not UTF-8: byte 0x{data[at]:02x} at offset {at}",
+        f"the program is not UTF-8: byte 0x{data[position]:02x} at offset {position}",
         Excerpt(str(path), number, column, text, 1),
         notes=(note,),
     )

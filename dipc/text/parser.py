@@ -304,7 +304,7 @@ class Builder:
 
     def ideal(self, children: Children) -> Subtree:
         *declared, body = (child for child in children if type(child) is Subtree)
-        declarations = tuple(declaration for part in declared for declaration in part.node)
+        declarations = tuple(declaration for subtree in declared for declaration in subtree.node)
         return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
 
     def noiseless(self, children: Children) -> Subtree:
@@ -609,23 +609,23 @@ def _read(source: Source, start: str, written: str | None = None) -> Any:
     try:
         return _feed(_tokens(text, start), start)
     except Problem as problem:
-        found = _problems(text, problem) if start == "program" else [problem]
-        located = [each for problem in found for each in problem.located(source).diagnostics]
+        problems = _problems(text, problem) if start == "program" else [problem]
+        located = [each for problem in problems for each in problem.located(source).diagnostics]
         raise DiagnosticError(*located) from None
 
 
 def _problems(text: str, first: Problem) -> list[Problem]:
     """The first problem of a program and those that it cannot have caused, at most one a line."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     tokens: list[Token] | None = None
     start = 0
     problem: Problem | None = first
-    while problem is not None and len(found) < MOST_ERRORS:
+    while problem is not None and len(problems) < MOST_ERRORS:
         stray = problem.code is SyntaxCode.STRAY_CHARACTER
-        if found and (problem.span.start < start or (problem.code is SyntaxCode.UNEXPECTED_END)):
+        if problems and (problem.span.start < start or (problem.code is SyntaxCode.UNEXPECTED_END)):
             break
-        if not any(_same_line(text, problem, other) for other in found):
-            found.append(problem)
+        if not any(_same_line(text, problem, other) for other in problems):
+            problems.append(problem)
         if problem.code in _FINAL:
             break
         if stray:
@@ -646,7 +646,7 @@ def _problems(text: str, first: Problem) -> list[Problem]:
             if tokens is None and not stray:
                 break  # what is wrong with the words themselves would be found again and again
             problem = further
-    return sorted(found, key=lambda each: each.span.start)
+    return sorted(problems, key=lambda each: each.span.start)
 
 
 #: After these nothing more is read.
@@ -721,14 +721,14 @@ def _feed(tokens: list[Token], start: str) -> Any:
     from lark import Token, UnexpectedToken
 
     session = load_parser().parse_interactive("", start)
-    at = 0
+    position = 0
     try:
         for token in tokens:
             session.feed_token(token)
-            at += 1
+            position += 1
         return session.feed_token(Token("$END", "")).node
     except UnexpectedToken:
-        raise syntax_error(Situation(tokens, at, _accepted(tokens[:at], start), start)) from None
+        raise syntax_error(Situation(tokens, position, _accepted(tokens[:position], start), start)) from None
 
 
 def _accepted(tokens: list[Token], start: str) -> frozenset[str]:

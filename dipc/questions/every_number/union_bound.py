@@ -103,15 +103,15 @@ def sums(automaton: Automaton[Transition], low: int, paths: int) -> frozenset[Su
 
     Raises NotUniform where there is no run in agreement at all, LimitReached past `paths` paths.
     """
-    found: set[Sum] = set()
+    sums: set[Sum] = set()
     cycles = _on_cycles(automaton)
     for fixed, once, visited in _paths(automaton, paths):
         loops = {step.terms: None for head in visited for step in cycles[head]}
         for repeated in loops or [()]:
-            found.add(Sum(_sorted(fixed), _sorted(repeated), once + low - 1))
-    if not found:
+            sums.add(Sum(_sorted(fixed), _sorted(repeated), once + low - 1))
+    if not sums:
         raise NotUniform("no run gives the ideal's answer")
-    return frozenset(found)
+    return frozenset(sums)
 
 
 def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transition, ...]]:
@@ -123,13 +123,13 @@ def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transitio
     graph.add_edges_from(
         (head, step.goal) for head, steps in enumerate(automaton.iterations) for step in steps if step.goal is not None
     )
-    found: dict[int, tuple[Transition, ...]] = {}
+    result: dict[int, tuple[Transition, ...]] = {}
     for component in nx.strongly_connected_components(graph):
         inside = tuple(
             step for head in sorted(component) for step in automaton.iterations[head] if step.goal in component
         )
-        found |= dict.fromkeys(component, inside)
-    return found
+        result |= dict.fromkeys(component, inside)
+    return result
 
 
 def _paths(automaton: Automaton[Transition], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
@@ -176,13 +176,13 @@ class UnionBound:
     def decay(self, number: int) -> Fraction | None:
         """The r such that the bound for this number falls like e^{-r·t}; None where it is 0. ZeroDivisionError where a
         rate has no value."""
-        found = [
+        result = [
             rate
             for total in self.sums
             for term in total.terms
             if (rate := term.decay(lambda mark: rate_of_mark(self.rates, mark).at(number))) is not None
         ]
-        return min(found, default=None)
+        return min(result, default=None)
 
 
 def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> UnionBound:
@@ -195,7 +195,7 @@ def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> U
 def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     apart = parts(text.tree, text.number.parameter)
     if apart is not None:
-        left, right = (_union_of(text.with_tree(part), distances) for part in apart)
+        left, right = (_union_of(text.with_tree(program), distances) for program in apart)
         return _sum_of_bounds(left, right)
     single = text.with_one_loop()
     try:
@@ -213,10 +213,10 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     try:
         shape = uniform(text.tree, text.number)
     except NotUniform as refused:
-        found = _selection(text.tree, text.number)
-        if found is None:
+        result = _selection(text.tree, text.number)
+        if result is None:
             raise refused from None
-        return _selected(instance, found[0], distances)
+        return _selected(instance, result[0], distances)
     found_sums, count = with_enough_iterations(
         lambda count: _sums(instance, shape, count, distances), text.program.limits.iterations
     )
@@ -229,8 +229,8 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
     """That of a program whose error is at most the sum of two."""
-    found = frozenset(plus(one, other) for one in left.sums for other in right.sums)
-    return UnionBound(found, max(left.least, right.least), max(left.start, right.start))
+    sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
+    return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
 
 def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:

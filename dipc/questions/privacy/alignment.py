@@ -278,23 +278,23 @@ def _over_integers(
 
 
 def costliest_into(
-    found: AlignedExit, onto: AlignedExit, within: Within | None, places: Sequence[int], program: Program
+    aligned: AlignedExit, onto: AlignedExit, within: Within | None, places: Sequence[int], program: Program
 ) -> Costly:
-    """The worst move, of the ball, of the real and int inputs at these places for shifts into an exit that `found`
+    """The worst move, of the ball, of the real and int inputs at these places for shifts into an exit that `aligned`
     corresponds to, at other values of the finite inputs; None: they stay. For one move of the ints the least cost is
     convex in that of the reals, so that vertices are enough. Raises Undecided."""
     core = program.core
-    keys = [found.first_input + at for at in places]
-    integers = [key for at, key in zip(places, keys, strict=True) if _is_int(core.slots[core.inputs[at]])]
-    worst = Costly(found, dict.fromkeys(keys, _ZERO), _ZERO, None)
+    keys = [aligned.first_input + position for position in places]
+    integers = [key for position, key in zip(places, keys, strict=True) if _is_int(core.slots[core.inputs[position]])]
+    worst = Costly(aligned, dict.fromkeys(keys, _ZERO), _ZERO, None)
     moves = () if within is None else _moves(within, keys, integers, program.limits)
     for move in (dict.fromkeys(keys, _ZERO), *moves):
-        cost = integer_cost(found, move, program.limits, onto)
+        cost = integer_cost(aligned, move, program.limits, onto)
         if cost is None:
-            return Costly(found, move, None, None)
+            return Costly(aligned, move, None, None)
         assert worst.cost is not None
         if cost > worst.cost:
-            worst = Costly(found, move, cost, None)
+            worst = Costly(aligned, move, cost, None)
     return worst
 
 

@@ -92,8 +92,8 @@ def sides_at(
     """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
     if table.is_enclosed:
         return enclosed_sides(program, table, pairs, pair, answers, claim)
-    ours, theirs = (total([table.closed(table.rows[at][answer]) for answer in answers]) for at in pair)
-    one, two = (texts(program, pairs.inputs[at]) for at in pair)
+    ours, theirs = (total([table.closed(table.rows[position][answer]) for answer in answers]) for position in pair)
+    one, two = (texts(program, pairs.inputs[position]) for position in pair)
     outputs = tuple([table.texts(answer) for answer in answers])
     allowed = theirs * power(claim.budget) + claim.delta.value
     return Sides(one, two, outputs, ClosedForm(ours), ClosedForm(allowed))
@@ -122,7 +122,7 @@ def enclosed_sides(
 ) -> Sides:
     """The same where probabilities have no closed form."""
     laws = EnclosedLaws(table, BoundMeasurer(program.measurer), program.limits)
-    one, two = (texts(program, pairs.inputs[at]) for at in pair)
+    one, two = (texts(program, pairs.inputs[position]) for position in pair)
     outputs = tuple([table.texts(answer) for answer in answers])
     ours = laws.of_set([table.rows[pair[0]][answer] for answer in answers])
     allowed = laws.of_set([table.rows[pair[1]][answer] for answer in answers], power(claim.budget), claim.delta.value)
@@ -237,16 +237,16 @@ class PrivacyQuestion:
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Whether the claim holds."""
-        found = self._decide(claim)
+        report = self._decide(claim)
         more = claim.with_more
-        if more is None or found.verdict is PrivacyVerdict.PRIVATE:
-            return found
+        if more is None or report.verdict is PrivacyVerdict.PRIVATE:
+            return report
         # It fails with a number below delta: so it does with delta, if it fails with one above.
         above = self._decide(more)
         if above.verdict is PrivacyVerdict.PRIVATE:
             reason = f"the least delta is too near {claim.delta_text}, which is only enclosed, to be told apart from it"
             above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
-        return replace(above, claim=claim, obligations=found.obligations + above.obligations)
+        return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
     def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
         begun = self.engine.spent.obligations
@@ -254,14 +254,14 @@ class PrivacyQuestion:
         try:
             normal = self.normal
             if normal is not None:
-                findings, shown = normal.decide(claim)
+                findings, counterexample = normal.decide(claim)
                 proof = OF_NORMAL_OUTPUTS if findings is None else None
             elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
-                findings, shown = self._at_pairs(pairs, self.table(pairs), claim)
+                findings, counterexample = self._at_pairs(pairs, self.table(pairs), claim)
             else:
-                findings, shown, proof = self._by_bounds_or_sets(claim)
+                findings, counterexample, proof = self._by_bounds_or_sets(claim)
         except Undecided as undecided:
-            findings, shown = UnprovedLoss(undecided.reason), None
+            findings, counterexample = UnprovedLoss(undecided.reason), None
         return PrivacyReport(
             self.program.name,
             claim,
@@ -269,7 +269,7 @@ class PrivacyQuestion:
             self.about,
             self.count,
             _verdict(findings),
-            shown,
+            counterexample,
             findings.reason if isinstance(findings, UnprovedLoss) else None,
             self.engine.spent.obligations - begun,
             proof,
@@ -278,9 +278,9 @@ class PrivacyQuestion:
     def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
         """What the verdict rests upon, `most` of it: the sides of the counterexample, or of outputs at pairs; nothing
         where inputs or outputs are not enumerated, or past a limit."""
-        found = report.counterexample
-        if found is not None:
-            return [found.sides]
+        counterexample = report.counterexample
+        if counterexample is not None:
+            return [counterexample.sides]
         if not isinstance(self.pairs, Pairs) or not self.finite_outputs:
             return []
         try:
@@ -298,7 +298,7 @@ class PrivacyQuestion:
         pairs = self._enumerated("--max-loss")
         if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair, answer = self._laws(pairs).loss(pairs, eps, digits)
-            one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+            one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
             return Loss(
                 self.program.name,
                 str(self.adjacency),
@@ -315,12 +315,12 @@ class PrivacyQuestion:
             table, pairs = self._densities().losses(pairs)
         else:
             table = self.table(pairs)
-        found = largest_loss(table, pairs, eps, digits, self.program.limits)
-        one, two = (texts(self.program, pairs.inputs[at]) for at in found.pair)
-        text = "inf" if found.value is None else loss_text(found.first, found.second)
-        output = table.texts(found.answer)
+        loss = largest_loss(table, pairs, eps, digits, self.program.limits)
+        one, two = (texts(self.program, pairs.inputs[position]) for position in loss.pair)
+        text = "inf" if loss.value is None else loss_text(loss.first, loss.second)
+        output = table.texts(loss.answer)
         return Loss(
-            self.program.name, str(self.adjacency), self.about, self.count, eps, found.value, one, two, output, text
+            self.program.name, str(self.adjacency), self.about, self.count, eps, loss.value, one, two, output, text
         )
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
@@ -331,11 +331,11 @@ class PrivacyQuestion:
         pairs = self._enumerated("--renyi")
         if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair = self._laws(pairs).divergence(pairs, order, eps, digits)
-            one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+            one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
             name, adjacency = self.program.name, str(self.adjacency)
             return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, None, one, two)
         pair, moment, value = largest_divergence(self._moments(pairs, order), order, eps, digits)
-        one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+        one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
         form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
         name, adjacency = self.program.name, str(self.adjacency)
         return Renyi(name, adjacency, self.about, self.count, order, eps, value, form, one, two)
@@ -349,15 +349,15 @@ class PrivacyQuestion:
         table = self.table(pairs)
         yield from ((pair, moment(table, pair, order)) for pair in different_pairs(table, pairs))
 
-    def least_delta(self, claim: PrivacyClaim, at: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
         DiagnosticError for an eps that is in no interval."""
         normal = self.normal
-        if at is not None and not any(at in interval for interval in claim.intervals):
+        if point is not None and not any(point in interval for interval in claim.intervals):
             note = f"the least delta is asked for eps in {claim.eps_text}"
-            raise DiagnosticError(Diagnostic("E1411", f"eps = {at} is outside the intervals", notes=(note,)))
+            raise DiagnosticError(Diagnostic("E1411", f"eps = {point} is outside the intervals", notes=(note,)))
         if normal is not None:
-            return self._normal_delta(normal, claim, at, digits)
+            return self._normal_delta(normal, claim, point, digits)
         pairs = self._enumerated("--delta-of")
         limits = self.program.limits
         if self.real_outputs:
@@ -365,7 +365,7 @@ class PrivacyQuestion:
         else:
             table = self.table(pairs)
         if table.is_enclosed:
-            return self._enclosed_delta(pairs, claim, at, digits)
+            return self._enclosed_delta(pairs, claim, point, digits)
         greatest = greatest_excesses(table, pairs, claim, limits)
 
         def where(found: Excess | None) -> Where | None:
@@ -385,10 +385,10 @@ class PrivacyQuestion:
             pieces = None
         value, attained, place, needs = supremum_of(greatest, claim.intervals, digits, limits)
         there = None
-        if at is not None:
-            found = delta_at(greatest, at, limits)
-            form = ClosedForm(ExpPoly.zero() if found is None else found.value)
-            there = at, outward(*form.at(at, digits), digits), form
+        if point is not None:
+            excess = delta_at(greatest, point, limits)
+            form = ClosedForm(ExpPoly.zero() if excess is None else excess.value)
+            there = point, outward(*form.at(point, digits), digits), form
         return LeastDelta(
             self.program.name,
             str(self.adjacency),
@@ -417,12 +417,12 @@ class PrivacyQuestion:
         return Renyi(name, adjacency, self.about, self.count, order, eps, (order * low, order * high), None, *places)
 
     def _normal_delta(
-        self, normal: GaussianPrivacy, claim: PrivacyClaim, at: Fraction | None, digits: int
+        self, normal: GaussianPrivacy, claim: PrivacyClaim, point: Fraction | None, digits: int
     ) -> LeastDelta:
         value, end, attained = normal.supremum(claim)
         there = None
-        if at is not None:
-            there = at, outward(*normal.mechanism.delta(normal.square, claim.budget, at), digits), None
+        if point is not None:
+            there = point, outward(*normal.mechanism.delta(normal.square, claim.budget, point), digits), None
         return LeastDelta(
             self.program.name,
             str(self.adjacency),
@@ -441,14 +441,14 @@ class PrivacyQuestion:
     def _laws(self, pairs: Pairs) -> EnclosedLaws:
         return EnclosedLaws(self.table(pairs), self.engine.bounds, self.program.limits)
 
-    def _enclosed_delta(self, pairs: Pairs, claim: PrivacyClaim, at: Fraction | None, digits: int) -> LeastDelta:
+    def _enclosed_delta(self, pairs: Pairs, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         """The same where probabilities have no closed form."""
         laws, table = self._laws(pairs), self.table(pairs)
         value, place, needs = supremum(laws, pairs, claim, digits)
         there = None
-        if at is not None:
-            found = laws.greatest(pairs, claim.budget, at, digits)
-            there = at, outward(*found.value, digits), None
+        if point is not None:
+            needed = laws.greatest(pairs, claim.budget, point, digits)
+            there = point, outward(*needed.value, digits), None
         one, two = (texts(self.program, pairs.inputs[number]) for number in needs.pair)
         return LeastDelta(
             self.program.name,
@@ -541,12 +541,12 @@ class PrivacyQuestion:
         """What bounds of the loss show, with how they are proved; and where that is not enough for a claim with a delta
         about real outputs, their worst sets."""
         bounds = self.bounds()
-        findings, shown = self._by_bounds(bounds, claim)
+        findings, counterexample = self._by_bounds(bounds, claim)
         if isinstance(findings, UnprovedLoss) and self.real_outputs and not claim.is_pure:
             table, pairs = self._densities().excesses(self._worst_pairs(), claim)
-            findings, shown = self._at_pairs(pairs, table, claim)
-            return findings, shown, None
-        return findings, shown, bounds.proof if findings is None else None
+            findings, counterexample = self._at_pairs(pairs, table, claim)
+            return findings, counterexample, None
+        return findings, counterexample, bounds.proof if findings is None else None
 
     def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
         if bounds.proved is not None and bounds.proved <= claim.budget:
@@ -556,8 +556,8 @@ class PrivacyQuestion:
             allowed = candidate.second * scale + claim.delta.value
             decision = self.engine.decide(at_most(candidate.first, allowed, claim.intervals))
             if decision.counterexample is not None:
-                found = decision.counterexample
-                shown = PrivacyCounterexample(
+                counterexample = decision.counterexample
+                witness = PrivacyCounterexample(
                     Sides(
                         candidate.input,
                         candidate.adjacent,
@@ -565,13 +565,13 @@ class PrivacyQuestion:
                         ClosedForm(candidate.first),
                         ClosedForm(allowed),
                     ),
-                    found.eps,
-                    found.required,
-                    found.probability,
+                    counterexample.eps,
+                    counterexample.required,
+                    counterexample.probability,
                     claim.is_pure,
                     candidate.balls,
                 )
-                return Refuted((0, 0), (), found), shown
+                return Refuted((0, 0), (), counterexample), witness
         reason = bounds.reason
         if bounds.proved is not None:
             reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
@@ -588,8 +588,10 @@ class PrivacyQuestion:
         if not isinstance(findings, Refuted):
             return findings, None
         sides = sides_at(self.program, table, pairs, findings.pair, findings.answers, claim)
-        found = findings.found
-        return findings, PrivacyCounterexample(sides, found.eps, found.required, found.probability, claim.is_pure)
+        counterexample = findings.found
+        return findings, PrivacyCounterexample(
+            sides, counterexample.eps, counterexample.required, counterexample.probability, claim.is_pure
+        )
 
 
 def _verdict(findings: Findings) -> PrivacyVerdict:

@@ -88,7 +88,7 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     try:
         real = with_real_inputs(program)
         ball = Within(Distance.L1, within.radius) if within.distance is Distance.HAMMING else within
-        costly = [costliest(found, ball, real) for found in aligned_exits(real)]
+        costly = [costliest(aligned, ball, real) for aligned in aligned_exits(real)]
     except Undecided as undecided:
         why = undecided.reason
         try:
@@ -128,16 +128,17 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
     and take their part of the distance. Raises Undecided."""
     core = program.core
     slots = [core.slots[slot] for slot in core.inputs]
-    fixed = [at for at, slot in enumerate(slots) if not is_symbolic(slot.type)]
+    fixed = [position for position, slot in enumerate(slots) if not is_symbolic(slot.type)]
     if not fixed:
         raise OutsideFragment("no input is finite")
-    places = [at for at in range(len(slots)) if at not in fixed]
-    domains = [finite_values(slots[at]) for at in fixed]
+    places = [position for position in range(len(slots)) if position not in fixed]
+    domains = [finite_values(slots[position]) for position in fixed]
     if prod(map(len, domains)) > program.limits.cases:
         raise LimitReached("cases", f"the finite inputs have more than {program.limits.cases} combinations")
     combinations = list(product(*domains))
     known = [
-        aligned_exits(program, dict(zip([core.inputs[at] for at in fixed], each, strict=True))) for each in combinations
+        aligned_exits(program, dict(zip([core.inputs[position] for position in fixed], each, strict=True)))
+        for each in combinations
     ]
     costly: list[tuple[Costly, tuple[Value, ...], tuple[Value, ...]]] = []
     mismatch: str | None = None
@@ -153,7 +154,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
             costly += [(costliest_into(*each, ball, places, program), one, two) for each in onto]
         except OutsideFragment as outside:
             mismatch = outside.reason
-            still = dict.fromkeys([ours[0].first_input + at for at in places], _ZERO)
+            still = dict.fromkeys([ours[0].first_input + position for position in places], _ZERO)
             costly += [(Costly(each, still, None, None), one, two) for each in ours]
     costly.sort(key=lambda each: _order(each[0]), reverse=True)
     proved = costly[0][0].cost
@@ -166,16 +167,16 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
             pair: list[Input] = []
             for values, side in ((one, base), (two, base + 1)):
                 point = dict(zip(fixed, values, strict=True))
-                point |= {at: side * each.move[each.exit.first_input + at] for at in places}
-                pair.append(tuple([point[at] for at in range(len(slots))]))
+                point |= {position: side * each.move[each.exit.first_input + position] for position in places}
+                pair.append(tuple([point[position] for position in range(len(slots))]))
             if pair[0] != pair[1]:
                 ordered.setdefault((pair[0], pair[1]), each.exit)
     near: list[Candidate] = []
     if _finite_outputs(program):
         near += _at(program, _pairs_of(list(ordered)), engine) if ordered else ()
     else:
-        for (first, second), found in ordered.items():
-            near += near_outputs(program, found, first, second, {})
+        for (first, second), aligned in ordered.items():
+            near += near_outputs(program, aligned, first, second, {})
     return LossBounds(proved, reason, tuple(near))
 
 
@@ -219,13 +220,13 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     reason = None
     near: list[Candidate] = []
     core = program.core
-    places = [(at, slot) for at, slot in enumerate(core.inputs) if not is_symbolic(core.slots[slot].type)]
-    numbers = [at for at, slot in enumerate(core.inputs) if is_symbolic(core.slots[slot].type)]
+    places = [(position, slot) for position, slot in enumerate(core.inputs) if not is_symbolic(core.slots[slot].type)]
+    numbers = [position for position, slot in enumerate(core.inputs) if is_symbolic(core.slots[slot].type)]
     known: dict[Hashable, tuple[AlignedExit, ...]] = {}
 
     def exits_at(point: Input) -> tuple[AlignedExit, ...]:
         """Those for the finite inputs of a point."""
-        finite = {slot: point[at] for at, slot in places}
+        finite = {slot: point[position] for position, slot in places}
         key = tuple([(isinstance(value, bool), value) for value in finite.values()])
         if key not in known:
             known[key] = aligned_exits(program, finite)
@@ -242,14 +243,15 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             onto = [(found, found) for found in every] if every is others else list(onto_others(every, others))
         except Undecided as undecided:
             proved, reason, onto = None, undecided.reason, [(found, None) for found in every]
-        for found, other in onto:
-            start = {found.first_input + at: one[at] for at in numbers}
-            near += near_outputs(program, found, one, two, start)  # type: ignore[arg-type]
+        for aligned, other in onto:
+            start = {aligned.first_input + position: one[position] for position in numbers}
+            near += near_outputs(program, aligned, one, two, start)  # type: ignore[arg-type]
             if other is None:
                 continue
-            move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in numbers}  # type: ignore[operator, misc]
+            moves = {position: two[position] - one[position] for position in numbers}  # type: ignore[operator]
+            move = {aligned.first_input + position: Fraction(by) for position, by in moves.items()}
             try:
-                cost = integer_cost(found, move, program.limits, other)
+                cost = integer_cost(aligned, move, program.limits, other)
             except Undecided as undecided:
                 proved, reason = None, undecided.reason
                 continue
@@ -275,7 +277,7 @@ def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
 
 def _pairs_of(ordered: list[tuple[Input, Input]]) -> Pairs:
     points = tuple(dict.fromkeys(point for pair in ordered for point in pair))
-    place = {point: at for at, point in enumerate(points)}
+    place = {point: position for position, point in enumerate(points)}
     return Pairs(points, tuple((place[one], place[two]) for one, two in ordered), "all real inputs")
 
 
@@ -303,8 +305,8 @@ def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
     ordered: dict[tuple[Input, Input], None] = {}
     for state in islice(states, _EXITS):
         guards = [Halfspace(item.form.inputs, item.form.constant) for item in state.guards.items]
-        for at, guard in enumerate(guards[:_PAIRS]):
-            others = [replace(each, strict=True) for each in (*guards[:at], *guards[at + 1 :])]
+        for position, guard in enumerate(guards[:_PAIRS]):
+            others = [replace(each, strict=True) for each in (*guards[:position], *guards[position + 1 :])]
             start = solution([*others, *equation(guard.coefficients, guard.constant)], core.inputs)
             if isinstance(start, Infeasible):
                 continue
@@ -357,17 +359,17 @@ def fitted(program: Program, one: Input, two: Input) -> tuple[Input, Input] | No
     """The pair with values of the domains in place of finite inputs, which move as they did: those next to what they
     were; None where there are none."""
     first, second = list(one), list(two)
-    for at, slot in enumerate(program.core.inputs):
+    for position, slot in enumerate(program.core.inputs):
         if is_symbolic(program.core.slots[slot].type):
             continue
-        values, here, there = _numbers(program, slot), one[at], two[at]
+        values, here, there = _numbers(program, slot), one[position], two[position]
         assert isinstance(here, Fraction), "it was a real number"
         assert isinstance(there, Fraction), "it was a real number"
         starts = [value for value in values or () if value + there - here in (values or ())]
         if not starts:
             return None
-        first[at] = min(starts, key=lambda value: abs(value - here))
-        second[at] = first[at] + there - here  # type: ignore[operator]
+        first[position] = min(starts, key=lambda value: abs(value - here))
+        second[position] = first[position] + there - here  # type: ignore[operator]
     return tuple(first), tuple(second)
 
 
@@ -398,12 +400,12 @@ class Candidate:
     second: Closed
 
 
-def starting_pairs(program: Program, found: Costly) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+def starting_pairs(program: Program, costly: Costly) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
     """Pairs with the move of a costly exit, in both directions, each with noises and inputs by key."""
-    keys = [found.exit.first_input + at for at in range(len(program.inputs))]
-    for start in _starts(found):
+    keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
+    for start in _starts(costly):
         point = tuple([start.get(key, _ZERO) for key in keys])
-        other = tuple([value + found.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
+        other = tuple([value + costly.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
         if point != other:
             yield start, point, other
             yield start, other, point
@@ -416,37 +418,39 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
             first, second = table.closed(couple.first), table.closed(couple.second)
         except Undecided:
             continue
-        one, two = (texts(program, pairs.inputs[at]) for at in couple.pair)
+        one, two = (texts(program, pairs.inputs[position]) for position in couple.pair)
         yield Candidate(one, two, table.texts(couple.answer), {}, first, second)
 
 
-def _starts(found: Costly) -> Iterator[Mapping[int, Fraction]]:
+def _starts(costly: Costly) -> Iterator[Mapping[int, Fraction]]:
     """Inputs, with the noises, from which to move."""
     yield {}
-    yield {key: -value for key, value in found.move.items()}
-    if found.shift is None:
+    yield {key: -value for key, value in costly.move.items()}
+    if costly.shift is None:
         return
-    here = found.exit
+    here = costly.exit
     fixed = here.whole
     rates = {key: rate for key, rate in here.rates.items() if key not in fixed}
-    last = here.first_input + len(found.move)
-    sizes = {key: last + at for at, key in enumerate([*rates, *found.move])}
+    last = here.first_input + len(costly.move)
+    sizes = {key: last + position for position, key in enumerate([*rates, *costly.move])}
     system = [Halfspace(item.coefficients, item.constant) for item in here.slacks]
     system += [
-        Halfspace(sorted_terms({key: sign, at: _ONE}), _ZERO) for key, at in sizes.items() for sign in (_ONE, -_ONE)
+        Halfspace(sorted_terms({key: sign, position: _ONE}), _ZERO)
+        for key, position in sizes.items()
+        for sign in (_ONE, -_ONE)
     ]
     cost: dict[int, Fraction] = {sizes[key]: rate for key, rate in rates.items()}
     constant = _ZERO
-    for weight, item in zip(found.shift.inequality_multipliers, here.slacks, strict=True):
+    for weight, item in zip(costly.shift.inequality_multipliers, here.slacks, strict=True):
         constant += weight * item.constant
         for key, c in item.coefficients:
             if key >= here.first_input:
                 cost[key] = cost.get(key, _ZERO) + weight * c
-    for weight, (_, form) in zip(found.shift.equation_multipliers, here.reals, strict=True):
+    for weight, (_, form) in zip(costly.shift.equation_multipliers, here.reals, strict=True):
         for key, c in form.coefficients:
             if key < here.first_input:
                 cost[key] = cost.get(key, _ZERO) - weight * c
-    small = Halfspace(sorted_terms({sizes[key]: _ONE for key in found.move}), _ZERO)
+    small = Halfspace(sorted_terms({sizes[key]: _ONE for key in costly.move}), _ZERO)
     try:
         best = minimum(Halfspace(sorted_terms(cost), constant), system, then=[small])
     except Undecided:
@@ -540,7 +544,7 @@ class Constant:
 
     def as_json(self) -> dict[str, Any]:
         """The whole JSON object."""
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "proved": "inf" if self.proved is None else str(self.proved),
             "refuted_below": "inf" if self.refuted_below is None else str(self.refuted_below),
             "input": None if self.at is None else dict(self.at.input),
@@ -549,14 +553,14 @@ class Constant:
             "exact": self.exact,
         }
         if self.at is not None and self.at.balls:
-            found["balls"] = {name: list(map(str, ends)) for name, ends in self.at.balls.items()}
+            result["balls"] = {name: list(map(str, ends)) for name, ends in self.at.balls.items()}
         return {
             "schema": SCHEMA,
             "program": self.program,
             "adjacent": self.adjacency,
             "eps": self.eps,
             "pairs": self.pairs,
-            "constant": found,
+            "constant": result,
             "reason": self.reason,
             **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
         }

@@ -46,33 +46,33 @@ def decide_approximate(
     different = different_pairs(table, pairs)
     settling = (Underway(_settle(table, pair, claim, engine.limits)) for pair in different)
     reason = None
-    for done, (pair, found) in enumerate(zip(different, settled(settling, engine), strict=True)):
+    for done, (pair, result) in enumerate(zip(different, settled(settling, engine), strict=True)):
         if progress is not None:
             progress(done, len(different))
-        if isinstance(found, tuple):
-            return Refuted(pair, *found)
-        reason = reason or found
+        if isinstance(result, tuple):
+            return Refuted(pair, *result)
+        reason = reason or result
     return None if reason is None else UnprovedLoss(reason)
 
 
 def excesses(table: LawTable, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
     """p - e^budget·p' for each answer. Raises Undecided where a probability is not known."""
     scale = power(claim.budget)
-    ours, theirs = (table.rows[at] for at in pair)
+    ours, theirs = (table.rows[position] for position in pair)
     return [table.closed(first) - scale * table.closed(second) for first, second in zip(ours, theirs, strict=True)]
 
 
 def worst_sets(parts: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
     """The sets of places at which the functions are positive, for some eps of the intervals that is no root of any of
     them; the empty one left out. Raises LimitReached."""
-    numerators = [fraction_of(part)[0] for part in parts]
+    numerators = [fraction_of(function)[0] for function in parts]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
-    found: dict[tuple[int, ...], None] = {}
+    result: dict[tuple[int, ...], None] = {}
     for interval in intervals:
         for sample in arrange(functions, interval, limits).samples:
             signs = {f: sign_at(f, sample, limits) for f in functions}
-            found[tuple([at for at, f in enumerate(numerators) if signs.get(f, 0) > 0])] = None
-    return [places for places in found if places]
+            result[tuple([position for position, f in enumerate(numerators) if signs.get(f, 0) > 0])] = None
+    return [places for places in result if places]
 
 
 def _settle(
@@ -82,11 +82,13 @@ def _settle(
         sets = worst_sets(excesses(table, pair, claim), claim.intervals, limits)
     except Undecided as undecided:
         return undecided.reason
-    ours, theirs = (table.rows[at] for at in pair)
+    ours, theirs = (table.rows[position] for position in pair)
     reason = None
     for places in sets:
-        probability = total([table.closed(ours[at]) for at in places])
-        allowed = power(claim.budget) * total([table.closed(theirs[at]) for at in places]) + claim.delta.value
+        probability = total([table.closed(ours[position]) for position in places])
+        allowed = (
+            power(claim.budget) * total([table.closed(theirs[position]) for position in places]) + claim.delta.value
+        )
         decision = yield at_most(probability, allowed, claim.intervals)
         if decision.verdict is Verdict.INACCURATE:
             assert decision.counterexample is not None
@@ -171,7 +173,7 @@ class LeastDelta:
     def as_json(self) -> dict[str, Any]:
         """The whole JSON object."""
         place = self.place if isinstance(self.place, str) else list(map(exact_text, self.place))
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "pieces": None if self.pieces is None else [piece.as_json() for piece in self.pieces],
             "supremum": list(map(exact_text, self.supremum)),
             "attained": self.attained,
@@ -180,7 +182,7 @@ class LeastDelta:
         }
         if self.at is not None:
             eps, value, form = self.at
-            found["at"] = {
+            result["at"] = {
                 "eps": str(eps),
                 "value": list(map(exact_text, value)),
                 "delta": None if form is None else str(form),
@@ -192,7 +194,7 @@ class LeastDelta:
             "budget": self.budget,
             "eps": self.eps,
             "pairs": self.pairs,
-            "least_delta": found,
+            "least_delta": result,
         }
 
     def __getitem__(self, key: str) -> Any:
@@ -205,7 +207,7 @@ def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits
     for pair in different_pairs(table, pairs):
         parts = excesses(table, pair, claim)
         for places in worst_sets(parts, claim.intervals, limits):
-            value = total([parts[at] for at in places])
+            value = total([parts[position] for position in places])
             found.setdefault(value, Excess(value, pair, places))
     ordered = sorted(found.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
     kept: list[Excess] = []
@@ -220,9 +222,11 @@ def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limit
     every = [*greatest, Excess(_ZERO, (0, 0), ())]
     if len(every) > _MOST:
         raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions")
-    functions = [fraction_of(one.value - two.value)[0] for at, one in enumerate(every) for two in every[at + 1 :]]
+    functions = [
+        fraction_of(one.value - two.value)[0] for position, one in enumerate(every) for two in every[position + 1 :]
+    ]
     arrangement = arrange([f for f in functions if not f.is_zero()], interval, limits)
-    found: list[tuple[RegionEnd, RegionEnd, Excess]] = []
+    result: list[tuple[RegionEnd, RegionEnd, Excess]] = []
     for gap, sample in enumerate(arrangement.samples):
         best = every[0]
         for each in every[1:]:
@@ -231,15 +235,15 @@ def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limit
         left, right = arrangement.gap(gap)
         lower = RegionEnd(interval.lower, interval.lower_closed) if left is None else RegionEnd(left, closed=True)
         upper = RegionEnd(interval.upper, interval.upper_closed) if right is None else RegionEnd(right, closed=True)
-        if found and found[-1][2] is best:
-            found[-1] = (found[-1][0], upper, best)
+        if result and result[-1][2] is best:
+            result[-1] = (result[-1][0], upper, best)
         else:
-            found.append((lower, upper, best))
+            result.append((lower, upper, best))
 
     def shown(end: RegionEnd) -> EndPoint:
         return end_point(end, lambda root: root_cell(root, digits, limits))
 
-    return [ExcessPiece(shown(lower), shown(upper), best) for lower, upper, best in found]
+    return [ExcessPiece(shown(lower), shown(upper), best) for lower, upper, best in result]
 
 
 def supremum_of(
@@ -283,7 +287,11 @@ def _is_more(one: Closed, two: Closed, eps: Fraction, limits: Limits) -> bool:
 
 
 def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
-    if any(one.enclosure(eps)[1] < two.enclosure(eps)[0] for eps in _SAMPLES if any(eps in part for part in intervals)):
+    if any(
+        one.enclosure(eps)[1] < two.enclosure(eps)[0]
+        for eps in _SAMPLES
+        if any(eps in interval for interval in intervals)
+    ):
         return False
     difference, _ = fraction_of(one - two)
     return all(isinstance(decide_nonnegative(difference, interval, limits), Holds) for interval in intervals)

@@ -112,23 +112,23 @@ class _Density:
     def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> Closed:
         """The probability that the outputs are in the box, and behind a half-space of them."""
         noises: list[Noise] = []
-        found: list[Halfspace] = []
-        for at, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
+        halves: list[Halfspace] = []
+        for position, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
             noises.append(axis.noise)
             for sign, ends in ((1, (span[0], axis.span[0])), (-1, (span[1], axis.span[1]))):
-                found += [_behind(axis, at, sign, end) for end in dict.fromkeys(ends) if end is not None]
+                halves += [_behind(axis, position, sign, end) for end in dict.fromkeys(ends) if end is not None]
         if half is not None:
-            terms = tuple([(at, c * self.axes[at].factor) for at, c in half.coefficients])
-            moved = sum((c * self.axes[at].constant for at, c in half.coefficients), half.constant)
-            found.append(Halfspace(terms, moved))
-        if not found:
+            terms = tuple([(index, c * self.axes[index].factor) for index, c in half.coefficients])
+            moved = sum((c * self.axes[index].constant for index, c in half.coefficients), half.constant)
+            halves.append(Halfspace(terms, moved))
+        if not halves:
             return self.weight
-        return self.weight * program.measurer.measure(Event(tuple(noises), tuple(found)))
+        return self.weight * program.measurer.measure(Event(tuple(noises), tuple(halves)))
 
 
-def _behind(axis: _Axis, at: int, sign: int, end: Fraction) -> Halfspace:
+def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
     """sign·(y - end) >= 0 for the noise with this place."""
-    return Halfspace(((at, sign * axis.factor),), sign * (axis.constant - end))
+    return Halfspace(((position, sign * axis.factor),), sign * (axis.constant - end))
 
 
 @frozen
@@ -178,10 +178,10 @@ class RealOutputs:
         parts: list[Closed] = []
         for alike in self._alike(one, two):
             for cell in alike.cells():
-                found = _cell_moment(cell, order)
-                if found is None:
+                function = _cell_moment(cell, order)
+                if function is None:
                     return None
-                parts.append(found)
+                parts.append(function)
         return total(parts)
 
     # --- tables -------------------------------------------------------------------------------------------
@@ -214,8 +214,12 @@ class RealOutputs:
                 every.append(((i, j), own))
             if len(answers) > self._program.limits.answers:
                 raise LimitReached("answers", f"more than {len(answers)} sets of outputs are looked at one by one")
-        rows = [tuple([own.get(at, (0, 0))[side] for at in range(len(answers))]) for _, own in every for side in (0, 1)]
-        points = tuple(pairs.inputs[at] for pair, _ in every for at in pair)
+        rows = [
+            tuple([own.get(position, (0, 0))[side] for position in range(len(answers))])
+            for _, own in every
+            for side in (0, 1)
+        ]
+        points = tuple(pairs.inputs[position] for pair, _ in every for position in pair)
         names = tuple(slot.name for slot in self._slots)
         table = LawTable(names, tuple([answer for answer, _ in answers]), tuple(forms), tuple(rows))
         return table, Pairs(points, tuple((2 * n, 2 * n + 1) for n in range(len(every))), pairs.about)
@@ -267,7 +271,7 @@ class RealOutputs:
                 raise OutsideFragment("the noise of a real output is compared with other noise")
             else:
                 axes[own[0]] = _cut(axes[own[0]], form)
-        events = [part.event(given, {}) for part in components(state.noises, rest)]
+        events = [component.event(given, {}) for component in components(state.noises, rest)]
         measures = [self._program.measurer.measure(event) for event in events]
         return tuple(key), _Density(product([*([] if weight is None else [weight]), *measures]), tuple(axes.values()))
 
@@ -278,7 +282,9 @@ class RealOutputs:
             theirs = at_two.get(key, ())
             every = [density.axes for density in (*ours, *theirs)]
             moving = tuple(
-                at for at, axes in enumerate(zip(*every, strict=True)) if len(set(axes)) > 1 or not axes[0].is_whole
+                position
+                for position, axes in enumerate(zip(*every, strict=True))
+                if len(set(axes)) > 1 or not axes[0].is_whole
             )
             yield _Alike(key, moving, _only(ours, moving), _only(theirs, moving))
 
@@ -329,14 +335,14 @@ class RealOutputs:
                 if rest > 0:
                     yield cell.box, None, True
                 return
-            (at, first), *more_terms = [(at, c) for at, c in enumerate(turned) if c]
+            (position, first), *more_terms = [(index, c) for index, c in enumerate(turned) if c]
             if more_terms:
-                yield cell.box, Halfspace(((at, first), *more_terms), rest), True
+                yield cell.box, Halfspace(((position, first), *more_terms), rest), True
                 return
             end = -rest / first
-            span = _within(cell.box[at], (end, None) if first > 0 else (None, end))
+            span = _within(cell.box[position], (end, None) if first > 0 else (None, end))
             if span is not None:
-                yield (*cell.box[:at], span, *cell.box[at + 1 :]), None, True
+                yield (*cell.box[:position], span, *cell.box[position + 1 :]), None, True
             return
         if not any(turned):
             yield cell.box, None, False
@@ -407,7 +413,7 @@ class _Alike:
     def names(self, slots: Sequence[Slot]) -> list[str]:
         """Those of the outputs that are moving."""
         dense = [slot.name for slot, value in zip(slots, self.key, strict=True) if value is _DENSE]
-        return [dense[at] for at in self.moving]
+        return [dense[position] for position in self.moving]
 
 
 # --- outputs with a density -----------------------------------------------------------------------------------
@@ -443,7 +449,7 @@ def _cut(axis: _Axis, form: Affine) -> _Axis:
 
 
 def _only(every: Sequence[_Density], kept: Sequence[int]) -> tuple[_Density, ...]:
-    return tuple([replace(density, axes=tuple([density.axes[at] for at in kept])) for density in every])
+    return tuple([replace(density, axes=tuple([density.axes[position] for position in kept])) for density in every])
 
 
 def _within(span: _Span, other: _Span) -> _Span | None:
@@ -511,7 +517,7 @@ def _words(span: _Span) -> str:
 
 def _comparison(half: Halfspace, names: Sequence[str]) -> str:
     (_, first), *_ = half.coefficients
-    terms = [(c / first, names[at]) for at, c in half.coefficients]
+    terms = [(c / first, names[position]) for position, c in half.coefficients]
     form = " + ".join(name if c == 1 else f"{c}*{name}" for c, name in terms).replace("+ -1*", "- ")
     return f"{form.replace('+ -', '- ')} {'>=' if first > 0 else '<='} {-half.constant / first}"
 
@@ -549,7 +555,9 @@ def worst_pair(program: Program, within: Within) -> Pairs:
     Raises OutsideFragment where none is known to be."""
     core = program.core
     refused = OutsideFragment("no pair of all real inputs is known to be the worst")
-    if within.distance is Distance.HAMMING or not all(isinstance(core.slots[at].type, RealType) for at in core.inputs):
+    if within.distance is Distance.HAMMING or not all(
+        isinstance(core.slots[position].type, RealType) for position in core.inputs
+    ):
         raise refused
     (state, *others) = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
     if others or state.guards.items or state.constraints.items:

@@ -121,8 +121,8 @@ class GaussianMechanism:
 
     def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
         """μ, to the precision that FLINT is set to."""
-        found = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
-        return found if self.fixed else found * flint.arb(to_fmpq(eps))
+        ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
+        return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
     def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
         """δ for the budget budget·eps, enclosed."""
@@ -130,8 +130,8 @@ class GaussianMechanism:
             return _ZERO, _ZERO
         with flint.ctx.workprec(_BITS):
             b, mean = flint.arb(to_fmpq(budget * eps)), self.mean(square, eps)
-            found = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
-            return max(_ZERO, dyadic(found.lower())), dyadic(found.upper())
+            ball = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
+            return max(_ZERO, dyadic(ball.lower())), dyadic(ball.upper())
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
         """μ²/2, which is exact where both ends are equal."""
@@ -231,14 +231,14 @@ class GaussianPrivacy:
     def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
         """The supremum of δ on the intervals, enclosed, the end where it is, None for infinity, and whether it is
         attained there."""
-        found: list[tuple[Ends, Fraction | None, bool]] = []
+        result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
             end = self.worst(interval)
             if end is None:
                 return (_ONE, _ONE) if self.square else (_ZERO, _ZERO), None, not self.square
             value = self.mechanism.delta(self.square, claim.budget, end)
-            found.append((value, end, end in interval or not self.square))
-        return max(found, key=lambda each: each[0][0])
+            result.append((value, end, end in interval or not self.square))
+        return max(result, key=lambda each: each[0][0])
 
     def decide(self, claim: PrivacyClaim, digits: int = 20) -> tuple[Findings, PrivacyCounterexample | None]:
         """Whether the claim holds, and where it fails."""
@@ -259,12 +259,14 @@ class GaussianPrivacy:
                 needed = self.mechanism.delta(self.square, claim.budget, end)
             if needed[1] <= allowed[0]:
                 continue
-            found = next(
+            counterexample = next(
                 filter(None, (self._counterexample(claim, eps, digits) for eps in _towards(interval, end))), None
             )
-            if found is None:
+            if counterexample is None:
                 return UnprovedLoss(f"the least delta is too near {claim.delta_text} to be told apart from it"), None
-            return Refuted((0, 1), (), Counterexample(found.eps, found.allowed, found.probability)), found
+            return Refuted(
+                (0, 1), (), Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
+            ), counterexample
         return None, None
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction, digits: int) -> PrivacyCounterexample | None:
@@ -283,8 +285,8 @@ class GaussianPrivacy:
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
             probability, most = outward(*probability, digits), outward(*most, digits)
             if probability[0] > most[1]:
-                shown = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
-                return PrivacyCounterexample(shown, eps, probability, most, claim.is_pure)
+                sides = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
+                return PrivacyCounterexample(sides, eps, probability, most, claim.is_pure)
         return None
 
     def _half_space(self, edge: Fraction) -> Texts:
@@ -303,7 +305,7 @@ class GaussianPrivacy:
 
 
 def _depends_on_eps(form: ClosedForm) -> bool:
-    return any(k or q for part in fraction_of(form.value) for k, q, _ in part.terms())
+    return any(k or q for poly in fraction_of(form.value) for k, q, _ in poly.terms())
 
 
 def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
@@ -331,7 +333,11 @@ def _moves(
                 yield _numbers(pairs.inputs[i]), _numbers(pairs.inputs[j])
         case EveryPair(adjacency):
             origin = tuple([_ZERO] * len(slots))
-            used = [at for at, slot in enumerate(slots) if any(slot in dict(o.weights) for o in mechanism.outputs)]
+            used = [
+                position
+                for position, slot in enumerate(slots)
+                if any(slot in dict(o.weights) for o in mechanism.outputs)
+            ]
             for vertex in _vertices(program, adjacency, len(slots), used):
                 yield origin, vertex
 
@@ -351,7 +357,7 @@ def _vertices(program: Program, adjacency: Within, count: int, used: Sequence[in
                 raise LimitReached("vertices", f"{len(used)} inputs may each move up or down")
             for signs in product((1, -1), repeat=max(0, len(used) - 1)):
                 moved = dict(zip(used, (1, *signs), strict=False))
-                yield tuple([radius * moved.get(at, 1) for at in range(count)])
+                yield tuple([radius * moved.get(index, 1) for index in range(count)])
         case _:
-            for at in used or [0]:
-                yield tuple([radius if at == place else _ZERO for place in range(count)])
+            for position in used or [0]:
+                yield tuple([radius if position == place else _ZERO for place in range(count)])

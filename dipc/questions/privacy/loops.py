@@ -333,13 +333,13 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
 
     def bounds(number: int) -> tuple[Ratio, ...] | None:
         """Those of plans that cost least for one number."""
-        found = [_Plan(units, paths.low).bound(outline, number) for outline in outlines]
-        known = tuple(dict.fromkeys(bound for bound in found if bound is not None))
-        return None if None in found else known
+        ratios = [_Plan(units, paths.low).bound(outline, number) for outline in outlines]
+        known = tuple(dict.fromkeys(bound for bound in ratios if bound is not None))
+        return None if None in ratios else known
 
     def alone(number: int) -> Fraction | None:
-        found = bounds(number)
-        return None if found is None else max((bound.at(number) for bound in found), default=_ZERO)
+        ratios = bounds(number)
+        return None if ratios is None else max((bound.at(number) for bound in ratios), default=_ZERO)
 
     ratios = bounds(_MANY)
     return None if ratios is None else LoopCost(ratios, least, alone).greatest()

@@ -182,10 +182,10 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
         row = []
         for answer in answers:
             asked = {slot.name: show_value(value) for slot, (value, _, _) in zip(slots, answer, strict=True)}
-            found = program.closed_probability(texts(program, point), asked).value
+            function = program.closed_probability(texts(program, point), asked).value
             for _, _, share in answer:
-                found = found * share
-            form = ClosedForm(found)
+                function = function * share
+            form = ClosedForm(function)
             if form not in numbers:
                 numbers[form] = len(forms)
                 forms.append(form)
@@ -233,7 +233,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
     of. Raises Undecided where they nowhere are."""
     rates: set[Fraction] = set()
     far = Fraction(0)
-    for at, here in enumerate(reached):
+    for position, here in enumerate(reached):
         form = here.state.outputs[slot.index]
         if not isinstance(form, Affine):
             raise OutsideFragment(f"`{slot.name}` is not assigned on every path")
@@ -243,9 +243,15 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
             continue
         (noise, factor), *others = form.noises
         drawn = next(each for each in here.state.noises if each.id == noise)
-        if others or abs(factor) != 1 or not drawn.law.whole or not drawn.law.exponential_tails or (at, noise) in taken:
+        if (
+            others
+            or abs(factor) != 1
+            or not drawn.law.whole
+            or not drawn.law.exponential_tails
+            or (position, noise) in taken
+        ):
             raise OutsideFragment(f"`{slot.name}` is not one noise and a number: its tails are not geometric")
-        taken.add((at, noise))
+        taken.add((position, noise))
         rates.add(drawn.rate)
         far = max(far, abs(constant + factor * drawn.mean.at(here.given)))
         for item in here.state.constraints.items:
@@ -266,13 +272,13 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
     """Of all pairs with the same couples of functions, whatever the outputs are called, the first."""
     known: set[tuple[tuple[int, int], ...]] = set()
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for i, j in pairs.ordered:
         key = tuple(sorted(zip(table.rows[i], table.rows[j], strict=True)))
         if key not in known:
             known.add(key)
-            found.append((i, j))
-    return found
+            result.append((i, j))
+    return result
 
 
 #: Significant digits of a loss unless others are asked for.
@@ -347,7 +353,7 @@ def largest_loss(table: LawTable, pairs: Pairs, eps: Fraction, digits: int, limi
     if best is None or best.value is None or best.value[1] < 1:
         # No output is more likely at one input than at the other: all laws are the same at this eps.
         i, j = pairs.ordered[0]
-        answer = next(at for at, number in enumerate(table.rows[i]) if number)
+        answer = next(position for position, number in enumerate(table.rows[i]) if number)
         same = table.closed(table.rows[i][answer])
         return LargestLoss((i, j), answer, same, same, (Fraction(0), Fraction(0)))
     return LargestLoss(
@@ -367,9 +373,9 @@ def loss_text(first: Closed, second: Closed) -> str:
 def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """log(first/second) at eps, both positive there, to so many digits; exactly where it is a multiple of eps."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
-    found = Ratio.of(above * under, below * over)
-    if found.denominator.is_unit() and found.numerator.is_unit():
-        (_, q, c), (_, r, k) = found.numerator.terms()[0], found.denominator.terms()[0]
+    ratio = Ratio.of(above * under, below * over)
+    if ratio.denominator.is_unit() and ratio.numerator.is_unit():
+        (_, q, c), (_, r, k) = ratio.numerator.terms()[0], ratio.denominator.terms()[0]
         if c == k:
             return (q - r) * eps, (q - r) * eps
     return _log(first, second, eps, digits, _ratio(first, second, eps, digits))
@@ -462,15 +468,15 @@ def decide_pure(
     listed = list(couples(table, pairs))
     decisions = settled((Underway(_settle(table, couple, claim)) for couple in listed), engine)
     reason = None
-    for done, (couple, found) in enumerate(zip(listed, decisions, strict=True)):
+    for done, (couple, decision) in enumerate(zip(listed, decisions, strict=True)):
         if progress is not None:
             progress(done, len(listed))
-        match found.verdict:
+        match decision.verdict:
             case Verdict.INACCURATE:
-                assert found.counterexample is not None
-                return Refuted(couple.pair, (couple.answer,), found.counterexample)
+                assert decision.counterexample is not None
+                return Refuted(couple.pair, (couple.answer,), decision.counterexample)
             case Verdict.UNDECIDED:
-                reason = reason or found.reason
+                reason = reason or decision.reason
             case Verdict.ACCURATE:
                 pass
     return None if reason is None else UnprovedLoss(reason)
@@ -530,7 +536,7 @@ def moment(table: LawTable, pair: tuple[int, int], order: int) -> Closed | None:
     """Σ p^order / p'^(order-1) at a pair; None is infinity. Raises Undecided where a probability is not known, or is
     not known to be positive for every eps."""
     parts: list[Closed] = []
-    for first, second in zip(*(table.rows[at] for at in pair), strict=True):
+    for first, second in zip(*(table.rows[position] for position in pair), strict=True):
         if first == IMPOSSIBLE:
             continue
         if second == IMPOSSIBLE:
@@ -550,12 +556,12 @@ def largest_divergence(
     """Of pairs with their moments that with the largest divergence at eps, its moment and the divergence; None is
     infinity. Of pairs whose enclosures overlap the first. Raises Undecided."""
     best: tuple[tuple[int, int], Closed, tuple[Fraction, Fraction]] | None = None
-    for pair, found in moments:
-        if found is None:
+    for pair, function in moments:
+        if function is None:
             return pair, None, None
-        value = found.enclosure(eps, 2 * digits + 10)
+        value = function.enclosure(eps, 2 * digits + 10)
         if best is None or value[0] > best[2][1]:
-            best = pair, found, value
+            best = pair, function, value
     assert best is not None
     # The divergence is never negative.
     below, above = best[2]
