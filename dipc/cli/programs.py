@@ -23,6 +23,7 @@ from dipc.cli.options import (
     parse_output,
     positive_option,
     program_argument,
+    quiet_option,
 )
 from dipc.cli.output import Output, check_target, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
@@ -52,12 +53,13 @@ Examples:
 @define_option
 @format_option("text", "json", "latex")
 @output_option
+@quiet_option
 def prob(**given: Any) -> ExitCode:
     """Show every output at one input with its exact probability, in closed form, for every eps."""
     output, asked = Output.of(given), asked_of(given)
     output.check(asked.program_path)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
-    work = Work(asked)
+    work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
         program = work.program(eps=eps)
         values = parse_input(given["input_texts"], program.core)
@@ -91,13 +93,14 @@ Examples:
 @define_option
 @format_option("text", "dot")
 @output_option
+@quiet_option
 def dtmc(**given: Any) -> ExitCode:
     """Show a program's Markov chain: what each state knows of the noises drawn so far, and the exact probability of
     each step, given what is known."""
     output, asked = Output.of(given), asked_of(given)
     output.check(asked.program_path)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
-    program = Work(asked).program(eps=eps)
+    program = Work(asked, quiet=output.quiet).program(eps=eps)
     core = program.core
     open_inputs = not given["input_texts"]
     if open_inputs and eps is not None:
@@ -107,7 +110,7 @@ def dtmc(**given: Any) -> ExitCode:
     symbolic = {core.slots[index].name for index in core.inputs if is_symbolic(core.slots[index].type)}
     finite = {name: value for name, value in values.items() if name not in symbolic}
     reals = {name: value for name, value in values.items() if name in symbolic}
-    with ProgressBar(f"exploring {core.name}"):
+    with ProgressBar(f"exploring {core.name}", silent=output.quiet):
         wanted = parse_output(given["output_texts"], core)
         found = of_program.chain_at(program, None if open_inputs else reals, wanted, finite)
     constants = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
@@ -133,15 +136,16 @@ Examples:
 )
 @output_option
 @limit_option("Such as rows=N: the most rows to write.")
+@quiet_option
 def table(**given: Any) -> ExitCode:
     """Write the table of the exact answers: inputs, outputs and the distance to disagreement dd.
 
     The answers are those of the program's `ideal` block. Inputs that are not named range over their whole domain.
     """
-    asked, output = asked_of(given), Output(form="csv", target=given["target"])
+    asked, output = asked_of(given), Output(form="csv", target=given["target"], quiet=given["quiet"])
     output.check(asked.program_path)
     at = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
-    work = Work(asked)
+    work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
         program = work.program(eps=at)
         progress.stage(f"computing the answers of {program.name}")

@@ -142,6 +142,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
 @limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
 @format_option("text", "json")
 @output_option
+@quiet_option
 def simulate(**given: Any) -> ExitCode:
     """Run a program many times at one input and one eps, and compare how often each output comes out with its exact
     probability.
@@ -161,10 +162,10 @@ def simulate(**given: Any) -> ExitCode:
     core = lower(parse(source), source, constants, eps)
     values = parse_input(given["input_texts"], core)
     events = [parse_output([text], core) for text in given["outputs"]]
-    work = Work(asked)
+    work = Work(asked, quiet=output.quiet)
     try:
         # First, because it finds loops that never end and values out of range on paths that no run may take.
-        with ProgressBar(f"computing the exact probabilities of {core.name}"):
+        with ProgressBar(f"computing the exact probabilities of {core.name}", silent=output.quiet):
             expected = _expected(work, constants, eps, values, events, gamma)
     except KeyboardInterrupt:
         write(sys.stderr, "\ninterrupted before the first run, over the exact probabilities\n")
@@ -173,7 +174,7 @@ def simulate(**given: Any) -> ExitCode:
     counted = {"seed": given["seed"], "events": events, "gamma": gamma}
     counted["loop_limit"] = runs.LOOP_LIMIT if limit is None else limit
     try:
-        with ProgressBar(f"running {core.name}") as progress:
+        with ProgressBar(f"running {core.name}", silent=output.quiet) as progress:
             tally = runs.run(core, values, eps, given["runs"], **counted, progress=progress)
     except later.expressions.LoopLimitReached as endless:
         write_diagnostics(endless.diagnostics)

@@ -107,7 +107,7 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
             raise DiagnosticError(Diagnostic("E1806", message, notes=("give `--beta` or `--error`",)))
         program, options = about_errors(program, options)
     engine = engine or Engine(program.measurer, program.limits)
-    inputs = inputs_meant(program, table, options.inputs)
+    inputs = inputs_meant(program, table, options)
     opened = options.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         return Question(program, options.claim, engine, None, *(opened or (None, None)))

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Unpack
 
 from dipc.algebra.limits import Limits
+from dipc.chain.state import is_symbolic
 from dipc.claims.claim import ClaimOptions, claim_expression, resolve_claim
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
@@ -55,7 +56,7 @@ def question(
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
     """`question`, of options in one object."""
     program, claim = within(program, asked.limits), asked.claim
-    inputs = inputs_meant(program, table, asked.inputs)
+    inputs = inputs_meant(program, table, asked)
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner without what only these need.
@@ -207,9 +208,14 @@ def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Lim
     return prepared(within(program, limits), None, inputs)
 
 
-def inputs_meant(program: Program, table: TableGiven | None, inputs: InputSpec | None) -> InputSpec | None:
-    """The inputs that are asked about: those given, else, where there is no table either, those of the claim block."""
-    return program.core.claimed_inputs if inputs is None and table is None else inputs
+def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> InputSpec | None:
+    """The inputs that are asked about: those given, else, where there is no table either, those of the claim block. All
+    inputs, where these are finite, are enumerated as they are by default: None."""
+    given = asked.inputs
+    found = program.core.claimed_inputs if given is None and table is None else given
+    core = program.core
+    finite = not any(is_symbolic(core.slots[slot].type) for slot in core.inputs)
+    return None if finite and table is None and asked.for_all is None and asks_for_all(found) else found
 
 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:

@@ -10,7 +10,7 @@ from math import prod
 
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.constraints import Affine, Answer, Constraint, contradict, finite_values, same_value
-from dipc.chain.state import Fault, SlotValue, is_symbolic
+from dipc.chain.state import Fault, SlotValue
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, solution
@@ -29,7 +29,6 @@ from dipc.program.nearness import (
     pieced,
     some,
 )
-from dipc.program.program import Program
 from dipc.rules.class_claim import ClassClaim
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
@@ -89,7 +88,6 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     grows along some int input: then each step of 1 does.
     Raises DiagnosticError for programs whose inputs are all finite, LimitReached for too many of these.
     """
-    _require_infinite(ideal.program)
     whole = frozenset(ideal.whole_inputs)
     combinations = finite_cases(ideal)
     numbers = [value for finite in combinations for value in finite.values() if isinstance(value, Fraction)]
@@ -195,18 +193,6 @@ def _slots(region: Region) -> set[int]:
 def _same_answer(left: Region, right: Region) -> bool:
     pairs = zip(left.answer, right.answer, strict=True)
     return all(a == b if isinstance(a, Affine) or isinstance(b, Affine) else same_value(a, b) for a, b in pairs)
-
-
-def _require_infinite(program: Program) -> None:
-    core = program.core
-    if not any(is_symbolic(core.slots[slot].type) for slot in core.inputs):
-        raise DiagnosticError(
-            Diagnostic(
-                "E1204",
-                "`--inputs all` is about real and int inputs, and the program has none",
-                notes=("leave `--inputs` out: finite inputs are enumerated",),
-            )
-        )
 
 
 # --- near answers ---------------------------------------------------------------------------------

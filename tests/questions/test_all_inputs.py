@@ -403,9 +403,12 @@ def test_finite_inputs_beside_real_ones() -> None:
 
 def test_a_program_without_real_inputs_is_enumerated_instead() -> None:
     source = "program p; input k : {0..1}; output o : {0..1}; ideal { o <- k } claim { beta: 0; } o <- k"
+    program = dipc.load(source)
+    assert dipc.check(program, inputs="all").rows == dipc.check(program).rows
+    assert [row["input"] for row in dipc.check(program, inputs="all").rows] == [{"k": "0"}, {"k": "1"}]
     with pytest.raises(DiagnosticError) as caught:
-        decided(source)
-    assert caught.value.diagnostics[0].code == "E1204"
+        dipc.check(program, inputs="all", for_all="n")
+    assert caught.value.diagnostics[0].code == "E1207"
 
 
 def test_the_library_asks_for_all_inputs_by_the_same_word() -> None:
