@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from dipc.questions.privacy.outcome import PrivacyReport, PrivacyVerdict
     from dipc.questions.question import check, check_for_all, expected_error, iter_rows, table
     from dipc.questions.report import Interrupted, Report, RowResult
+    from dipc.simulation.audit import Audit, audit
     from dipc.simulation.compare import simulate
     from dipc.simulation.conform import Conformance, conform
     from dipc.text.diagnostic import DiagnosticError
@@ -78,6 +79,7 @@ ANSWERED_BY = {
 
 __all__ = [
     "Accepted",
+    "Audit",
     "ClosedForm",
     "Conformance",
     "Const",
@@ -106,6 +108,7 @@ __all__ = [
     "Undecided",
     "Unreadable",
     "Verdict",
+    "audit",
     "certify",
     "check",
     "check_for_all",
@@ -137,6 +140,7 @@ __all__ = [
 
 _HOME = {
     "Accepted": "dipc.verifier.document",
+    "Audit": "dipc.simulation.audit",
     "ClosedForm": "dipc.algebra.closed_form",
     "Conformance": "dipc.simulation.conform",
     "Counterexample": "dipc.decide.obligation",
@@ -164,6 +168,7 @@ _HOME = {
     "expected_error": "dipc.questions.question",
     "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
+    "audit": "dipc.simulation.audit",
     "conform": "dipc.simulation.conform",
     "run": "dipc.execution.run",
     "simulate": "dipc.simulation.compare",

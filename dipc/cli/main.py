@@ -37,6 +37,7 @@ COMMANDS = {
     "run": ("runs", "Run a program with exact noise."),
     "simulate": ("runs", "Run a program many times, and compare."),
     "conform": ("runs", "Compare a real implementation's outputs."),
+    "audit": ("runs", "Bound a real implementation's loss."),
     "explain": ("programs", "Show what a diagnostic means."),
     "examples": ("programs", "Write a mechanism of the literature."),
     "fmt": ("programs", "Print a program in canonical form."),

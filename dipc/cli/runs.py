@@ -254,6 +254,59 @@ def conform(**given: Any) -> ExitCode:
     return output.deliver(later.experiments.conformance(found))
 
 
+_AUDIT_EPILOG = """
+\b
+Examples:
+  dipc audit svt.dip --samples-at "q=(0,0)" a.csv --samples-at "q=(1,1)" b.csv
+    --eps 1/2
+
+\b
+Each CSV file has a line for each output, in independent runs at that input.
+
+\b
+Exit codes: 0 no more is lost than by the program, 1 more is, with the
+confidence asked for, 2 bad input, 3 some exact probability unknown, 70
+internal error.
+"""
+
+
+@click.command(epilog=_AUDIT_EPILOG)
+@program_argument
+@click.option(
+    "--samples-at",
+    "samples",
+    metavar="INPUT FILE.csv",
+    type=(str, click.Path(path_type=Path)),
+    multiple=True,
+    help="Outputs that were observed at an input; for two inputs.",
+)
+@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it was run at.")
+@click.option("--confidence", "confidence_text", metavar="P", default="99%", help="How sure; 99% by default.")
+@define_option
+@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
+@format_option("text", "json")
+@output_option
+@quiet_option
+def audit(**given: Any) -> ExitCode:
+    """Bound the privacy loss of a real implementation from below, by observed outputs at two inputs.
+
+    The set of outputs is the one that the exact law of the program says shows most, so that nothing has to be searched
+    for: the bound is a quotient of two Clopper-Pearson bounds, beside the exact loss of the program.
+    """
+    output, asked = Output.of(given), asked_of(given)
+    samples = given["samples"]
+    output.check(asked.program_path, *[path for _, path in samples])
+    if len(samples) != 2:
+        note = 'for example --samples-at "q=0" a.csv --samples-at "q=1" b.csv'
+        raise DiagnosticError(Diagnostic("E0801", "an audit compares outputs at two inputs", notes=(note,)))
+    eps, confidence = positive_option("--eps", given["eps_text"]), _share(given["confidence_text"])
+    program = Work(asked).program(parse_definitions(asked.definitions), eps)
+    values = [parse_input((text,), program.core) for text, _ in samples]
+    observed = [later.conform.read_observed(path, program.core, counted=False) for _, path in samples]
+    found = later.audit.judge_loss(program, tuple(values), eps, tuple(observed), confidence)
+    return output.deliver(later.experiments.audit(found))
+
+
 # --- options ---------------------------------------------------------------------------------------
 
 
@@ -280,6 +333,13 @@ def _gamma(text: str | None, outputs: tuple[str, ...]) -> Fraction:
 
 def _confidence(text: str) -> Fraction:
     value = _rational("--confidence", text)
+    return value if 0 < value < 1 else _refused("--confidence", text, "does not lie between 0 and 1")
+
+
+def _share(text: str) -> Fraction:
+    """A confidence, in percent, too."""
+    plain = text.strip()
+    value = _rational("--confidence", plain.removesuffix("%")) / (100 if plain.endswith("%") else 1)
     return value if 0 < value < 1 else _refused("--confidence", text, "does not lie between 0 and 1")
 
 

@@ -10,6 +10,7 @@ from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.claims.given import show_value
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import assignment_text, count, rational, shown
+from dipc.simulation.audit import Audit
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance
 from dipc.simulation.runs import Tally
@@ -297,4 +298,71 @@ def _observed_record(cell: ComparedEvent) -> dict[str, object]:
         "probability": None if row.probability is None else str(row.probability),
         "at": None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)],
         "ok": row.agreement is Agreement.MATCH,
+    }
+
+
+# --- audits ---------------------------------------------------------------------------------------------------
+
+AUDIT_SCHEMA = "dipc.audit/1"
+
+
+def audit_line(found: Audit) -> str:
+    """What was found, in one sentence."""
+    lower = f"{float(found.lower):.6g}"
+    exact = "∞" if found.exact is None else shown(*found.exact)
+    if found.exceeds:
+        return f"EXCEEDS: the loss is at least {lower}, and that of the program is {exact}"
+    return f"the loss is at least {lower}, and that of the program is {exact}"
+
+
+def audit(found: Audit) -> Outcome:
+    """A certified lower bound of a loss beside the exact one."""
+    standing = Standing.FAILS if found.exceeds else Standing.HOLDS
+    return Outcome(
+        program=found.program,
+        line=audit_line(found),
+        standing=standing,
+        tone=standing.tone,
+        parts=lambda: _audit_parts(found),
+        record=lambda: _audit_record(found),
+        result=found,
+    )
+
+
+def _audit_parts(found: Audit) -> Iterator[Part]:
+    worst = found.worst
+    one, two = found.inputs[worst.first], found.inputs[1 - worst.first]
+    yield GAP
+    yield Fields(
+        [
+            ("program", found.program),
+            ("eps", rational(found.eps)),
+            ("confidence", exact_text(found.confidence)),
+            ("input", assignment_text(one)),
+            ("other", assignment_text(two)),
+            ("outputs", "; ".join(map(assignment_text, worst.outputs))),
+            ("observed", f"{worst.counts[0]} of {worst.runs[0]}, and {worst.counts[1]} of {worst.runs[1]}"),
+            ("bounds", f"at least {worst.least:.6g}, and at most {worst.most:.6g}"),
+            ("exact loss", found.claimed),
+        ]
+    )
+
+
+def _audit_record(found: Audit) -> dict[str, object]:
+    """`{"schema": "dipc.audit/1", ...}`. What is exact, or a bound, is a string; counts are numbers."""
+    worst = found.worst
+    return {
+        "schema": AUDIT_SCHEMA,
+        "program": found.program,
+        "eps": str(found.eps),
+        "confidence": exact_text(found.confidence),
+        "verdict": "exceeds" if found.exceeds else "within",
+        "lower": exact_text(found.lower),
+        "exact": ["inf", "inf"] if found.exact is None else list(map(exact_text, found.exact)),
+        "claimed": found.claimed,
+        "input": dict(found.inputs[worst.first]),
+        "adjacent": dict(found.inputs[1 - worst.first]),
+        "outputs": [dict(each) for each in worst.outputs],
+        "counts": list(worst.counts),
+        "runs": list(worst.runs),
     }

@@ -34,12 +34,16 @@ def clopper_pearson(count: int, runs: int, error: float) -> tuple[float, float]:
     """The two-sided Clopper-Pearson interval: whatever the probability of an event is, an interval made in this way
     from how often it happened in `runs` independent runs misses it with probability at most `error`. The ends are
     rounded outwards, and proved by ball arithmetic."""
-    least = _lower_end(count, runs, error / 2)
-    rest = _lower_end(runs - count, runs, error / 2)
-    return least, nextafter(1 - rest, 1.0) if rest else 1.0
+    return lower_end(count, runs, error / 2), upper_end(count, runs, error / 2)
 
 
-def _lower_end(count: int, runs: int, error: float) -> float:
+def upper_end(count: int, runs: int, error: float) -> float:
+    """A probability at which `count` successes or fewer are at most as likely as the error: 1 for no failure."""
+    rest = lower_end(runs - count, runs, error)
+    return nextafter(1 - rest, 1.0) if rest else 1.0
+
+
+def lower_end(count: int, runs: int, error: float) -> float:
     """A probability at which `count` successes or more are at most as likely as the error, and the greatest one but for
     a few units of its last digit: 0 for no success."""
     if not count:
