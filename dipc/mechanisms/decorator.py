@@ -15,6 +15,7 @@ from dipc.above import above, service
 from dipc.mechanisms import words
 from dipc.mechanisms.module import BAD_CALL, NOT_FOUND, Module, decorator_name
 from dipc.mechanisms.reading import Part, Reading, read_mechanism
+from dipc.mechanisms.types import Bound
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
 
 
@@ -48,7 +49,7 @@ class Mechanism:
     def __init__(self, function: FunctionType) -> None:
         self._function = function
         self._text = "".join(linecache.getlines(function.__code__.co_filename, function.__globals__))
-        self._execution: tuple[object, Any] | None = None
+        self._execution: tuple[object, Any, Mapping[str, Fraction]] | None = None
         update_wrapper(self, function)
 
     def __repr__(self) -> str:
@@ -155,7 +156,7 @@ class Mechanism:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        result = [_part(part, answer) for part in reading.parts]
+        result = [_part(part, answer, self._execution[2]) for part in reading.parts]  # type: ignore[index]
         return tuple(result) if reading.together else result[0]
 
     def _once(
@@ -172,7 +173,8 @@ class Mechanism:
             program = (
                 self.program if not constants else service("load_source")(self._reading.source, _exact_of(constants))
             )
-            self._execution = key, above("run").Execution.of(program, values, eps, grid=grid, seed=seed)
+            execution = above("run").Execution.of(program, values, eps, grid=grid, seed=seed)
+            self._execution = key, execution, program.constants
         return self._execution[1].once()  # type: ignore[no-any-return]
 
     def _exact(self, name: str, value: object) -> None:
@@ -195,18 +197,19 @@ def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
     return {name: Fraction(value) for name, value in constants.items()}
 
 
-def _part(part: Part, answer: Mapping[str, Any]) -> Any:
+def _part(part: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
     """One part of an answer as the function gives it."""
     if not part.is_list:
-        return _value(part, answer[part.name])
-    elements = [_value(part, value) for name, value in answer.items() if name.startswith(f"{part.name}[")]
+        return _value(part, answer[part.name], constants)
+    elements = [_value(part, value, constants) for name, value in answer.items() if name.startswith(f"{part.name}[")]
     if part.grows and None in elements:
         return elements[: elements.index(None)]
     return elements
 
 
-def _value(part: Part, value: Any) -> Any:
-    if part.none is not None and str(value) == str(part.none):
+def _value(part: Part, value: Any, constants: Mapping[str, Fraction]) -> Any:
+    none = part.none.at(constants) if isinstance(part.none, Bound) else part.none
+    if none is not None and value == none:
         return None
     if part.words:
         return {"no": False, "yes": True}[value]

@@ -89,6 +89,7 @@ class Array:
     initial: ast.Expr | None = None
     counter: str | None = None
     loop: python.For | None = None
+    depth: int = 1
     grows: bool = False
     partial: bool = False
 
@@ -121,6 +122,7 @@ class Expressions:
         self.strings: dict[str, python.AST] = {}
         self.annotated: dict[str, Kind] = {}
         self.loops: list[Bound] = []
+        self.branches = 0
         self.gone: set[str] = set()
 
     @abstractmethod
@@ -376,9 +378,8 @@ class Expressions:
         return result
 
     def _compared(self, kind: CompareOp, left: ast.Expr, right: ast.Expr, span: Span) -> ast.Expr:
-        for one, two in ((left, right), (right, left)):
-            if isinstance(two, ast.Truth) and kind in (CompareOp.EQ, CompareOp.NE):
-                return one if two.value is (kind is CompareOp.EQ) else ast.Unary(UnaryOp.NOT, one, span)
+        if isinstance(left, ast.Truth):
+            left, right = right, left  # with a truth value only `==` and `!=` make sense
         return ast.Compare(kind, left, right, span)
 
     def _member(self, node: python.expr, left: ast.Expr, right: python.expr, span: Span) -> ast.Expr:
@@ -435,7 +436,7 @@ class Expressions:
             raise self.module.wrong(
                 node,
                 f"`{self.module.text(node)}` is not known before the mechanism runs",
-                "a length is made of numbers, constants and `len(q)`; leave a loop early with `break`",
+                "a length is a sum of numbers, constants and `len(q)`; leave a loop early with `break`",
                 code=UNKNOWN_TYPE,
             )
         return found

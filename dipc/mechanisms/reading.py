@@ -30,14 +30,12 @@ from dipc.mechanisms.statements import Answer, Statements
 from dipc.mechanisms.types import (
     FALSE_NAME,
     NONE,
-    NONE_NAME,
     ONLY_NONE,
     TRUE_NAME,
     Bound,
     Inference,
     Kind,
     Mixed,
-    bound_of,
     joined,
 )
 from dipc.text import ast
@@ -63,7 +61,7 @@ class Part:
 
     name: str
     is_list: bool
-    none: str | Fraction | None
+    none: Bound | str | Fraction | None
     words: bool
     grows: bool = False
 
@@ -553,11 +551,9 @@ class _Final:
     def parts(self) -> Iterator[Part]:
         for answer in self.answers:
             kind = self.kinds[answer.name]
-            none: str | Fraction | None = None
+            none: Bound | str | Fraction | None = None
             if kind.none:
-                value = kind.none_value(Span(0, 0))
-                bound = bound_of(value, self.constants)
-                none = NONE_NAME if bound is None else str(bound_text(kind))
+                none = kind.ends[0].plus(-1) if kind.base == "range" else kind.all_values[0]
             grows = answer.array is not None and answer.array.grows
             yield Part(answer.name, answer.array is not None, none, kind.is_three_valued, grows)
 
@@ -608,6 +604,19 @@ class _Final:
 
         def change(part: ast.Expr) -> ast.Expr | None:
             match part:
+                case ast.Compare(left=left, right=ast.Truth(value=value)) if part.op in (
+                    ast.CompareOp.EQ,
+                    ast.CompareOp.NE,
+                ):
+                    equal = part.op is ast.CompareOp.EQ
+                    if (
+                        isinstance(left, ast.Name | ast.Element)
+                        and self.kinds.get(left.name, ONLY_NONE).is_three_valued
+                    ):
+                        word = ast.Name(TRUE_NAME if value else FALSE_NAME, part.span)
+                        return ast.Compare(part.op, left, word, part.span)
+                    inner = self._conditions(left)
+                    return inner if value is equal else ast.Unary(ast.UnaryOp.NOT, inner, part.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
                         if isinstance(two, ast.Name) and two.name == NONE:
@@ -621,14 +630,6 @@ class _Final:
             return None
 
         return ast.rewritten(tree, change) if not isinstance(tree, ast.Name | ast.Element) else tree
-
-
-def bound_text(kind: Kind) -> Fraction | str:
-    """The value that stands for None among numbers, at the constants as they are."""
-    if kind.base == "range":
-        assert kind.low is not None
-        return kind.low.value - 1
-    return next(iter(kind.all_values))
 
 
 def _zero() -> ast.Expr:

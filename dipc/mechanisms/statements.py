@@ -59,6 +59,11 @@ class Statements(Expressions):
         self.arrays: list[Array] = []
         self.around: list[_Loop] = []
         self.stores = _stores(node)
+        self.taken |= {
+            part.value
+            for part in python.walk(node)
+            if isinstance(part, python.Constant) and isinstance(part.value, str)
+        }
         self.returned: python.Return | None = None
         with self.before() as written:
             self.block(node.body, tail=True)
@@ -175,6 +180,7 @@ class Statements(Expressions):
                 array = self.array(inner)
                 if array is None:
                     raise self.module.wrong(target, f"`{self.module.text(inner)}` is no list of this function")
+                self._own(array, target)
                 if array.is_input:
                     raise self.module.wrong(
                         target,
@@ -206,15 +212,23 @@ class Statements(Expressions):
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
         """Lists, and names for constants; False for an ordinary variable."""
+        before = self.env.get(name)
         array = self._list(name, value, span)
         if array is not None:
+            if isinstance(before, Array) and before is not array and (self.loops or self.branches):
+                raise self.module.wrong(
+                    value,
+                    f"the list `{name}` becomes another one in a loop or a branch",
+                    "change its elements, `for i in range(m): xs[i] = …`, or give the other list a name of its own",
+                )
+            array.depth = array.depth if array is self.array(value) else len(self.frames)
             if self.loops and not array.is_input and array.grows:
                 raise self.module.wrong(
                     value, "a list that grows is begun before all loops", f"write `{name} = []` further up"
                 )
             self.env[name] = array
             return True
-        if self.stores.get(name, 0) == 1 and name not in self.env and len(self.frames) == 1:
+        if self.stores.get(name, 0) == 1 and name not in self.env and len(self.frames) == 1 and not self.branches:
             with self.before() as written:
                 found = self._constant_of(value)
             if found is not None and not written:
@@ -331,6 +345,7 @@ class Statements(Expressions):
             )
         if len(call.args) != 1:
             raise self.module.wrong(call, "`append` takes one value")
+        self._own(array, call)
         at: ast.Expr
         if array.loop is not None:
             at = self.ordinals[id(array.loop)]
@@ -346,6 +361,13 @@ class Statements(Expressions):
             more = ast.Binary(BinaryOp.ADD, at, number(Fraction(1), span), span)
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
+    def _own(self, array: Array, node: python.expr) -> None:
+        """Refuse that a function changes a list of its caller: when it does so would matter."""
+        if array.depth != len(self.frames):
+            raise self.module.wrong(
+                node, "a function that is called changes a list of its caller", "change it where the list was made"
+            )
+
     # --- control ----------------------------------------------------------------------------------
 
     def _if(
@@ -354,13 +376,21 @@ class Statements(Expressions):
         span = self.module.head(statement)
         condition = self.expr(statement.test)
         kept = dict(self.env)
+        self.branches += 1
         with self.before() as first:
             self.block(then, tail=tail)
         after = self.env
         self.env = dict(kept)
         with self.before() as second:
             self.block(otherwise, tail=tail)
-        self.env = {**after, **self.env}
+        self.branches -= 1
+        for name, bound in after.items():
+            other = self.env.get(name, bound)
+            if other is not bound and isinstance(bound, Array | Alias) and not _ends(then) and not _ends(otherwise):
+                raise self.module.wrong(
+                    statement, f"`{name}` is another list in each branch", "make the list once, and change its elements"
+                )
+        self.env = {**after, **self.env} if not _ends(otherwise) else {**self.env, **after}
         if first or second:
             if not first:
                 condition, first, second = _negated(condition), second, first
@@ -469,7 +499,6 @@ class Statements(Expressions):
         variable = self.loop_name(wanted)
         at = ast.Name(variable, span)
         low = Bound.of(0)
-        kept = dict(self.env)
         names = {part.id for part in python.walk(statement.target) if isinstance(part, python.Name)}
         for name in names & {each for each, bound in self.env.items() if isinstance(bound, Scalar | Array)}:
             raise self.module.wrong(
@@ -481,23 +510,34 @@ class Statements(Expressions):
             self.env[wanted] = Alias(at)
         else:
             self.ordinals[id(statement)] = at
-            self.bind(statement.target, many.item(at))
         for array in self.arrays:
             if array.loop is statement:
                 array.length = many.length
         self.loops.append(many.length)
         self.around.append(loop)
         with self.before() as inner:
+            if not direct:
+                self.bind(statement.target, self._held(many.item(at)))
             self.block(statement.body, tail=False)
         self.around.pop()
         self.loops.pop()
-        self.env = {**self.env, **{name: kept[name] for name in names if name in kept}}
-        for name in names - kept.keys():
+        for name in names:
             self.env.pop(name, None)
             self.gone.add(name)
         high = low.plus(many.length).plus(-1)
         body = self._stopping(tuple(inner), loop, span)
         self.emit(ast.For(variable, low.expression(span), high.expression(span), body, span))
+
+    def _held(self, item: Item) -> Item:
+        """The item, with elements of lists that may change kept as they are now."""
+        if isinstance(item, tuple):
+            return tuple(self._held(each) for each in item)
+        changes = {array.name for array in self.arrays}
+        if isinstance(item, ast.Element) and item.name in changes:
+            held = ast.Name(self.fresh("element"), item.span)
+            self.emit(ast.Assign(held, item, item.span))
+            return held
+        return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
         """The body of a loop that its flag ends."""
@@ -596,17 +636,19 @@ class Statements(Expressions):
             )
         bound: dict[str, Scalar | Alias | Array] = {}
         for name in names:
-            value = given.get(name, defaults.get(name))
-            assert value is not None
+            value = given.get(name)
+            if value is None:
+                kept, self.env = self.env, {}  # a default knows the names of the file alone
+                bound[name] = Alias(self.expr(defaults[name]))
+                self.env = kept
+                continue
             array = self.array(value)
             if array is not None:
                 bound[name] = array
                 continue
             before = len(self.out)
             found = self.expr(value)
-            if len(self.out) > before or not isinstance(
-                found, ast.Name | ast.Element | ast.Number | ast.Eps | ast.Truth
-            ):
+            if len(self.out) > before or not isinstance(found, ast.Name | ast.Number | ast.Eps | ast.Truth):
                 constant = not _mentions_variables(found, self.constants)
                 if not constant:
                     held = ast.Name(self.fresh(name), found.span)

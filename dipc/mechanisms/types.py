@@ -57,6 +57,10 @@ class Bound:
         terms = tuple((name, c * scale) for name, c in left.terms if scale)
         return Bound(left.constant * scale, terms, left.value * scale)
 
+    def at(self, constants: Mapping[str, Fraction]) -> Fraction:
+        """The value for these constants."""
+        return self.constant + sum((c * constants[name] for name, c in self.terms), Fraction(0))
+
     def expression(self, span: Span) -> ast.Expr:
         """As a program has it, `m - 1`."""
         found: ast.Expr | None = None
@@ -96,7 +100,7 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
                     return one.plus(two)
                 case BinaryOp.SUBTRACT:
                     return one.plus(two.times(Bound.of(-1)))
-                case BinaryOp.MULTIPLY:
+                case BinaryOp.MULTIPLY if not (one.terms and two.terms):
                     return one.times(two)
                 case BinaryOp.DIVIDE if two.value and not two.terms:
                     return one.times(Bound.of(1 / two.value))

@@ -1,0 +1,109 @@
+"""Without noise a mechanism gives what Python gives: for every input of functions in which the two could differ; and
+what would be read wrongly is refused."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import dipc
+from dipc.text.core import DomType
+
+FILE = Path(__file__).with_name("deterministic.py")
+
+
+@cache
+def module() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("deterministic_functions", FILE)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+NAMES = [
+    "shadowed_default",
+    "element_kept",
+    "swapped",
+    "nested_break",
+    "continue_deep",
+    "growing",
+    "three_values",
+    "none_or_number",
+    "strings",
+    "loop_with_flag",
+    "reductions",
+    "first_best",
+    "helpers",
+    "chained",
+    "backwards",
+    "zipped",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_those_of_python(name: str) -> None:
+    mechanism = getattr(module(), name)
+    core = mechanism.program.core
+    domains = [core.slots[slot].type for slot in core.inputs]
+    for values in product(*(domain.values for domain in domains if isinstance(domain, DomType))):
+        given = [value if isinstance(value, str) else int(value) for value in values]
+        assert mechanism(*given, eps=1) == mechanism._function(*given, eps=1), given
+
+
+REFUSED = {
+    "another list in each branch": """
+    if x > 0:
+        xs = [0] * 2
+    else:
+        xs = [1] * 2
+    return xs
+""",
+    "becomes another one in a loop or a branch": """
+    xs = [x, x]
+    for i in range(2):
+        xs = [y + 1 for y in xs]
+    return xs
+""",
+    "changes a list of its caller": """
+    xs = [0, 0]
+    return xs[0] + change(xs)
+""",
+    "is not known before the mechanism runs": """
+    xs = [0] * (m * n)
+    return xs
+""",
+    "is used after its loop": """
+    for i in range(3):
+        pass
+    return i
+""",
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_would_be_read_wrongly_is_refused(said: str, tmp_path: Path) -> None:
+    text = "import dipc\n\n\ndef change(xs):\n    xs[0] = 1\n    return 1\n\n\n@dipc.mechanism(m=2, n=2)\n"
+    file = tmp_path / "f.py"
+    file.write_text(f"{text}def f(x: dipc.Finite[0:4], eps):{REFUSED[said]}", encoding="utf-8")
+    with pytest.raises(dipc.DiagnosticError, match=said):
+        dipc.load(f"{file}::f")
+
+
+def test_constants_that_are_given_change_lengths_and_none(tmp_path: Path) -> None:
+    """Lengths and the value that stands for None are said by constants: another one is another program."""
+    file = tmp_path / "f.py"
+    file.write_text(
+        "import dipc\n\n\n@dipc.mechanism(m=2)\ndef f(x: dipc.Finite[0:9], eps, T: dipc.Const = 3):\n"
+        "    for i in range(m):\n        if i == x:\n            return i + T\n    return None\n",
+        encoding="utf-8",
+    )
+    for m, x, out in ((2, 1, "4"), (2, 2, "2"), (5, 4, "7"), (5, 5, "2")):
+        (outcome,) = dipc.load(f"{file}::f", m=m).outcomes({"x": x})
+        assert outcome.output == {"out": out}
