@@ -152,6 +152,29 @@ def privacy(wanted: tuple[str, ...], as_json: bool) -> None:
 
 
 @main.command()
+def dipapprox() -> None:
+    """DiPApprox's benchmark families with Gaussian and Laplace noise, with its published times beside ours.
+
+    The exit code is 1 where a verdict is not what was found before.
+    """
+    from rich.table import Table
+
+    from benchmarks.privacy.dipapprox import run
+
+    table = Table("program", "pairs", "verdict", "seconds", "published")
+    wrong = False
+    for found in run():
+        entry = found.entry
+        wrong |= found.verdict != entry.verdict
+        published = "" if entry.published is None else f"{entry.published:g}"
+        pairs = "all" if entry.all_pairs else "one"
+        table.add_row(f"{entry.name}, N = {entry.number}", pairs, found.verdict, f"{found.seconds:.2f}", published)
+    _console().print(table)
+    if wrong:
+        raise SystemExit(1)
+
+
+@main.command()
 def libraries() -> None:
     """Real mechanisms of OpenDP and diffprivlib against what their documentation promises; needs the extra `libraries`.
 

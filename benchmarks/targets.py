@@ -96,6 +96,10 @@ def measure(kind: str, arguments: Sequence[str]) -> Measured:
         from benchmarks.privacy.goals import TASKS
 
         TASKS[arguments[0]]()
+    elif kind == "gaussian":
+        from benchmarks import gaussian
+
+        gaussian.TASKS[arguments[0]]()
     else:
         raise ValueError(kind)
     seconds = time.process_time() - start
@@ -184,12 +188,14 @@ def _all_inputs() -> list[Goal]:
 
 
 def _privacy() -> list[Goal]:
+    from benchmarks import gaussian
     from benchmarks.privacy.goals import GOALS
 
-    goals = []
-    for name, (names, limit) in GOALS.items():
-        goals.append(_slowest(name, limit, {task: _measured("privacy", task) for task in names}))
-    return goals
+    return [
+        _slowest(name, limit, {task: _measured(kind, task) for task in names})
+        for kind, goals in (("privacy", GOALS), ("gaussian", gaussian.GOALS))
+        for name, (names, limit) in goals.items()
+    ]
 
 
 def _slowest(name: str, limit: float, found: Mapping[str, Measured], remark: str = "") -> Goal:

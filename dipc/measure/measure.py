@@ -558,7 +558,8 @@ class UnexpandedBound:
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
         """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
-        work = 2 * bits + 64
+        normal = all(isinstance(factor, NormalMeasure) for each in self.products for factor in each.factors or ())
+        work = bits + 64 if normal else 2 * bits + 64
         while work <= MOST_BITS:
             with precision(work, 1):
                 (ball,) = self.series(eps).coeffs() or [flint.arb(0)]

@@ -63,6 +63,9 @@ from dipc.sign.normal import NormalFunction, normal_function
 #: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
 MOST_STEPS, MOST_NODES, MOST_PIECES = 20_000, 200, 200
 
+#: Bits beyond those of the error of a value.
+_GUARD = 24
+
 #: The ellipses that the rule of Gauss and Legendre is bounded with.
 _ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 12)))
 
@@ -268,7 +271,9 @@ class NormalMeasure:
         """That in eps around `center`, of which `eps` is eps/κ, `near` its center."""
         if self.center is None:
             return self.pieces[0].given(flint.arb_series([0]), eps)
-        length, bits = flint.ctx.cap, flint.ctx.prec // 2
+        length = flint.ctx.cap
+        # Nothing cancels in a value alone.
+        bits = flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
         total, error = flint.arb_series([0]), flint.arb(0)
         for piece in self.pieces:
             # A value alone needs no disk.
@@ -575,7 +580,26 @@ def _merged(event: Event) -> tuple[list[Spread], _Rows]:
     for place, (_, direction) in enumerate(classes):
         for position, c in direction:
             rows[position][0][place] = c
-    return list(classes.values()), [(row, d) for row, d in rows]
+    return list(classes.values()), _without_implied(rows)
+
+
+def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _Rows:
+    """Without differences x - y + d >= 0 that two others, x - z + a >= 0 and z - y + b >= 0 with a + b <= d, imply."""
+    differences: dict[tuple[int, int], Fraction] = {}
+    others: list[tuple[dict[int, Fraction], Fraction]] = []
+    for row, d in rows:
+        (x, a), (y, b) = (*row.items(), (-1, _ZERO), (-1, _ZERO))[:2]
+        if len(row) == 2 and a == -b:
+            pair = (x, y) if a > 0 else (y, x)
+            differences[pair] = min(d / abs(a), differences.get(pair, d / abs(a)))
+        else:
+            others.append((row, d))
+    kept = dict(differences)
+    for (x, y), d in differences.items():
+        through = (z for z, end in kept if end == y and z != x and (x, z) in kept)
+        if any(kept[x, z] + kept[z, y] <= d for z in through):
+            del kept[x, y]
+    return [*others, *(({x: _ONE, y: -_ONE}, d) for (x, y), d in kept.items())]
 
 
 def _spread(noise: Noise, factor: Fraction) -> Spread:

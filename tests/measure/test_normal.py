@@ -348,3 +348,14 @@ def test_a_series_of_a_mixed_star(seed: int) -> None:
                 rest = most * flint.arb(to_fmpq(abs(share))) ** length / flint.arb(to_fmpq(1 - abs(share)))
                 assert abs(value - there) <= rest.upper() + value.rad() + there.rad()
                 assert rest < 1e-2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_others_imply_is_left_out(seed: int) -> None:
+    """Of three in an order, with room between them, the first and the last need no comparison of their own."""
+    chance = random.Random(seed)
+    noises = tuple(normal(F(chance.randint(1, 4)), F(chance.randint(-2, 2))) for _ in range(3))
+    a, b, spare = (F(chance.randint(-1, 2), 2) for _ in range(3))
+    chain = (at_least({0: 1, 1: -1}, a), at_least({1: 1, 2: -1}, b))
+    implied = at_least({0: 2, 2: -2}, 2 * (a + b + abs(spare)))
+    assert enclosure(Event(noises, (*chain, implied)), F(3, 2)) == enclosure(Event(noises, chain), F(3, 2))
