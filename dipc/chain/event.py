@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dipc.chain.chain import Chain, ExitState
 from dipc.chain.constraints import Affine, Constraint, Terms, affine_text, centered, comparison_text, irredundant
-from dipc.chain.state import Choice, ChoiceWeight, Comparison, Mark, NoiseVar, State, nonnegative
+from dipc.chain.state import Choice, ChoiceWeight, Comparison, Mark, NoiseVar, NoiseWeight, State, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
@@ -137,6 +137,15 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
     return ComponentTemplate(tuple(members), tuple(sorted(inputs)), tuple(sorted(balls)), noises, templates)
 
 
+def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
+    """That one noise, which the state does not know, falls into an interval."""
+    noise = NoiseVar(member, -1, "", None, weight.law, weight.rate, Affine.number(weight.mean))
+    form = Affine.noise(member)
+    sides = [] if weight.low is None else [form - Affine.number(weight.low)]
+    sides += [] if weight.high is None else [Affine.number(weight.high) - form]
+    return _component({member: noise}, [AffineBound(side, None) for side in sides])
+
+
 def _noise(noise: NoiseVar) -> _NoiseTemplate:
     mean = noise.mean
     assert not mean.noises
@@ -200,8 +209,11 @@ class EventTemplate:
         return all(balls[slot].radius > 0 for slot in self.random_balls)
 
 
-def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = ()) -> EventTemplate:
-    """The template for an exit when the real and int outputs `balls` are to lie in balls.
+def template(
+    program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
+) -> EventTemplate:
+    """The template for an exit when the real and int outputs `balls` are to lie in balls, and other noise falls into
+    the `intervals`.
 
     An output that was never assigned lies in no ball.
     """
@@ -225,6 +237,7 @@ def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] =
             random_balls.append(slot)
         bounds.append(AffineBound(value, slot))
     parts = components(exit_state.noises, bounds)
+    parts += tuple([_interval(-1 - number, each) for number, each in enumerate(intervals) if each.is_bounded])
     inputs = {slot for component in parts for slot in component.inputs}
     inputs.update(slot for guard in guards for slot, _ in guard.form.inputs)
     inputs.update(slot for _, form in points for slot, _ in form.inputs)

@@ -20,7 +20,7 @@ from dipc.chain.flow import Flow, slots_in
 from dipc.chain.state import NoiseWeight
 from dipc.noise.law import Law
 from dipc.text import core as operations
-from dipc.text.ast import Role
+from dipc.text.ast import CompareOp, Role
 from dipc.text.core import (
     Apply,
     AssignComparison,
@@ -81,8 +81,7 @@ def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | 
         for low, high in pairwise((None, *places, None)):
             yield low, high, _between(low, high)
         return
-    starts = sorted({Fraction(edge) for place in places for edge in (ceil(place), floor(place) + 1)})
-    for start, end in pairwise((None, *starts, None)):
+    for start, end in pairwise((None, *places, None)):
         last = None if end is None else end - 1
         yield start, last, start if start is not None else Fraction(0) if last is None else last
 
@@ -118,7 +117,10 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """All that the noise drawn at a label may be compared with, increasing; None where that is too much."""
+    """All that the noise drawn at a label may be compared with, increasing; where it is an integer the least integers
+    above all that comparisons may tell apart. None where that is too much."""
+    draw = flow.program.instructions[label]
+    assert isinstance(draw, SampleNoise)
     result: set[Fraction] = set()
     pending, seen = [*flow.successors[label]], set[int]()
     while pending:
@@ -134,12 +136,30 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
             factors = _values(factor, flow.program.slots)
             if constants is None or factors is None:
                 return None
-            result |= {-constant / c for constant, c in product(_numbers(constants), _numbers(factors)) if c}
+            for constant, c in product(_numbers(constants), _numbers(factors)):
+                if c:
+                    place = -constant / c
+                    result |= _starts(instruction.op, place, rising=c > 0) if draw.law.whole else {place}
             if len(result) > _MOST_PLACES:
                 return None
         if not flow.must_write[here] >> slot & 1:
             pending += flow.successors[here]
     return tuple(sorted(result))
+
+
+def _starts(op: CompareOp, place: Fraction, *, rising: bool) -> set[Fraction]:
+    """The integers from which on c·(x - place) ~ 0 is another truth value than just before, for a positive c or, where
+    the left side is not `rising`, a negative one."""
+    at, after = Fraction(ceil(place)), Fraction(floor(place) + 1)
+    match op:
+        case CompareOp.EQ | CompareOp.NE:
+            return {at, after}
+        case CompareOp.GT | CompareOp.LE:
+            return {after if rising else at}
+        case CompareOp.GE | CompareOp.LT:
+            return {at if rising else after}
+        case _:
+            assert_never(op)
 
 
 def _values(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:

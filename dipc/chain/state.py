@@ -289,6 +289,11 @@ class NoiseWeight:
     low: Fraction | None
     high: Fraction | None
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it may be less than 1."""
+        return self.low is not None or self.high is not None
+
     def __str__(self) -> str:
         ends = [f"at least {self.low}"] * (self.low is not None) + [f"at most {self.high}"] * (self.high is not None)
         return " and ".join(ends) or "anything"

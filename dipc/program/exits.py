@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field
 from fractions import Fraction
 from heapq import heappop, heappush
+from math import prod
 from typing import TYPE_CHECKING
 
 from dipc.algebra.absorption import Factor, SumOfIncrements, absorption_weights
@@ -25,6 +27,7 @@ from dipc.chain.state import (
     ExpressionWeight,
     Fault,
     Mark,
+    NoiseWeight,
     SlotValue,
     State,
     initial_state,
@@ -53,21 +56,81 @@ if TYPE_CHECKING:
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
-def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> dict[int, Closed]:
-    """By the node of an exit, the total weight of the paths to it, for a program that makes choices.
+@frozen
+class ExitWeights:
+    """By the node of an exit: the total weight of the paths to it, and, where there is only one, the intervals that
+    finite noise falls into on it. These are independent, so that they are events of their own, and no factors of the
+    weight: their product may be long. What is not listed has the weight 1, and no intervals."""
+
+    weights: Mapping[int, Closed]
+    intervals: Mapping[int, tuple[NoiseWeight, ...]]
+
+
+def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
+    """How likely the choices lead to each exit, for a program that makes choices.
 
     Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
     """
     found = reach(chain)
     if not chain.flow.forward:
         _require_ends(chain, found, weights)
+    alone = _only_paths(found) if chain.flow.places else {}
+    nowhere = {NOWHERE}
+    if alone:
+        nowhere |= (found.edges.keys() | found.ends) - _leading_to(found, found.ends - nowhere - alone.keys())
     # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
     edges = {
-        node: [(goal, ExpPoly.one() if goal == NOWHERE else _weight(chosen, weights)) for goal, chosen in steps]
+        node: [
+            (NOWHERE, ExpPoly.one()) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
+        ]
         for node, steps in found.edges.items()
+        if node not in nowhere
     }
-    reached = absorption_weights(edges, found.start, found.ends, limits, frozenset({NOWHERE}))
-    return {node: simplest(weight) for node, weight in reached.items()}
+    total_weights: dict[int, Closed] = {}
+    if found.start not in nowhere:
+        ends = (found.ends - alone.keys()) | ({NOWHERE} if alone else set())
+        reached = absorption_weights(edges, found.start, ends, limits, frozenset({NOWHERE}))
+        total_weights |= {node: simplest(weight) for node, weight in reached.items()}
+    intervals = {}
+    for node, path in alone.items():
+        intervals[node] = tuple([weight for weight in path if isinstance(weight, NoiseWeight)])
+        others = [weights.closed(weight) for weight in path if not isinstance(weight, NoiseWeight)]
+        if others:
+            total_weights[node] = simplest(prod(others[1:], start=others[0]))
+    return ExitWeights(total_weights, intervals)
+
+
+def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
+    """By the node of an exit the choices on the path to it, where there is one path, and finite noise on it. Nothing
+    leads back."""
+    before: dict[int, list[tuple[int, tuple[ChoiceWeight, ...]]]] = {}
+    for node, steps in reached.edges.items():
+        for goal, chosen in steps:
+            before.setdefault(goal, []).append((node, chosen))
+    paths: dict[int, tuple[ChoiceWeight, ...]] = {}
+    for end in reached.ends - {NOWHERE}:
+        node, path = end, list[ChoiceWeight]()
+        while len(before.get(node, ())) == 1 and len(before[node][0][1]) <= 1:
+            ((node, chosen),) = before[node]
+            path += chosen
+        if node == reached.start and any(isinstance(weight, NoiseWeight) for weight in path):
+            paths[end] = tuple(reversed(path))
+    return paths
+
+
+def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
+    """The nodes from which one of these ends can be reached, with these."""
+    before: dict[int, list[int]] = {}
+    for node, steps in reached.edges.items():
+        for goal, _ in steps:
+            before.setdefault(goal, []).append(node)
+    pending, leading = list(ends), set(ends)
+    while pending:
+        for node in before.get(pending.pop(), ()):
+            if node not in leading:
+                leading.add(node)
+                pending.append(node)
+    return leading
 
 
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
@@ -406,6 +469,7 @@ class Exits:
     program: CoreProgram
     states: tuple[ExitState, ...]
     weights: Mapping[int, Closed]
+    intervals: Mapping[int, tuple[NoiseWeight, ...]] = field(default_factory=dict)
 
     def towards(self, wanted: Mapping[int, Value], balls: Collection[int] = ()) -> Iterator[Exit]:
         """Those with these finite outputs, which must be observed, for real and int outputs `balls` in balls to come:
@@ -422,7 +486,7 @@ class Exits:
 
     def _exits(self, states: Iterable[ExitState], balls: Collection[int]) -> Iterator[Exit]:
         for state in states:
-            event = template(self.program, state, balls)
+            event = template(self.program, state, balls, self.intervals.get(state.node, ()))
             if event.possible:
                 yield Exit(state, event, self.weights.get(state.node))
 
@@ -444,7 +508,10 @@ def exits(
         if counted is not None:
             return Exits(flow.program, counted.states, counted.weights)
     chain = explore(flow, finite, wanted, limits, observed=observed, possible=weights.possible)
-    return Exits(flow.program, chain.exits, exit_weights(chain, weights, limits) if flow.chooses else {})
+    if not flow.chooses:
+        return Exits(flow.program, chain.exits, {})
+    reached = exit_weights(chain, weights, limits)
+    return Exits(flow.program, chain.exits, reached.weights, reached.intervals)
 
 
 def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:

@@ -98,7 +98,10 @@ class Weights:
 
     def possible(self, weight: ChoiceWeight) -> bool:
         """Whether the weight is not 0 for every eps."""
-        # Those of the exponential mechanism are positive, and each is as long as there are scores.
+        # Those of the exponential mechanism are positive, and each is as long as there are scores; noise that may be
+        # anything falls into every interval.
+        if isinstance(weight, NoiseWeight) and weight.law.is_positive and weight.law.least is None:
+            return True
         return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:

@@ -9,8 +9,11 @@ import pytest
 
 ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
 
-#: The text, its tree and the walk through it, and the names of types; not what is made of them.
+#: The text, its tree and the walk through it, and the names of types; not what is made of them. Beside them the
+#: numbers that a program may have, and how classes are made.
 KNOWN = (
+    "dipc.algebra.reals",
+    "dipc.frozen",
     "dipc.text.diagnostic",
     "dipc.text.ast",
     "dipc.text.core",
