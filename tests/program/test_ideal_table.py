@@ -165,8 +165,9 @@ def test_what_is_missing() -> None:
     assert diagnostic(lambda: dipc.check(sparse))[0] == "E1111"
     assert diagnostic(lambda: dipc.check(sparse, [], inputs="q = 0"))[0] == "E1114"
     assert diagnostic(lambda: dipc.table(sparse, "all"))[:2] == ("E1112", "all inputs cannot be written as a table")
-    with pytest.raises(TypeError, match=r"the program is what dipc\.load gives, not str"):
-        dipc.table("sparse.dip", "q = 0")
+    assert diagnostic(lambda: dipc.table("sparse.dip", "q = 0"))[:2] == ("E0802", "there is no file `sparse.dip`")
+    with pytest.raises(TypeError, match=r"the program is what dipc\.load gives.*, not int"):
+        dipc.table(7, "q = 0")  # type: ignore[arg-type]
 
 
 def test_a_partial_ideal_stops_the_check() -> None:
