@@ -57,6 +57,13 @@ def test_other_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert page["html"].startswith("<!doctype html>")
 
 
+def test_a_command_without_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (only,) = asked("prob", '--input "q=(-1,0,1)"', table=False)
+    assert (only["kind"], only["code"], only["errors"]) == ("answer", 0, "")
+    assert "sum  1, exactly" in only["text"]
+
+
 def test_an_option_that_only_the_command_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     first, _ = asked("check", "--strict=rows --beta 1")

@@ -22,7 +22,8 @@ export function showAnswer(event, asked) {
   const [first, ...others] = (text || errors).split("\n");
   const broken = others.findIndex((line) => !/^ {2}\S/.test(line));
   const line = [first, ...others.slice(0, Math.max(0, broken)).map((part) => part.trim())].join(" ");
-  element("verdict").className = MOODS[code] ?? "bad";
+  const plain = code === 0 && asked.startsWith("prob"); // an answer that is no verdict, and has no report
+  element("verdict").className = plain ? "" : MOODS[code] ?? "bad";
   element("verdict").hidden = false;
   element("asked").textContent = asked;
   element("line").textContent = text ? line : "No answer";
@@ -30,7 +31,7 @@ export function showAnswer(event, asked) {
   element("took").textContent = `${seconds < 1 ? Math.max(1, Math.round(seconds * 1000)) + " ms" : seconds.toFixed(1) + " s"}`;
   document.querySelector(".tabs").hidden = false;
   element("report").classList.add("old");
-  if (code === 2 || code === 70 || !text) { element("report").replaceChildren(); choose("text"); }
+  if (plain || code === 2 || code === 70 || !text) { element("report").replaceChildren(); choose("text"); }
 }
 
 export function showPage(html) {

@@ -9,6 +9,7 @@ const FIELDS = {
   "--adjacent": ["adjacent", "linf:1, l1:1 or hamming:1"],
   "--budget": ["budget", "eps"],
   "--delta": ["delta", "0"],
+  "--input": ["input", "q = (-1, 0, 1)"],
   "--for": ["for", "eps, alpha, beta or gamma"],
 };
 const ACCURACY = ["--beta", "--inputs", "-D", "--alpha", "--gamma", "--eps"];
@@ -18,6 +19,7 @@ export const COMMANDS = {
   privacy: { fields: ["--adjacent", "--inputs", "-D", "--budget", "--delta", "--eps"], table: false },
   tighten: { fields: ACCURACY, table: true },
   solve: { fields: [...ACCURACY, "--for"], table: true },
+  prob: { fields: ["--input", "-D", "--eps"], table: false },
 };
 
 export function makeClaim(host, changed) {

@@ -37,11 +37,22 @@ function show({ command, program, table, options }) {
   tableName = table?.name ?? program.name.replace(/(\.dip)?$/, ".csv");
   element("rows").value = table?.text ?? "";
   element("table").open = false;
-  editor.show(program.text);
+  const { about, text } = described(program.text);
+  element("about").textContent = about;
+  element("about").hidden = !about;
+  editor.show(text);
   setting = false;
   showNothing();
   if (engine.busy) { stop(); }
   ask();
+}
+
+// The comment that opens a program says what it is: it stands beside the program, not above it.
+function described(text) {
+  const lines = text.split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("#"));
+  if (end <= 0) { return { about: "", text }; }
+  return { about: lines.slice(0, end).map((line) => line.replace(/^#+ ?/, "")).join(" "), text: lines.slice(end).join("\n") };
 }
 
 function chooseCommand() {
@@ -193,7 +204,7 @@ function meant(entry) {
 async function follow() {
   const linked = await fromFragment(location.hash);
   if (linked) { element("gallery").value = ""; show(linked); return; }
-  const at = gallery.entries.findIndex((entry) => entry.program === "benchmarks/sparse.dip");
+  const at = gallery.entries.findIndex((entry) => entry.program === "docs/programs/busy.dip");
   element("gallery").value = String(at);
   show(meant(gallery.entries[at]));
 }
