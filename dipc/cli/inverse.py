@@ -41,6 +41,7 @@ from dipc.inverse.question import asked as question_of
 from dipc.inverse.question import claims_of
 from dipc.inverse.solution import DIGITS, Wanted
 from dipc.inverse.solve import solved
+from dipc.inverse.solve_constant import ConstantGrid, solve_constant
 from dipc.inverse.tighten import Tightest, tightest
 from dipc.outcome import solve as solutions
 from dipc.outcome import tighten as factors
@@ -229,6 +230,8 @@ What is asked for holds at every row, and for every eps of --eps:
   gamma  the exact tolerance: the least gamma, certified from both sides
   beta   the largest 1 - Pr of all rows, as closed forms in eps
   error  the largest expected error of all rows, as closed forms in eps
+  "T in 1..100"  the values of a constant for which the claim holds, of
+         these, each decided by itself; "T in 0..2 by 1/4", "T in {1, 3}"
   alpha  the least alpha such that all rows with dd > alpha hold; for every
          real input t/eps, with the least t
 Every digit shown is one of the number.
@@ -242,14 +245,15 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.command(epilog=_SOLVE_EPILOG)
 @program_argument
 @click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@click.option(
-    "--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma", "error"]), help="What is asked for."
-)
+@click.option("--for", "wanted", metavar="eps|alpha|beta|gamma|error|RANGE", help="What is asked for.")
 @inputs_option
 @define_option
 @for_all_option
 @claim_options(gamma=" free: any.", eps="1/2 or ")
 @error_options
+@click.option("--adjacent", metavar="ADJACENCY", help="Of a constant: for which it is private, for such as linf:1.")
+@click.option("--budget", metavar="K*eps", help="The budget of that claim; eps by default.")
+@click.option("--delta", metavar="EXPR", help="The delta of that claim; 0 by default.")
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @format_option("text", "json")
 @output_option
@@ -275,6 +279,12 @@ def solve(**given: Any) -> ExitCode:
     with progress:
         program = work.program()
     options = replace(asked.options, progress=progress)
+    if wanted not in (*Wanted, "error"):
+        with progress:
+            grid = ConstantGrid.parse(wanted, program)
+            progress.stage(f"solving {program.name} for {grid.name}")
+            values = solve_constant(program, asked.table, grid, options)
+        return output.deliver(solutions.constant_outcome(values, str(asked.program_path)), asked.command("solve"))
     if wanted == "error":
         program, options = about_errors(program, options)
     engine = work.engine(program)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dipc.algebra.numbers import decimal
-from dipc.decide.obligation import EndPoint
+from dipc.decide.obligation import EndPoint, Verdict
 from dipc.inverse.solution import (
     AlphaSolution,
     BetaSolution,
@@ -17,6 +17,7 @@ from dipc.inverse.solution import (
     Span,
     Status,
 )
+from dipc.inverse.solve_constant import ConstantSolution
 from dipc.outcome.classes import where
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone
 from dipc.outcome.tighten import about_question
@@ -253,3 +254,49 @@ def _span(span: Span) -> str:
 
 def _end(end: EndPoint) -> str:
     return "∞" if end.high is None else cell_text(end.low, end.high)
+
+
+def constant_outcome(found: ConstantSolution, path: str) -> Outcome:
+    """The answer for a constant of the program, on a grid."""
+    holds, undecided = found.holds, found.undecided
+    standing = Standing.OPEN if undecided and not holds else Standing.HOLDS if holds else Standing.FAILS
+    return Outcome(
+        program=found.program,
+        line=_constant_headline(found),
+        standing=standing,
+        tone=standing.tone,
+        parts=lambda: _constant_parts(found, path),
+        record=found.as_json,
+        interrupted="interrupted\n" if found.interrupted else None,
+        result=found,
+    )
+
+
+def _constant_headline(found: ConstantSolution) -> str:
+    tried = f"of {len(found.verdicts)} values tried"
+    if not found.holds:
+        if found.undecided:
+            return f"UNDECIDED: the claim is proved for no {found.name} {tried}, and open for {len(found.undecided)}"
+        return f"NO SOLUTION: the claim fails for every {found.name} {tried}"
+    least, greatest = found.holds[0], found.holds[-1]
+    if least == greatest:
+        return f"the claim holds for {found.name} = {rational(least)} alone, {tried}"
+    between = [value for value in found.verdicts if least <= value <= greatest]
+    gaps = len(between) - len(found.holds)
+    rest = "" if not gaps else f", but not for {gaps} between"
+    return f"least {found.name} {rational(least)}, greatest {rational(greatest)}{rest}: {len(found.holds)} {tried}"
+
+
+def _constant_parts(found: ConstantSolution, path: str) -> Iterator[Part]:
+    yield GAP
+    claim = [(name, text) for name, text in found.claim.items() if text]
+    yield Fields([("program", f"{found.program} ({path})"), *claim])
+    yield GAP
+    for verdict, word in ((Verdict.ACCURATE, "holds"), (Verdict.INACCURATE, "fails"), (Verdict.UNDECIDED, "open")):
+        values = [value for value, one in found.verdicts.items() if one is verdict]
+        if values:
+            text = ", ".join(map(str, values[:_MOST_SPANS])) + (", …" if len(values) > _MOST_SPANS else "")
+            yield Fields([(f"{word} for", f"{found.name} in {{{text}}}")])
+    for value, why in list(found.refused.items())[:1]:
+        yield Fields([("refused", f"{found.name} = {value}: {why}")])
+    yield Fields([("others", "nothing is said of values between these: each was decided by itself")])
