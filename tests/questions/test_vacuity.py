@@ -94,7 +94,7 @@ def test_a_gamma_that_no_output_can_use() -> None:
 def test_the_suggested_metric_uses_gamma() -> None:
     text = "program p; input x : {0, 1}; output y : {0, 1}; ideal { y <- x } y <- choose { 0 : 1/2, 1 : 1/2 }"
     (warning,) = dipc.check(dipc.load(text), beta="1/2", gamma=1).warnings
-    metric = warning.notes[1].split("`")[1]
+    metric = warning.notes[0].split("`")[1]
     report = dipc.check(dipc.load(text.replace("ideal", f"{metric} ideal")), beta="1/2", gamma=1)
     assert report.warnings == ()
     assert str(report.rows[0].closed_form) == "1"
