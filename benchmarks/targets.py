@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -47,6 +47,7 @@ def measure_all(runs: int = 3) -> list[Goal]:
         *_all_inputs(),
         *_tasks(),
         *_privacy(),
+        *_runs(),
         *certificates.goals(),
         *changes.goals(),
     ]
@@ -228,6 +229,24 @@ def _sparse(runs: int) -> list[Goal]:
         Goal("Sparse, m = 100, one row", 2, slowest[100], "s CPU", _OF_SHAPES, megabytes=largest[100]),
         Goal("Sparse, growth up to m = 200", 2.5, exponent, "exponent of m", remark, megabytes=largest[200]),
     ]
+
+
+def _runs() -> Iterator[Goal]:
+    """Runs with exact noise, after one that finds out what all of them share."""
+    import dipc
+
+    asked: tuple[tuple[str, str, dict[str, object], dict[str, int], int, int], ...] = (
+        ("Sparse, m = 3", "sparse", {"q": (-1, 0, 1)}, {}, 250, 4000),
+        ("discrete Laplace", "libraries/discrete_laplace", {"x": 0}, {}, 50, 20_000),
+        ("noisy max, m = 30", "noisy_max", {"q": (0,) * 30}, {"m": 30}, 2500, 400),
+    )
+    for name, path, values, constants, limit, count in asked:
+        program = dipc.load(Path(__file__).parent / f"{path}.dip", **constants)
+        program.run(values, "1/2", 100)
+        begun = time.process_time()
+        found = program.run(values, "1/2", count)
+        each = (time.process_time() - begun) / count * 1e6
+        yield Goal(f"`run`, {name}", limit, each, "µs CPU a run", f"{found.random_bits / count:.0f} random bits a run")
 
 
 def _long_row() -> Goal:

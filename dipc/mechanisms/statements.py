@@ -467,6 +467,8 @@ class Statements(Expressions):
         )
 
     def _jump(self, statement: python.Break | python.Continue) -> None:
+        if not self.around:
+            raise self.module.wrong(statement, f"`{self.module.text(statement)}` stands outside of a loop")
         loop = self.around[-1]
         if isinstance(statement, python.Continue):
             return

@@ -316,3 +316,10 @@ def ideal_with_other_input(q: dipc.Real, eps):
 @dipc.mechanism()
 def ümlaut(größe: dipc.Real, eps):
     return "ß" if dipc.laplace(größe, scale=1 / eps) > 0 else "ss"
+
+
+@dipc.mechanism()
+def jump_outside(q: dipc.Real, eps):
+    if q > 0:
+        break
+    return dipc.laplace(q, scale=1 / eps) > 0
