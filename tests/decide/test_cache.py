@@ -429,3 +429,20 @@ def test_a_malformed_answer_is_decided_anew_with_a_warning(tmp_path: Path, answe
     assert err.startswith("warning: ")
     assert "could not be made out; what was asked was decided anew" in err
     assert check() == first
+
+
+def test_what_was_decided_before_ctrl_c_is_not_decided_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dipc.questions.question._PROGRESS_ROWS", 1)
+    program, table = heavy_table(8, m=3)
+
+    def interrupted(done: int, _total: int | None) -> None:
+        if done >= 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(dipc.Interrupted) as caught:
+        dipc.check(program, table, cache=tmp_path / "cache", progress=interrupted)
+    kept = len(caught.value.report.rows)
+    assert kept >= 5
+    resumed = dipc.check(program, table, cache=tmp_path / "cache")
+    assert resumed.effort.obligations <= len(table) - kept
+    assert texts(resumed) == texts(dipc.check(program, table))
