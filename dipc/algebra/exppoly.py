@@ -133,6 +133,10 @@ class ExpPoly:
         """The number of terms."""
         return len(self._poly)
 
+    def degree(self) -> int:
+        """The range of its exponents, in multiples of the unit in which they are written."""
+        return int(self._poly.degrees()[1])
+
     def coefficient_bits(self) -> int:
         """A bound on the bits of the coefficients over their common denominator."""
         coefficients = self._poly.coeffs()

@@ -16,7 +16,7 @@ from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import assert_never
 
-from dipc.chain.flow import Flow, slots_in
+from dipc.chain.flow import Flow, has_choices, slots_in
 from dipc.chain.state import NoiseWeight
 from dipc.noise.law import Law
 from dipc.text import core as operations
@@ -64,6 +64,11 @@ def with_finite_noise(flow: Flow) -> Flow:
     if not places or (others and not flow.chooses):
         return flow
     return replace(flow, chooses=True, draws=others, places=places)
+
+
+def without_finite_noise(flow: Flow) -> Flow:
+    """The same with all noise drawn."""
+    return replace(flow, chooses=has_choices(flow.program), draws=True, places={}) if flow.places else flow
 
 
 def intervals(

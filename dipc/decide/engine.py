@@ -19,6 +19,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dipc.above import VERSION
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.decide.decide import decide
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict
@@ -182,6 +183,11 @@ class Engine:
                     if tried.verdict is not Verdict.UNDECIDED:
                         return tried
                 measured = self.bounds.measure(bound)
+            elif obligation is not None and self._brief is not None and _has_dear_signs(measured):
+                tried = decide_by_series(obligation, self.bounds, self.limits)
+                # Where it fails, to some digits, takes the closed form.
+                if tried.verdict is Verdict.ACCURATE or (tried.verdict is Verdict.INACCURATE and self.digits is None):
+                    return replace(tried, bound=measured)
         except Undecided as undecided:
             if obligation is not None and _may_have_series(undecided):
                 if tried is None:
@@ -229,6 +235,16 @@ class Engine:
         measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
         measured, seconds = sum(one.measured for one in measurers), sum(one.seconds for one in measurers)
         return Spent(measured, self._obligations, seconds, self._sign_seconds)
+
+
+#: From how many terms on, and from which degree in e^{eps/n} on, the sign of a closed form takes longer than its Taylor
+#: polynomials.
+_MANY_TERMS, _HIGH_DEGREE = 400, 100_000
+
+
+def _has_dear_signs(form: ClosedForm) -> bool:
+    """Whether its sign is not found in a moment: its exponents have no large common unit."""
+    return any(len(part) >= _MANY_TERMS and part.degree() >= _HIGH_DEGREE for part in fraction_of(form.value))
 
 
 # --- The one loop that decides: it settles cases in order, looking ahead as far as the engine likes -------------------

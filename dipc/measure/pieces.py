@@ -571,6 +571,11 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
     return [(0, size.moved(l * point)) for l, size in terms]
 
 
+#: Where exponents have no large common unit, the sign of so many terms over so many multiples of it takes longer than
+#: Taylor polynomials: such a function is not worth to be expanded.
+_MANY_SPARSE_TERMS, _SPARSE_DEGREE = 2_000, 1_000_000
+
+
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
     """Raises LimitReached where all pieces of a product of powers, which is integrated piece by piece, have together
     more terms than there are steps left, where those with long coefficients count for several: the integral of
@@ -583,6 +588,10 @@ def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter
             product: SizedPiece = {0: Size(1, 0, 0, 0)}
             for piece, count in inside:
                 product = _product(product, _power(piece, count, meter), meter)
+            terms = sum([size.terms for size in product.values()])
+            degree = max([size.high for size in product.values()]) - min([size.low for size in product.values()])
+            if terms >= _MANY_SPARSE_TERMS and degree >= _SPARSE_DEGREE:
+                meter.spend(meter.limits.steps)
             for l in product:
                 denominator = lcm(denominator, l or 1)
                 meter.spend(weight(denominator.bit_length()) - 1)

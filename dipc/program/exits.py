@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from contextlib import suppress
+from dataclasses import field, replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import prod
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.absorption import Factor, SumOfIncrements, absorption_weights
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
-from dipc.algebra.limits import Limits
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
-from dipc.chain.finite_noise import finite_noise_slots
+from dipc.chain.finite_noise import finite_noise_slots, without_finite_noise
 from dipc.chain.flow import Flow, slot_set, slots_in, slots_read
 from dipc.chain.state import (
     DETERMINISTIC,
@@ -491,6 +492,10 @@ class Exits:
                 yield Exit(state, event, self.weights.get(state.node))
 
 
+#: Where noise may be a finite choice, it is drawn all the same if no more exits are found in no more states.
+_FEW_EXITS, _FEW_STATES = 8, 400
+
+
 def exits(
     flow: Flow,
     choices: Choices,
@@ -502,8 +507,15 @@ def exits(
     """The exits of a program for these finite inputs, towards the `wanted` outputs (None: any), with the values of the
     `observed` ones. Raises Undecided past a limit and DiagnosticError for programs that go wrong."""
     weights = choices.settled()
+    observed = frozenset(observed)
+    if flow.places:
+        # A few events stay apart, each short; it is many that are worth to be one product.
+        with suppress(LimitReached):
+            few = replace(limits, states=min(limits.states, _FEW_STATES))
+            found = exits(without_finite_noise(flow), choices, few, finite, wanted, observed)
+            if len(found.states) <= _FEW_EXITS:
+                return found
     if flow.chooses:
-        observed = frozenset(observed)
         counted = counted_exits(flow, weights, limits, finite, wanted or {}, observed)
         if counted is not None:
             return Exits(flow.program, counted.states, counted.weights)

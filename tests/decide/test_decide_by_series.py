@@ -14,6 +14,7 @@ import flint
 import pytest
 
 import dipc
+from benchmarks.mechanisms import MECHANISMS
 from benchmarks.undecided import random_claim
 from benchmarks.undecided_ints import random_int_claim
 from dipc.algebra.closed_form import ClosedForm
@@ -560,3 +561,12 @@ def test_random_claims_both_ways(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("dipc.measure.measure.BRIEF_STEPS", 0)
     found = dipc.check(dipc.load((random_claim if seed % 2 else random_int_claim)(seed).text), inputs="all")
     assert [row.verdict for row in found.rows] == [row.verdict for row in plain.rows]
+
+
+def test_exponents_without_a_large_common_unit_are_followed_before_their_signs_are_found() -> None:
+    """The same verdicts as from the closed forms, where each of ten queries has a rate of its own."""
+    text = MECHANISMS["sparse"].path.read_text(encoding="utf-8").replace("Lap(eps/(4*c), q[i])", "Lap(eps/(3+i), q[i])")
+    program = dipc.load(text, m=10)
+    quick = dipc.check(program, inputs="all")
+    slow = dipc.check(program, inputs="all", keep_proofs=True)
+    assert [row.verdict for row in quick.rows] == [row.verdict for row in slow.rows]
