@@ -53,7 +53,7 @@ def _as_text(app: Sphinx, ctx: object, lines: list[str]) -> None:  # noqa: ARG00
     """The help of commands is plain text, too; its bars at the beginning of lines keep them apart."""
     for at, line in enumerate(lines):
         if not line.lstrip().startswith(".. "):
-            lines[at] = line.replace("`", "``").replace("*", "\\*")
+            lines[at] = line.replace("`", "``").replace("*", "\\*").replace("|", "\\|")
 
 
 def setup(app: Sphinx) -> None:
