@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -200,13 +201,19 @@ class Search:
         return plain and all(share.weight is None for share in shares) and all(noise.law.fixed for noise in noises)
 
     def normal_slack(self) -> NormalSum | None:
-        """bound - 1 + beta where that is such a sum, of single values of normal noises; None for others."""
+        """bound - 1 + beta where that is such a sum, of single normal values or closed forms; None for others."""
         bound, beta = self.unexpanded, self.obligation.beta
         if isinstance(beta, NormalBeta):
             total = beta.sum
         elif beta.closed is not None and isinstance(beta.closed.value, ExpPoly):
             total = NormalSum.of(beta.closed.value, ())
         else:
+            return None
+        noises = (noise for share in self.obligation.bound.shares for event in share.events for noise in event.noises)
+        if isinstance(beta, NormalBeta) and not any(noise.law.is_normal for noise in noises):
+            with suppress(Undecided):
+                closed = BoundMeasurer(self.bounds.measurer.brief).measure(self.obligation.bound).value
+                return total + NormalSum.of(closed - 1, ()) if isinstance(closed, ExpPoly) else None
             return None
         total = total + NormalSum.of(ExpPoly.constant(bound.constant - 1), ())
         for product in bound.products:
@@ -239,7 +246,9 @@ class Search:
                     found = normal_measure(Event(event.noises, (item,))).functions()
                 except OutsideFragment:
                     return None
-                for c, function in found or ():
+                if found is None:
+                    return None
+                for c, function in found:
                     total = total + NormalSum.single(ExpPoly.constant(c), function)
                 total = total + NormalSum.of(ExpPoly.constant(-1), ())
         return total

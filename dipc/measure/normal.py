@@ -294,6 +294,8 @@ class NormalMeasure:
         if self.center is not None:
             return None if self.pieces else ()
         ((leaf, _),) = self.pieces[0].leaves
+        if not isinstance(leaf.spread, Normal):
+            return None
         result = list(self._half_erfc(leaf, -leaf.lower[1], _ONE))
         return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 

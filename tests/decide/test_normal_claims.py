@@ -1,0 +1,68 @@
+"""Claims with functions of the normal distribution, from the text to the verdict."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import dipc
+from dipc.sign.normal import NormalBeta
+
+COUNT = """program count;
+input q : real;
+output out : real;
+ideal { out <- q }
+out <- %s;
+"""
+
+
+def verdict(deviation: str, beta: str, **more: str) -> str:
+    program = dipc.load(COUNT % f"Gauss({deviation}, q)")
+    given = {"inputs": "q = 0", "gamma": "3/2", "alpha": "0", **more}
+    return str(dipc.check(program, beta=beta, **given).verdict)
+
+
+@pytest.mark.parametrize(
+    ("deviation", "equal"),
+    [
+        ("1/eps", "erfc(gamma*eps/sqrt(2))"),
+        ("3/(2*eps)", "erfc(gamma*eps*sqrt(2)/3)"),
+        ("sqrt(3)/eps", "erfc(gamma*eps/sqrt(6))"),
+        ("sqrt(2*log(5))/eps", "erfc(gamma*eps/(2*sqrt(log(5))))"),
+        ("2", "erfc(gamma/(2*sqrt(2)))"),
+        ("exp(1)", "erfc(gamma/(exp(1)*sqrt(2)))"),
+    ],
+)
+def test_what_is_equal_holds_and_less_fails(deviation: str, equal: str) -> None:
+    assert verdict(deviation, equal) == "accurate"
+    assert verdict(deviation, f"{equal}*0.9999") == "inaccurate"
+    assert verdict(deviation, f"{equal}*1.0001", eps="[1/100, 3]") == "accurate"
+
+
+def test_the_chernoff_bound_holds_for_every_eps() -> None:
+    assert verdict("1/eps", "exp(-gamma^2*eps^2/2)") == "accurate"
+    assert verdict("1/eps", "exp(-gamma^2*eps^2/2)", inputs="all", gamma="free") == "accurate"
+    assert verdict("1/eps", "exp(-gamma^2*eps^2)") == "inaccurate"
+
+
+def test_laplace_noise_against_a_normal_claim() -> None:
+    """e^{-gamma·eps} is more than any normal tail far out, and less near 0."""
+    program = dipc.load(COUNT % "Lap(eps, q)")
+    for beta, eps, wanted in (
+        ("erfc(gamma*eps/2)", "(0, 1]", "accurate"),
+        ("erfc(gamma*eps/2)", "(0, inf)", "inaccurate"),
+    ):
+        report = dipc.check(program, inputs="q = 0", alpha="0", gamma="1", beta=beta, eps=eps)
+        assert str(report.verdict) == wanted
+
+
+def test_a_beta_goes_to_other_processes() -> None:
+    program = dipc.load(COUNT % "Gauss(1/eps, q)")
+    report = dipc.check(program, inputs="q = 0", alpha="0", gamma="1", beta="erfc(eps)/3 + exp(-eps)")
+    beta = report.rows[0].beta_form
+    assert isinstance(beta, NormalBeta)
+    assert pickle.loads(pickle.dumps(beta)) == beta
+    low, high = beta.at(1, 20)
+    assert low <= high
+    assert abs(float(low) - (0.15729920705 / 3 + 0.36787944117)) < 1e-9
