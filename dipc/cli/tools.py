@@ -10,6 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -17,6 +18,7 @@ import dipc
 from dipc.cli import later
 from dipc.cli.options import define_option, parse_definitions
 from dipc.cli.terminal import ExitCode, ProgressBar, write
+from dipc.mechanisms.reading import SEPARATOR, source_at
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.verifier.command import NOT_TO_THE_END
 from dipc.verifier.command import verify as checked
@@ -72,7 +74,11 @@ def verify(
 
     budget = Budget(STEPS if steps is None else steps)
     try:
-        with ProgressBar(f"checking {certificate_path}", silent=quiet):
+        with ProgressBar(f"checking {certificate_path}", silent=quiet), TemporaryDirectory() as kept:
+            if program_path is not None and SEPARATOR in str(program_path):
+                # The checker reads programs of the language alone: a mechanism is handed to it as one.
+                text, program_path = source_at(program_path).in_language.text, Path(kept, "program.dip")
+                program_path.write_text(text, encoding="utf-8")
             accepted = checked(
                 certificate_path, program=program_path, table=table_path, constants=constants, budget=budget
             )

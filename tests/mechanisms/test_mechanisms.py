@@ -139,6 +139,8 @@ def test_certificates_are_those_of_the_text(name: str, tmp_path: Path) -> None:
     for program, proof in zip((where, str(text)), proofs, strict=True):
         assert run(["check", program, *about, "--certificate", str(proof), "-q"]) == 0
         assert run(["verify", str(proof), "-q"]) == 0
+    assert run(["verify", str(proofs[0]), "--program", where, "-q"]) == 0
+    assert run(["verify", str(proofs[0]), "--program", f"{CATALOGUE}::svt5", "-q"]) == 1
     assert json.loads(proofs[0].read_bytes()) == json.loads(proofs[1].read_bytes())
 
 
