@@ -129,7 +129,7 @@ PARTS: list[tuple[str, Callable[[Path], bool]]] = [
     ("jointly", lambda path: "slacks" in path and path[-1] in ("base", "slope", "constant")),
     ("jointly", ends_in("kind")),
     ("at one alpha", lambda path: "slacks" in path and path[-1] in ("base", "radius")),
-    ("every m", ends_in("fixed", "repeated", "once", "inequalities", "start")),
+    ("every m", ends_in("once", "inequalities", "start")),
     ("every m, trivial near 0", ends_in("trivial", "above_one")),
     ("every m", lambda path: path[0] == "cases" and path[-1] == "m"),
     ("sparse refuted", lambda path: "witness" in path and path[-1] in ("obligation", "dd")),
