@@ -95,7 +95,11 @@ def test_gamma_may_be_alpha() -> None:
 
 def test_vacuous_rows() -> None:
     core = program()
-    assert terms(core, {"dd": "1"}, alpha=1, beta="exp(-eps)")[3] is False
+    # A claim with numbers is about dd > alpha; one whose beta knows alpha is continuous there.
+    assert terms(core, {"dd": "1"}, alpha=1, beta="exp(-eps)")[3] is True
+    assert terms(core, {"dd": "1.001"}, alpha=1, beta="exp(-eps)")[3] is False
+    assert terms(core, {"dd": "1"}, alpha=1, beta="exp(-alpha*eps)")[3] is False
+    assert terms(core, {"dd": "0"}, alpha=0, beta="exp(-eps)")[3] is False
     assert terms(core, {"dd": "1"}, alpha="1.001", beta="exp(-eps)")[3] is True
     assert terms(core, {"dd": "inf"}, alpha=10**9, beta="exp(-eps)")[3] is False
     assert terms(core, alpha=10**9, beta="exp(-eps)")[3] is False
