@@ -411,7 +411,7 @@ def test_killed_again_and_again(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", ['["accurate",null,[],5]', "{}", "", "[null,null]", '["accurate"]', "\\ud800"])
 def test_a_malformed_answer_is_decided_anew_with_a_warning(tmp_path: Path, answer: str) -> None:
     path = tmp_path / "cache"
-    arguments = ["check", str(SPARSE), "--inputs", "q=0", "--eps", "1", "-q", "--cache", str(path)]
+    arguments = ["check", str(SPARSE), "--inputs", "q=0", "--beta", "9/10", "--eps", "1", "-q", "--cache", str(path)]
 
     def check() -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
