@@ -561,7 +561,8 @@ _Bound = tuple[Fraction, Fraction, Fraction]
 
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
     """The laws of independent values, one for each class of normal noises whose columns are proportional, and
-    the half-spaces over them."""
+    the half-spaces over them. Each law is symmetric: a value has the sign of the first of its noises, so that what was
+    a difference of noises is one of values."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
     for position, item in enumerate(event.constraints):
@@ -570,18 +571,21 @@ def _merged(event: Event) -> tuple[list[Spread], _Rows]:
         for i, c in item.coefficients:
             columns.setdefault(i, []).append((position, c))
     classes: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], Spread] = {}
+    signs: list[int] = []
     for i, column in sorted(columns.items()):
         noise, first = event.noises[i], column[0][1]
         spread = _spread(noise, first)
         # A sum of normal noises is normal; other noises stay alone.
         key = None if isinstance(spread, Normal) else i, tuple((index, c / first) for index, c in column)
         known = classes.get(key)
+        if known is None:
+            signs.append(1 if first > 0 else -1)
         if isinstance(spread, Normal) and isinstance(known, Normal):
             spread = Normal(spread.variance + known.variance)
         classes[key] = spread
-    for place, (_, direction) in enumerate(classes):
+    for (place, (_, direction)), sign in zip(enumerate(classes), signs, strict=True):
         for position, c in direction:
-            rows[position][0][place] = c
+            rows[position][0][place] = sign * c
     return list(classes.values()), _without_implied(rows)
 
 

@@ -509,7 +509,7 @@ def test_every_input_by_series() -> None:
 
 def test_what_is_decided_by_series_is_remembered(tmp_path: Path) -> None:
     """Without another's reason for being undecided: bounds that are too long are not what is undecided."""
-    row, dd = generic(5)
+    row, _ = generic(5)
     program = dipc.load(NOISY_MAX, m=5).with_limits(Limits(terms=10))
     exact = str(dipc.load(NOISY_MAX, m=5).probability(*_split(row)))
     cache = tmp_path / "cache"
@@ -519,9 +519,9 @@ def test_what_is_decided_by_series_is_remembered(tmp_path: Path) -> None:
         for beta, verdict in ((touching, Verdict.UNDECIDED), ("m*exp(-alpha*eps/2)", Verdict.ACCURATE)):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                found = dipc.check(program, [row], beta=beta, alpha=dd, eps="[1, 2]", cache=cache)
+                found = dipc.check(program, [row], beta=beta, alpha="dd", eps="[1, 2]", cache=cache)
             assert found.verdict is verdict
-    plain = dipc.check(program, [row], beta="m*exp(-alpha*eps/2)", alpha=dd, eps="[1, 2]")
+    plain = dipc.check(program, [row], beta="m*exp(-alpha*eps/2)", alpha="dd", eps="[1, 2]")
     assert plain.rows == found.rows
 
 

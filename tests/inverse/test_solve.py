@@ -58,8 +58,8 @@ def refused(wanted: str, program: dipc.Program = LAPLACE, table: object = HERE, 
     return found
 
 
-def test_what_is_wanted_is_one_of_four() -> None:
-    with pytest.raises(ValueError, match="eps, alpha, beta, gamma, not 'x'"):
+def test_what_is_wanted_is_one_of_five() -> None:
+    with pytest.raises(ValueError, match="eps, alpha, beta, gamma, error, not 'x'"):
         solve(LAPLACE, HERE, wanted="x")  # type: ignore[arg-type]
 
 
@@ -462,7 +462,7 @@ def test_bad_parameters() -> None:
     with pytest.raises(ValueError, match="delta"):
         solve(LAPLACE, HERE, wanted="delta", beta="1/2")
     with pytest.raises(TypeError, match=r"what dipc\.load gives"):
-        solve("laplace.dip", HERE, wanted="eps")  # type: ignore[arg-type]
+        solve(7, HERE, wanted="eps")  # type: ignore[arg-type]
 
 
 def test_the_json_of_every_kind() -> None:

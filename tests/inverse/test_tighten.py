@@ -248,7 +248,7 @@ def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="digits"):
         laplace("1", digits=0)
     with pytest.raises(TypeError, match=r"dipc\.load"):
-        dipc.tighten("x", [])  # type: ignore[arg-type]
+        dipc.tighten(7, [])  # type: ignore[arg-type]
     with pytest.raises(dipc.DiagnosticError, match="no beta"):
         dipc.tighten(dipc.load(LAPLACE), [{"q": 0, "o": 0}])
 
