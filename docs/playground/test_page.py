@@ -98,22 +98,19 @@ def shown(page: Page, beta: str) -> None:
     expect(page.locator("#report:not(.old) dl").first).to_contain_text(beta)
 
 
-def readme(factor: int) -> list[str]:
-    """What the README shows of the claim with a factor less: paragraphs apart, for some are left out there."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(
-        rf'^\$ dipc check \S+ \S+ --beta "{re.escape(BETA)}/{factor}"\n(.*?)^```', text, re.MULTILINE | re.DOTALL
-    )
-    assert shown is not None
-    return [part.strip("\n") for part in re.split(r"^\.\.\.\n|\n\n", shown[1], flags=re.MULTILINE)]
+def printed(name: str) -> list[str]:
+    """The paragraphs that a golden file has of the standard output."""
+    text = (ROOT / "tests" / "golden" / f"{name}.txt").read_text(encoding="utf-8")
+    return [part.strip("\n") for part in text.split("--- stdout\n")[1].split("--- stderr")[0].split("\n\n")]
 
 
-def test_the_verdicts_of_the_readme(page: Page) -> None:
-    for factor, line in ((6, "accurate: all 27 rows, 13 of them vacuously"), (7, "INACCURATE: 2 of 27 rows fail")):
+def test_the_verdicts_of_the_command(page: Page) -> None:
+    said = {6: "accurate: all 27 rows, 13 of them vacuously", 7: "INACCURATE: 2 of 27 rows fail"}
+    for factor, name in ((6, "accurate_sparse"), (7, "inaccurate_sparse")):
         ask(page, f"{BETA}/{factor}")
-        expect(page.locator("#line")).to_contain_text(line)
+        expect(page.locator("#line")).to_contain_text(said[factor])
         text = page.locator("#text").text_content() or ""
-        parts = readme(factor)
+        parts = printed(name)
         assert len(parts) > 1
         for part in parts:
             closed = part.startswith("--closed-form")  # without a terminal it stands there, too
