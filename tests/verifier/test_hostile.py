@@ -235,7 +235,7 @@ HOSTILE: list[tuple[Callable[[Document], None], str]] = [
     (many_terms, "is not Pr + beta - 1"),
     (large_products, "obligation 0"),
     (endless_beta, "row 1, beta: "),
-    (deep_beta, "row 1, beta: an expression is nested too deeply"),
+    (deep_beta, "it is nested more than 60 levels deep"),
     (minus_beta, "row 1: its beta is not what is claimed"),
     (power_tower, "row 1, beta: "),
     (division_by_zero, "row 1, beta: an expression divides by 0"),

@@ -18,8 +18,7 @@ import dipc
 from dipc import Verdict
 from dipc.certificate.answers import Solved
 from dipc.chain.constraints import Affine
-from dipc.rules import facets, least_slacks
-from dipc.rules import goal as requirement
+from dipc.rules import class_claim, facets, least_slacks
 from dipc.rules.halfspaces import Moving
 from dipc.verifier.document import check_text
 from dipc.verifier.linear import Guard, least
@@ -261,7 +260,7 @@ MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "no way with the same answer": (facets, "_may_reach", lambda *_, **__: False),
     "raised by one": (least_slacks, "_raised", _one_more),
     "raised to multiples alone": (least_slacks, "_raised", _without_the_constant),
-    "alpha and one": (requirement, "ceil", lambda alpha: ceil(alpha) + 1),
+    "alpha and one": (class_claim, "ceil", lambda alpha: ceil(alpha) + 1),
     "rivals further away": (facets, "_side", lambda form, width, *, whole: Moving((-form).shifted(-1), width)),
 }
 
