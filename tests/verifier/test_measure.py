@@ -267,7 +267,7 @@ def hostile() -> list[dict[str, Any]]:
         {"noises": many[:40]}
         | {"constraints": [[[[0, str(s)], [j, str(-s)]], "3"] for j in range(1, 40) for s in (1, -1)]}
         | {"value": value},
-        {"noises": [["laplace", LONG, LONG]], "constraints": [], "value": value},
+        {"noises": [["laplace", LONG, LONG]], "constraints": [[[[0, "1"]], "0"]], "value": value},
         {"noises": [["laplace", "1", LONG]], "constraints": [[[[0, "1"]], LONG]], "value": value},
         {"noises": [["discrete-laplace", "1", str(10**70)]], "constraints": [[[[0, "1"]], "5"]], "value": value},
         {"noises": [["discrete-laplace", f"1/{i + 1}", str(i)] for i in range(12)]}
