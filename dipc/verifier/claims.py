@@ -501,10 +501,11 @@ class _Trends:
 
     def of(self, tree: Expr) -> _Trend:
         """The trend of an expression."""
-        first, others = spine(tree)
-        found = self._operand(first)
+        so_far, others = spine(tree)
+        found = self._operand(so_far)
         for op, other in others:
-            right = self.of(other)
+            found, right = self._signed_by_value(found, so_far), self.of(other)
+            so_far = Apply(op, (so_far, other))
             if op in ("+", "-"):
                 found = found.plus(right if op == "+" else right.negated())
             elif op == "*" or (right.fixed and right.sign):
