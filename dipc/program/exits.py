@@ -104,10 +104,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
     """By the node of an exit the choices on the path to it, where there is one path, and finite noise on it. Nothing
     leads back."""
-    before: dict[int, list[tuple[int, tuple[ChoiceWeight, ...]]]] = {}
-    for node, steps in reached.edges.items():
-        for goal, chosen in steps:
-            before.setdefault(goal, []).append((node, chosen))
+    before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
     for end in reached.ends - {NOWHERE}:
         node, path = end, list[ChoiceWeight]()
@@ -119,15 +116,21 @@ def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
     return paths
 
 
+def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
+    """By node the steps that lead there, each with the node that it comes from."""
+    before: dict[int, list[Step]] = {}
+    for node, steps in reached.edges.items():
+        for goal, chosen in steps:
+            before.setdefault(goal, []).append((node, chosen))
+    return before
+
+
 def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
     """The nodes from which one of these ends can be reached, with these."""
-    before: dict[int, list[int]] = {}
-    for node, steps in reached.edges.items():
-        for goal, _ in steps:
-            before.setdefault(goal, []).append(node)
+    before = _steps_to(reached)
     pending, leading = list(ends), set(ends)
     while pending:
-        for node in before.get(pending.pop(), ()):
+        for node, _ in before.get(pending.pop(), ()):
             if node not in leading:
                 leading.add(node)
                 pending.append(node)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 class ErrorRows(TableRows):
     """One table under a claim about expected errors: E[error] <= beta, which is 1 - E[error] >= 1 - beta."""
 
+    of_probabilities = False
+
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         return ()

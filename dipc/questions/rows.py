@@ -34,6 +34,9 @@ class TableRows(Source):
     """One table under one claim. Rows with the same claim and the same bound are one obligation and share its outcome,
     so that a table may have millions."""
 
+    #: Whether the weights in its bounds are probabilities, which are not negative: `LeastBounds` rests on it.
+    of_probabilities = True
+
     def __init__(self, program: Program, table: Table, claim: Claim) -> None:
         self._program = program
         self._table = table
@@ -106,7 +109,7 @@ class TableRows(Source):
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = DecidedRows(self.table.rows, self.names)
-        if not engine.forms and len(self.table.rows) <= _MOST_COMPARED:
+        if not engine.forms and self.of_probabilities and len(self.table.rows) <= _MOST_COMPARED:
             self._least.find(self._claimed())
         return rows, map(rows.append, settled(self._outcomes(), engine))
 
