@@ -1,436 +1,565 @@
-"""Probabilities of events over independent noises, computed anew in one of three ways.
+"""The probability of half-spaces over independent noises, computed anew by integrating out one after the other.
 
-The probability that one weighted sum of continuous noises lies in an interval, however many there are.
+    measure_anew(event, budget)     a closed form, or why there is none
 
-In units of eps the density of a sum is Σ c·X^n·e^{lX} on either side of 0, with rational c and l. With one more summand
-that is one-sided, with the density a·e^{-aX} on X >= 0, it is the one bounded solution g of the linear differential
-equation g + g'/a = f that is continuous at 0. Two solutions differ by one of the homogeneous equation, which is bounded
-only if it is 0. A Laplace variable is the difference of two one-sided ones of its rate.
+A *function* here is a sum of pieces, each an indicator of a cell of half-spaces times terms
 
-The probability of any few half-spaces: one noise after the other is integrated out, over rational polyhedra.
+    c·eps^k·e^{q·eps}·Π Y^n·e^{l·Y}/poles.
 
-By the signs of the centered noises their absolute values Y >= 0 have densities without a kink. To integrate out one of
-them, each of its lower bounds is in turn the greatest and each upper bound the least: on such a cell the integral runs
-from an affine function of the others to another one, and the integrand stays a sum of terms
+The density of a noise has one piece on each side of its mean. A factor is a function of some variables; the
+probability is the integral of the product of all densities and of the half-spaces. To integrate out a variable the
+factors that it is in are multiplied, and on each cell one of its lower bounds in turn is the greatest, and one of its
+upper bounds the least: there the integral runs from one affine function of the others to another, and what comes out is
+a function of these. Noises that stand in all half-spaces with coefficients in one proportion are replaced by their sum
+first, whose density is such an integral, too. So a star of comparisons, a sum of noises and a few half-spaces that hang
+together in any way are one thing.
 
-    c·eps^k·e^{q·eps}·Π Y_i^{n_i}·e^{l_i·Y_i}/poles.
-
-Continuous noises are scaled by eps. Integer noises are not; their sums have the poles 1 - e^{-d·eps}, and where a bound
-divides by more than 1 the others are split by their remainders, so that every bound is an integer. Cells meet in sets
-of measure 0; for integers ties go to the bound listed first, so they do not meet.
+Continuous Y are in units of eps. Integers are not; their sums have the poles 1 - e^{-d·eps}, and where a bound divides
+by more than 1 the others are split by their remainders, so that every bound is an integer. Cells meet in sets of
+measure 0; for integers ties go to the bound listed first, so they do not meet.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from math import ceil, comb, gcd, lcm, prod
+from functools import cache
+from itertools import pairwise, product
+from math import comb, lcm
 
-from dipc.verifier.functions import (
-    ONE,
-    Closed,
-    Ring,
-    add,
-    add_closed,
-    constant,
-    multiply_closed,
-    subtract,
-)
-from dipc.verifier.noise import Event, Family, is_whole, numbers_of
-from dipc.verifier.orders import (
-    Below,
-    Density,
-    Downsets,
-    NoOrder,
-    Order,
-    Sweep,
-    Variable,
-    conjunctions,
-    downsets,
-    geometric_sum,
-    joined_poles,
-    power_sum,
-    reflected,
-)
-from dipc.verifier.reading import Budget, NotDerived, Rejected
+from dipc.verifier.execution import Form, NoiseHalfspace, Number
+from dipc.verifier.functions import ONE, Closed, Ring, add
+from dipc.verifier.noise import Event, Family, Noise, numbers_of
+from dipc.verifier.reading import Budget, NotDerived
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+#: Bits of a number of an event, and of the common denominator of all of them.
+MOST_BITS = 256
+MOST_COMMON_BITS = 1_024
 
+#: With how many others a variable may hang together when it is integrated out.
+MOST_NEIGHBOURS = 5
 
-# === sums ======================================================================================
+#: Steps of a budget that the making of one term takes, without poles and with them.
+_STEPS, _WHOLE_STEPS = 5, 15
 
-#: Σ c·X^n·e^{lX} by (n, l).
-_Part = dict[tuple[int, Fraction], Fraction]
+_ZERO = Fraction(0)
 
+#: Y^n·e^{l·Y} as (variable, n, l), sorted, without those that are 1.
+_Monomial = tuple[tuple[int, int, Number], ...]
 
-@dataclass(frozen=True, slots=True)
-class _Density:
-    """On X < 0 and on X > 0."""
+#: Π (1 - e^{-d·eps})^m over pairs (d, m), sorted.
+_Poles = tuple[tuple[Number, int], ...]
 
-    left: _Part
-    right: _Part
+#: c by (k, q, monomial, poles).
+_Terms = dict[tuple[int, Number, _Monomial, _Poles], Fraction]
 
-    def reflected(self) -> _Density:
-        """That of -X."""
-        left, right = ({(n, -l): c * (-1) ** n for (n, l), c in part.items()} for part in (self.right, self.left))
-        return _Density(left, right)
+#: Σ form + constant >= 0, with coprime integers; a cell is where all of some hold.
+_Row = tuple[Form, Number]
+_Cell = frozenset[_Row]
+
+#: What it is on each cell; where cells overlap it is the sum.
+_Pieces = dict[_Cell, _Terms]
+
+#: Σ coefficient·variable + constant.
+_Line = tuple[tuple[tuple[int, Number], ...], Number]
+
+_NOTHING: _Monomial = ()
+_EVERYWHERE: _Cell = frozenset()
+_ONE: _Pieces = {_EVERYWHERE: {(0, 0, _NOTHING, ()): Fraction(1)}}
 
 
-def of_one_sum(event: Event, budget: Budget, step: str) -> Ring | None:
-    """The probability of the event where its constraints all bound one sum of continuous noises; None for others."""
-    if not event.constraints or any(noise.family is Family.DISCRETE_LAPLACE for noise in event.noises):
-        return None
-    first = event.constraints[0].coefficients
-    if first.keys() != set(range(len(event.noises))):
-        return None
-    lows: list[Fraction] = []
-    highs: list[Fraction] = []
-    shift = sum((c * event.noises[i].mean for i, c in first.items()), _ZERO)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Factor:
+    """A function of these variables."""
+
+    variables: frozenset[int]
+    pieces: _Pieces
+
+
+def measure_anew(event: Event, budget: Budget) -> Closed | str:
+    """The probability of an event, or why it is not measured. Raises Exhausted past the budget."""
+    try:
+        return _measured(event, budget)
+    except NotDerived as error:
+        return error.why
+
+
+def _measured(event: Event, budget: Budget) -> Closed:
+    if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers_of(event)):
+        raise NotDerived(f"its numbers have more than {MOST_BITS} bits")
+    if len({noise.family is Family.DISCRETE_LAPLACE for noise in event.noises}) > 1:
+        raise NotDerived("integer and continuous noises are in one event")
+    whole = any(noise.family is Family.DISCRETE_LAPLACE for noise in event.noises)
+    found: list[NoiseHalfspace] = []
     for constraint in event.constraints:
-        ratio = constraint.coefficients.get(0, _ZERO) / first[0]
-        if not ratio or constraint.coefficients != {i: ratio * c for i, c in first.items()}:
-            return None
-        # The sum of the centered noises is at least this, or at most.
-        (lows if ratio > 0 else highs).append(-constraint.constant / ratio - shift)
-    density: _Density | None = None
-    for i, noise in enumerate(event.noises):
-        density = _with(density, noise.rate / abs(first[i]), noise.family, first[i] > 0, budget, step)
-    assert density is not None
-    low, high = max(lows, default=None), min(highs, default=None)
-    if low is not None and high is not None and low >= high:
-        return {}
-    above = constant(1) if low is None else _tail(density, low)
-    return above if high is None else subtract(above, _tail(density, high))
+        shift = sum((c * event.noises[i].mean for i, c in constraint.coefficients.items()), constraint.constant)
+        if constraint.coefficients:
+            found.append(NoiseHalfspace.of(constraint.coefficients, shift, whole))
+        elif shift < 0:
+            return {}, ONE
+    used = sorted({i for row in found for i, _ in row.form})
+    noises = {i: event.noises[i] for i in used}
+    # On these scales lengths and rates are integers, and eps stands for the last times eps.
+    lengths = _common(row.constant.denominator for row in found)
+    rates = _common(noise.rate.denominator for noise in noises.values())
+    unit = Fraction(1, lengths * rates)
+    rows = [(row.form, _number(row.constant * lengths)) for row in found]
+    scaled = {i: Noise(noise.family, noise.rate * rates, _ZERO) for i, noise in noises.items()}
+    terms: _Terms = {}
+    for (k, q, left, poles), c in _Elimination(whole, budget).integral(scaled, rows).items():
+        assert not left, "all variables are integrated out"
+        key = k, q * unit, left, tuple([(d * unit, m) for d, m in poles])
+        _increase(terms, key, c * unit**k)
+    return _closed(terms, [noise.rate for noise in noises.values()] if whole else [], budget)
 
 
-def _with(f: _Density | None, a: Fraction, family: Family, upward: bool, budget: Budget, step: str) -> _Density:
-    """The density with one more summand of this rate, which is not negative where it is one-sided and `upward`."""
-    if f is None:
-        if family is Family.ONE_SIDED:
-            one = _Density({}, {(0, -a): a})
-            return one if upward else one.reflected()
-        return _Density({(0, a): a / 2}, {(0, -a): a / 2})
-    budget.spend(20 * (len(f.left) + len(f.right)) ** 2, step)
-    if upward or family is not Family.ONE_SIDED:
-        f = _one_sided(f, a)
-    # Laplace noise is the difference of two that are one-sided.
-    return f if family is Family.ONE_SIDED and upward else _one_sided(f.reflected(), a).reflected()
-
-
-def _one_sided(f: _Density, a: Fraction) -> _Density:
-    left, right = ({} if not part else _first_order(part, a) for part in (f.left, f.right))
-    return _Density(left, _plus(right, -a, _value(left) - _value(right)))
-
-
-def _plus(part: _Part, l: Fraction, c: Fraction) -> _Part:
-    total = part.get((0, l), _ZERO) + c
-    return {**part, (0, l): total}
-
-
-def _value(part: _Part) -> Fraction:
-    return sum((c for (n, _), c in part.items() if not n), _ZERO)
-
-
-def _by_slope(part: _Part) -> dict[Fraction, dict[int, Fraction]]:
-    found: dict[Fraction, dict[int, Fraction]] = {}
-    for (n, l), c in part.items():
-        found.setdefault(l, {})[n] = c
+def _common(denominators: Iterable[int]) -> int:
+    found = 1
+    for denominator in denominators:
+        found = lcm(found, denominator)
+        if found >> MOST_COMMON_BITS:
+            raise NotDerived(f"the common denominator of its numbers has more than {MOST_COMMON_BITS} bits")
     return found
 
 
-def _first_order(part: _Part, a: Fraction) -> _Part:
-    """Some g with g + g'/a = f."""
-    result: _Part = {}
-    for l, given in _by_slope(part).items():
-        degree = max(given)
-        factor = 1 + l / a
-        known: dict[int, Fraction] = {}
-        if factor:
-            for k in range(degree, -1, -1):
-                known[k] = (given.get(k, _ZERO) - (k + 1) * known.get(k + 1, _ZERO) / a) / factor
-        else:
-            known = {k + 1: a * c / (k + 1) for k, c in given.items()}
-        result |= {(k, l): c for k, c in known.items() if c}
-    return result
-
-
-def _tail(f: _Density, end: Fraction) -> Ring:
-    """The probability of X >= end·eps."""
-    if end < 0:
-        return subtract(constant(1), _tail(f.reflected(), -end))
-    total: Ring = {}
-    for (n, l), c in f.right.items():
-        # By parts; l < 0, so it vanishes at infinity.
-        factor = -c / l
-        for power in range(n, -1, -1):
-            value = factor * end**power
-            if value:
-                total = add(total, {(power, l * end): value})
-            factor *= Fraction(-power) / l
-    return total
-
-
-# === integration ===============================================================================
-
-#: The most noises that are integrated out together.
-MOST_NOISES = 6
-
-#: Π (1 - e^{-d·eps})^m over pairs (d, m), sorted.
-_Poles = tuple[tuple[Fraction, int], ...]
-
-#: Powers and slopes by variable, k, q, poles.
-_Key = tuple[tuple[int, ...], tuple[Fraction, ...], int, Fraction, _Poles]
-
-_Integrand = dict[_Key, Fraction]
-
-#: Σ coefficient·Y + constant >= 0, where continuous Y are in units of eps.
-_Row = tuple[tuple[Fraction, ...], Fraction]
-
-
-def integrated(event: Event, budget: Budget, step: str) -> Closed:
-    """The probability of the event, whose noises are all continuous or all integers. Raises Rejected past the budget,
-    NotDerived where it fails."""
-    whole = is_whole(event)
-    count = len(event.noises)
-    solver = _Solver(count, whole, budget, step)
-    total: _Integrand = {}
-    for signs in product((1, -1), repeat=count):
-        if any(s < 0 and n.family is Family.ONE_SIDED for s, n in zip(signs, event.noises, strict=True)):
-            continue
-        factor = Fraction(1)
-        rows: list[_Row] = []
-        for i, noise in enumerate(event.noises):
-            # 0 counts as positive, so the others begin at 1 where they are integers.
-            least = Fraction(-1) if whole and signs[i] < 0 else _ZERO
-            rows.append((tuple(Fraction(i == j) for j in range(count)), least))
-            if not whole:
-                factor *= noise.rate if noise.family is Family.ONE_SIDED else noise.rate / 2
-        for constraint in event.constraints:
-            given = [constraint.coefficients.get(i, _ZERO) for i in range(count)]
-            shift = sum((c * n.mean for c, n in zip(given, event.noises, strict=True)), constraint.constant)
-            rows.append((tuple(c * s for c, s in zip(given, signs, strict=True)), shift))
-        slopes = tuple(-noise.rate for noise in event.noises)
-        density: _Integrand = {((0,) * count, slopes, 0, _ZERO, ()): factor}
-        for key, c in solver.over(density, rows, tuple(range(count))).items():
-            _increase(total, key, c)
-    return _closed(total, [noise.rate for noise in event.noises] if whole else [], budget, step)
+# === elimination ===============================================================================
 
 
 @dataclass(frozen=True, slots=True)
-class _Solver:
-    count: int
+class _Elimination:
+    """Integrates out variables that are all continuous, or all integers."""
+
     whole: bool
     budget: Budget
-    step: str
 
-    def over(self, integrand: _Integrand, rows: Sequence[_Row], left: tuple[int, ...]) -> _Integrand:
-        """The integral over the variables that are left, where all rows hold."""
-        known = self._normal(rows)
-        if known is None or not integrand:
-            return {}
-        if not left:
-            return integrand
-        choice = min(left, key=lambda v: self._cases(known, v))
-        rest = tuple(v for v in left if v != choice)
-        total: _Integrand = {}
-        for f, cell in self._whole_bounds(integrand, known, choice, rest):
-            for key, c in self._without(f, cell, choice, rest).items():
-                _increase(total, key, c)
-        return total
+    def integral(self, noises: Mapping[int, Noise], rows: Sequence[_Row]) -> _Terms:
+        """The integral of the densities where all rows hold."""
+        densities = {i: self._density(i, noise) for i, noise in noises.items()}
+        left = self._with_sums(densities, rows)
+        factors = [_Factor(frozenset([i]), density) for i, density in densities.items()]
+        for form, constant in left:
+            cell = self._cell([self._row(dict(form), constant)])
+            factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE[_EVERYWHERE]}))
+        return self._without(factors, frozenset(densities))
 
-    def _normal(self, rows: Sequence[_Row]) -> list[_Row] | None:
-        """The rows that say something, each with coprime integers; None where they cannot all hold, but for a set of
-        measure 0."""
-        found: dict[tuple[Fraction, ...], Fraction] = {}
-        for coefficients, offset in rows:
-            if not any(coefficients):
-                if offset < 0:
+    def _density(self, i: int, noise: Noise) -> _Pieces:
+        rate = noise.rate.numerator
+        factor = Fraction(1) if self.whole else Fraction(rate, 1 if noise.family is Family.ONE_SIDED else 2)
+        pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {(0, 0, ((i, 0, -rate),), ()): factor}}
+        if noise.family is not Family.ONE_SIDED:
+            # 0 is on the one side: where there are integers the other begins at -1.
+            pieces[frozenset([(((i, -1),), -int(self.whole))])] = {(0, 0, ((i, 0, rate),), ()): factor}
+        return pieces
+
+    def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:
+        """The rows where sums of noises stand for those whose coefficients have one proportion in all of them: X is
+        Y_i + ratio·Y_j and takes the place of Y_i. The densities are then those of the sums."""
+        columns: dict[int, dict[int, int]] = {}
+        for number, (form, _) in enumerate(rows):
+            for i, a in form:
+                columns.setdefault(i, {})[number] = a
+        alike: dict[object, list[int]] = {}
+        for i, column in columns.items():
+            first = next(iter(column.values()))
+            alike.setdefault(tuple((at, Fraction(a, first)) for at, a in column.items()), []).append(i)
+        gone: set[int] = set()
+        for members in alike.values():
+            size = {i: next(iter(columns[i].values())) for i in members}
+            i, *others = sorted(members, key=lambda at: abs(size[at]))
+            for j in others:
+                ratio = Fraction(size[j], size[i])
+                if self.whole and abs(ratio) != 1:
+                    continue
+                own = self._replaced(densities[i], i, (((i, 1), (j, _number(-ratio))), 0))
+                densities[i] = self._out(j, self._product(own, densities.pop(j)))
+                gone.add(j)
+        return [(tuple((i, a) for i, a in form if i not in gone), constant) for form, constant in rows]
+
+    def _without(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Terms:
+        """The integral of the product of all factors over all variables, those with the fewest neighbours first."""
+        about: dict[int, set[_Factor]] = {v: set() for v in variables}
+        near: dict[int, set[int]] = {v: set() for v in variables}
+        total = _ONE
+        for factor in factors:
+            for v in factor.variables:
+                about[v].add(factor)
+                near[v] |= factor.variables - {v}
+        while about:
+            v = min(about, key=lambda at: (self._unit(about[at], at), len(near[at]), at))
+            self.budget.spend(10 + len(about), _STEP)
+            if len(near[v]) > MOST_NEIGHBOURS:
+                raise NotDerived(
+                    f"a noise is compared with more than {MOST_NEIGHBOURS} others that are with each other"
+                )
+            mine = sorted(about.pop(v), key=lambda factor: len(factor.pieces))
+            pieces = _ONE
+            for factor in mine:
+                pieces = self._product(pieces, factor.pieces)
+            unit = self._unit([_Factor(frozenset(), pieces)], v)
+            if unit > 1:
+                others = sorted(
+                    {i for cell in pieces for form, _ in cell if v in dict(form) for i, _ in form if i != v}
+                )
+                rest = {factor for known in about.values() for factor in known} - {*mine}
+                sums: _Terms = {}
+                for remainders in product(range(unit), repeat=len(others)):
+                    moved = [_Factor(frozenset({v, *near[v]}), pieces), *rest]
+                    for j, r in zip(others, remainders, strict=True):
+                        moved = [self._split(factor, j, unit, r) for factor in moved]
+                    for key, c in self._without(moved, frozenset({v, *about})).items():
+                        _increase(sums, key, c)
+                return self._times(total[_EVERYWHERE], sums) if total else {}
+            made = _Factor(frozenset(near[v]), self._refined(self._out(v, pieces)))
+            for u in near.pop(v):
+                about[u] -= {*mine}
+                about[u].add(made)
+                near[u] |= made.variables
+                near[u] -= {u, v}
+            if not made.variables:
+                total = self._product(total, made.pieces)
+        return total.get(_EVERYWHERE, {})
+
+    def _unit(self, factors: Iterable[_Factor], v: int) -> int:
+        """By what the bounds of an integer divide."""
+        if not self.whole:
+            return 1
+        rows = (form for factor in factors for cell in factor.pieces for form, _ in cell)
+        return lcm(*{abs(a) for form in rows for i, a in form if i == v})
+
+    def _split(self, factor: _Factor, j: int, unit: int, remainder: int) -> _Factor:
+        """The factor with unit·Y_j + remainder for Y_j."""
+        if j not in factor.variables:
+            return factor
+        return _Factor(factor.variables, self._replaced(factor.pieces, j, (((j, unit),), remainder)))
+
+    # --- cells ------------------------------------------------------------------------------------
+
+    def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
+        """The rows that say something; None where they cannot all hold, but for a set of measure 0."""
+        found: dict[Form, Number] = {}
+        for form, constant in rows:
+            if not form:
+                if constant < 0:
                     return None
-                continue
-            unit = lcm(*(c.denominator for c in coefficients))
-            common = gcd(*(int(c * unit) for c in coefficients))
-            scale = Fraction(unit, common)
-            form = tuple(c * scale for c in coefficients)
-            least = offset * scale
-            if self.whole:
-                least = Fraction(least.numerator // least.denominator)
-            if form not in found or least < found[form]:
-                found[form] = least
-        self.budget.spend(8 * len(rows), self.step)
-        for form, offset in found.items():
-            opposite = found.get(tuple(-c for c in form))
-            if opposite is not None and (offset + opposite < 0 or (not self.whole and offset + opposite == 0)):
+            elif form not in found or constant < found[form]:
+                found[form] = constant
+        for form, constant in found.items():
+            opposite = found.get(tuple([(i, -a) for i, a in form]))
+            if opposite is not None and (constant + opposite < 0 or (not self.whole and constant + opposite == 0)):
                 return None
-        return list(found.items())
+        return frozenset(found.items())
 
-    @staticmethod
-    def _cases(rows: list[_Row], v: int) -> tuple[int, int]:
-        above = [row[0][v] for row in rows if row[0][v] > 0]
-        below = [row[0][v] for row in rows if row[0][v] < 0]
-        return lcm(*(c.numerator for c in above + below)), len(above) * max(1, len(below))
+    def _row(self, terms: Mapping[int, Number], constant: Number) -> _Row:
+        if not any(terms.values()):
+            return (), constant
+        found = NoiseHalfspace.of({i: Fraction(c) for i, c in terms.items() if c}, Fraction(constant), self.whole)
+        return found.form, found.constant
 
-    def _whole_bounds(
-        self, f: _Integrand, rows: list[_Row], v: int, rest: tuple[int, ...]
-    ) -> Iterator[tuple[_Integrand, list[_Row]]]:
-        """The integrand and rows by remainders of the other variables, so that all bounds of v are integers."""
-        unit = lcm(*(abs(row[0][v].numerator) for row in rows if row[0][v]))
-        if not self.whole or unit == 1:
-            yield f, rows
-            return
-        used = [j for j in rest if any(row[0][v] and row[0][j] for row in rows)]
-        for remainders in product(range(unit), repeat=len(used)):
-            self.budget.spend(20 * len(rows) * self.count, self.step)
-            given = dict(zip(used, remainders, strict=True))
-            moved: list[_Row] = []
-            for form, offset in rows:
-                shift = offset + sum((form[j] * r for j, r in given.items()), _ZERO)
-                moved.append((tuple(c * unit if j in given else c for j, c in enumerate(form)), shift))
-            g = f
-            for j, r in given.items():
-                line = tuple(Fraction(unit if i == j else 0) for i in range(self.count))
-                g = self._substituted(g, j, line, Fraction(r))
-            yield g, [self._rounded(row, v) for row in moved]
+    def _product(self, one: _Pieces, other: _Pieces) -> _Pieces:
+        result: _Pieces = {}
+        for cell, f in one.items():
+            for limits, g in other.items():
+                self.budget.spend(4 + 2 * (len(cell) + len(limits)), _STEP)
+                both = self._cell((*cell, *limits))
+                if both is not None:
+                    _collect(result, both, self._times(f, g))
+        return result
 
-    def _rounded(self, row: _Row, v: int) -> _Row:
-        """The row with coefficient 1 or -1 at v, where its other coefficients are multiples of that."""
-        size = abs(row[0][v])
-        if not size:
-            return row
-        return tuple(c / size for c in row[0]), Fraction(-ceil(-row[1] / size))
+    def _refined(self, pieces: _Pieces) -> _Pieces:
+        """The same function of one variable, on cells that do not overlap."""
+        variables = {i for cell in pieces for form, _ in cell for i, _ in form}
+        if len(variables) != 1 or len(pieces) == 1:
+            return pieces
+        (v,) = variables
+        upward, downward = ((v, 1),), ((v, -1),)
+        ends: list[tuple[Number | None, Number | None, _Terms]] = []
+        for cell, f in pieces.items():
+            known = dict(cell)
+            low = -known[upward] if upward in known else None
+            # Behind the last integer.
+            ends.append((low, known[downward] + self.whole if downward in known else None, f))
+        points = sorted({end for low, high, _ in ends for end in (low, high) if end is not None})
+        result: _Pieces = {}
+        for left, right in pairwise([None, *points, None]):
+            rows: list[_Row] = [] if left is None else [(upward, -left)]
+            rows += [] if right is None else [(downward, right - self.whole)]
+            here: _Terms = {}
+            for low, high, f in ends:
+                if (low is None or (left is not None and low <= left)) and (
+                    high is None or (right is not None and right <= high)
+                ):
+                    self.budget.spend(len(f), _STEP)
+                    for key, c in f.items():
+                        _increase(here, key, c)
+            if here:
+                result[frozenset(rows)] = here
+        return result
 
-    def _without(self, f: _Integrand, rows: list[_Row], v: int, rest: tuple[int, ...]) -> _Integrand:
-        """Integrate out v."""
-        free = [row for row in rows if not row[0][v]]
-        lows, highs = (
-            list(dict.fromkeys(self._bound(row, v) for row in rows if row[0][v] * side > 0)) for side in (1, -1)
-        )
-        total: _Integrand = {}
-        for at, low in enumerate(lows):
-            lower = [self._least(low, other, number < at) for number, other in enumerate(lows) if number != at]
-            for upper, high in enumerate(highs) if highs else ((0, None),):
-                cell = [*free, *lower]
-                if high is not None:
-                    for number, other in enumerate(highs):
-                        if number != upper:
-                            cell.append(self._least(other, high, number < upper))
-                    cell.append(self._least(high, low, False))
-                for key, c in self.over(self._between(f, v, low, high), cell, rest).items():
-                    _increase(total, key, c)
-        return total
+    # --- one variable -----------------------------------------------------------------------------
 
-    @staticmethod
-    def _bound(row: _Row, v: int) -> _Row:
-        """The affine function that bounds v."""
-        size = -row[0][v]
-        return tuple(_ZERO if j == v else c / size for j, c in enumerate(row[0])), row[1] / size
+    def _out(self, v: int, pieces: _Pieces) -> _Pieces:
+        """The integral over v, as a function of the others."""
+        result: _Pieces = {}
+        for cell, f in pieces.items():
+            rest: list[_Row] = []
+            lows: dict[_Line, None] = {}
+            highs: dict[_Line, None] = {}
+            for form, constant in sorted(cell):
+                size = next((a for i, a in form if i == v), 0)
+                if not size:
+                    rest.append((form, constant))
+                    continue
+                line = tuple([(i, _quotient(-a, size)) for i, a in form if i != v]), _quotient(-constant, size)
+                (lows if size > 0 else highs)[line] = None
+            grown = self._primitive(f, v)
+            for (low, below), (high, above) in product(self._extreme(lows, 1), self._extreme(highs, -1)):
+                limits = [*rest, *below, *above]
+                if low is not None and high is not None:
+                    limits.append(self._least(high, low, 0))
+                known = self._cell(limits)
+                if known is not None:
+                    _collect(result, known, self._between(grown, v, low, high))
+        return result
 
-    def _least(self, one: _Row, other: _Row, strict: bool) -> _Row:
-        """one >= other, > for `strict` integers."""
-        return (
-            tuple(a - b for a, b in zip(one[0], other[0], strict=True)),
-            one[1] - other[1] - (1 if strict and self.whole else 0),
-        )
+    def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
+        """Each bound in turn, with where it is the greatest (least) of all: ties go to the first."""
+        listed = list(bounds)
+        if not listed:
+            yield None, []
+        for number, one in enumerate(listed):
+            self.budget.spend(10 * len(listed), _STEP)
+            yield (
+                one,
+                [
+                    self._least(*((one, other) if side > 0 else (other, one)), int(at < number))
+                    for at, other in enumerate(listed)
+                    if at != number
+                ],
+            )
 
-    def _between(self, f: _Integrand, v: int, low: _Row, high: _Row | None) -> _Integrand:
-        """The integral over v from `low` to `high`, None for infinity."""
-        grown: _Integrand = {}
-        for (powers, slopes, k, q, poles), c in f.items():
-            n, l = powers[v], slopes[v]
-            if high is None and l >= 0:
-                raise NotDerived("an integrand does not decay")
-            for power, shift, factor, more in self._primitive(n, l):
-                key = (_put(powers, v, power), slopes, k, q + shift, joined_poles(poles, more))
-                _increase(grown, key, c * factor)
-        self.budget.spend(10 * len(grown), self.step)
-        result: _Integrand = {}
+    def _least(self, one: _Line, other: _Line, strictly: int) -> _Row:
+        """one >= other, by at least 1 for integers that are to be different."""
+        terms = dict(one[0])
+        for i, c in other[0]:
+            terms[i] = terms.get(i, 0) - c
+        return self._row(terms, one[1] - other[1] - strictly * self.whole)
+
+    def _between(self, grown: _Terms, v: int, low: _Line | None, high: _Line | None) -> _Terms:
+        """The integral over v from `low` to `high`, None for infinity, of what has this primitive."""
+        if any((low is None and l <= 0) or (high is None and l >= 0) for l in _slopes(grown, v)):
+            raise NotDerived("an integrand does not decay")
+        result: _Terms = {}
         if high is not None:
             # A sum up to and including the bound.
-            end = high[1] + 1 if self.whole else high[1]
-            for key, c in self._substituted(grown, v, high[0], end).items():
-                _increase(result, key, c)
-        for key, c in self._substituted(grown, v, low[0], low[1]).items():
-            _increase(result, key, -c)
+            self._substitute(grown, v, (high[0], high[1] + self.whole), 1, result)
+        if low is not None:
+            self._substitute(grown, v, low, -1, result)
         return result
 
-    def _primitive(self, n: int, l: Fraction) -> Iterator[tuple[int, Fraction, Fraction, _Poles]]:
-        """An integral of Y^n·e^{lY} that vanishes at infinity for l < 0, as terms Y^power·e^{lY} with factors: for
-        integers a sum up to Y - 1."""
-        if self.whole:
-            if not l:
-                for power, factor in power_sum(n):
-                    yield power, _ZERO, factor, ()
-                return
-            for power, shift, order, times in geometric_sum(n, l > 0):
-                yield power, -shift * abs(l), Fraction(times), ((abs(l), order),)
-            return
+    def _primitive(self, f: _Terms, v: int) -> _Terms:
+        """An integral over v, for integers a sum up to Y_v - 1, which vanishes where f decays at infinity."""
+        result: _Terms = {}
+        for (k, q, monomial, poles), c in f.items():
+            n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
+            others = tuple([part for part in monomial if part[0] != v])
+            for power, shift, factor, more in self._integrals(n, l):
+                key = (k, q + shift, _with(others, v, power, l), _joined_poles(poles, more))
+                _increase(result, key, c * factor)
+        self._spend(len(result) + len(f))
+        return result
+
+    def _integrals(self, n: int, l: Number) -> Iterator[tuple[int, Number, Number, _Poles]]:
+        """That of Y^n·e^{lY}, as terms Y^power·e^{shift·eps}·e^{lY} with factors and poles."""
         if not l:
-            yield n + 1, _ZERO, Fraction(1, n + 1), ()
-            return
-        factor = 1 / l
-        for power in range(n, -1, -1):
-            yield power, _ZERO, factor, ()
-            factor *= -power / l
+            for power, factor in _power_sum(n) if self.whole else ((n + 1, Fraction(1, n + 1)),):
+                yield power, 0, factor, ()
+        elif self.whole:
+            size = l if l > 0 else -l
+            for power, shift, order, times in _geometric_sum(n, l > 0):
+                yield power, -shift * size, times, ((size, order),)
+        else:
+            factor = Fraction(1) / l
+            for power in range(n, -1, -1):
+                yield power, 0, factor, ()
+                factor *= Fraction(-power) / l
 
-    def _substituted(self, f: _Integrand, v: int, line: tuple[Fraction, ...], constant: Fraction) -> _Integrand:
-        """f with line·Y + constant in place of Y_v."""
-        parts = [(j, c) for j, c in enumerate(line) if c]
-        result: _Integrand = {}
-        for (powers, slopes, k, q, poles), c in f.items():
-            l = slopes[v]
-            moved = list(slopes)
-            moved[v] = _ZERO
-            for j, d in parts:
-                moved[j] += l * d
-            base = _put(powers, v, 0)
-            for more, raised, factor in self._expanded(parts, constant, powers[v]):
-                total = tuple(a + b for a, b in zip(base, more, strict=True))
-                _increase(result, (total, tuple(moved), k + raised, q + l * constant, poles), c * factor)
-        self.budget.spend(12 * len(result) + 6 * len(f), self.step)
+    def _replaced(self, pieces: _Pieces, v: int, line: _Line) -> _Pieces:
+        """The function with a line in place of Y_v, which may be in the line itself."""
+        result: _Pieces = {}
+        for cell, f in pieces.items():
+            rows: list[_Row] = []
+            for form, constant in cell:
+                terms: dict[int, Number] = {i: a for i, a in form if i != v}
+                size = next((a for i, a in form if i == v), 0)
+                for i, c in line[0]:
+                    terms[i] = terms.get(i, 0) + size * c
+                rows.append(self._row(terms, constant + size * line[1]))
+            known = self._cell(rows)
+            if known is not None:
+                moved: _Terms = {}
+                self._substitute(f, v, line, 1, moved)
+                _collect(result, known, moved)
         return result
 
-    def _expanded(
-        self, parts: Sequence[tuple[int, Fraction]], constant: Fraction, power: int
-    ) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
-        """(Σ parts + constant)^power as powers of the variables, the power of eps, and a factor."""
-        if not parts:
-            if constant or not power:
-                yield (0,) * self.count, 0 if self.whole else power, constant**power
-            return
-        (j, c), rest = parts[0], parts[1:]
-        for own in range(power + 1):
-            for more, raised, factor in self._expanded(rest, constant, power - own):
-                yield _put(more, j, own), raised, comb(power, own) * c**own * factor
+    def _substitute(self, f: _Terms, v: int, line: _Line, sign: int, result: _Terms) -> None:
+        """Add sign·f with the line in place of Y_v to the result."""
+        for (k, q, monomial, poles), c in f.items():
+            n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
+            self._spend(2 + (comb(n + len(line[0]), n) if n else 0))
+            others = tuple([part for part in monomial if part[0] != v])
+            moved = q + _number(l * line[1]) if l else q
+            signed = c if sign > 0 else -c
+            for powers, raised, factor in _expanded(line, n):
+                parts = others
+                for i, d in line[0]:
+                    power, slope = powers.get(i, 0), _number(l * d)
+                    if power or slope:
+                        parts = _with(parts, i, power, slope)
+                key = (k if self.whole else k + raised, moved, parts, poles)
+                _increase(result, key, signed if factor == 1 else signed * factor)
+
+    def _times(self, f: _Terms, g: _Terms) -> _Terms:
+        if g == _ONE[_EVERYWHERE]:
+            return f
+        self._spend(len(f) * len(g), _bits(f) + _bits(g))
+        # Sums of integers are far faster than those of fractions.
+        units = [lcm(*{c.denominator for c in each.values()}) for each in (f, g)]
+        left, right = (
+            [(key, c.numerator * (unit // c.denominator)) for key, c in each.items()]
+            for each, unit in zip((f, g), units, strict=True)
+        )
+        sums: dict[tuple[int, Number, _Monomial, _Poles], int] = {}
+        for (k, q, monomial, poles), c in left:
+            for (k2, q2, monomial2, poles2), d in right:
+                both = monomial
+                for part in monomial2:
+                    both = _with(both, *part)
+                key = (k + k2, q + q2, both, _joined_poles(poles, poles2))
+                sums[key] = sums.get(key, 0) + c * d
+        return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
+
+    def _spend(self, terms: int, bits: int = 0) -> None:
+        """Count the making of so many terms."""
+        self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms, _STEP, bits)
 
 
-def _put(items: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
-    return (*items[:at], value, *items[at + 1 :])
+_STEP = "measure"
 
 
-def _increase(f: _Integrand, key: _Key, c: Fraction) -> None:
-    total = f.get(key, _ZERO) + c
+def _with(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
+    """The product with Y_v^power·e^{slope·Y_v}."""
+    for at, (i, n, l) in enumerate(monomial):
+        if i == v:
+            n, l = n + power, l + slope
+            return (*monomial[:at], (v, n, l), *monomial[at + 1 :]) if n or l else (*monomial[:at], *monomial[at + 1 :])
+        if i > v:
+            return (*monomial[:at], (v, power, slope), *monomial[at:]) if power or slope else monomial
+    return (*monomial, (v, power, slope)) if power or slope else monomial
+
+
+def _slopes(f: _Terms, v: int) -> set[Number]:
+    return {next((l for i, _, l in monomial if i == v), 0) for _, _, monomial, _ in f}
+
+
+def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
+    """(Σ line + constant·eps)^power as powers of variables, the power of eps, and a factor."""
+    if not power:
+        yield {}, 0, 1
+        return
+    parts, constant = line
+    if not parts:
+        if constant:
+            yield {}, power, constant**power
+        return
+    (j, c), rest = parts[0], parts[1:]
+    for own in range(power + 1):
+        for more, raised, factor in _expanded((rest, constant), power - own):
+            yield {**more, j: own}, raised, comb(power, own) * c**own * factor
+
+
+def _number(value: Number) -> Number:
+    """Integers stay plain, which is faster."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def _quotient(value: Number, by: int) -> Number:
+    return _number(Fraction(value) / by)
+
+
+def _increase(f: _Terms, key: tuple[int, Number, _Monomial, _Poles], c: Fraction) -> None:
+    known = f.get(key)
+    total = c if known is None else known + c
     if total:
         f[key] = total
     else:
         f.pop(key, None)
 
 
-def _closed(total: Mapping[_Key, Fraction], rates: Sequence[Fraction], budget: Budget, step: str) -> Closed:
+def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
+    """Add what is f on a cell."""
+    known = pieces.setdefault(cell, {})
+    for key, c in f.items():
+        _increase(known, key, c)
+
+
+def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
+    """The product of two products of poles."""
+    if not left or not right:
+        return left or right
+    powers = dict(left)
+    for d, m in right:
+        powers[d] = powers.get(d, 0) + m
+    return tuple(sorted(powers.items()))
+
+
+def _bits(f: _Terms) -> int:
+    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
+
+
+@cache
+def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
+    """The polynomial S with S(t+1) - S(t) = t^n and S(0) = 0, as pairs (power, coefficient)."""
+    # (t+1)^(n+1) - t^(n+1) = Σ_{j<=n} C(n+1, j)·t^j.
+    total = {n + 1: Fraction(1, n + 1)}
+    for j in range(n):
+        for power, c in _power_sum(j):
+            total[power] = total.get(power, _ZERO) - comb(n + 1, j) * c / (n + 1)
+    return tuple((power, c) for power, c in total.items() if c)
+
+
+@cache
+def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
+    """p = Σ c·t^power·z^shift/(1 - z)^order with e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}; l > 0 if `growing`.
+
+    Then e^{lt}·p(t) sums t^n·e^{lt}.
+    """
+    # The coefficient of t^j: (e^l - 1)·p_j = [j = n] - e^l·Σ_{m>j} C(m, j)·p_m. For l > 0, 1/(e^l - 1) = z/(1-z) and
+    # e^l/(e^l - 1) = 1/(1-z); for l < 0 they are -1/(1-z) and -z/(1-z).
+    first, onward = ((1, 1), (0, -1)) if growing else ((0, -1), (1, 1))
+    parts: dict[int, dict[tuple[int, int], int]] = {n: {(first[0], 1): first[1]}}
+    for j in range(n - 1, -1, -1):
+        parts[j] = {}
+        for m in range(j + 1, n + 1):
+            for (shift, order), times in parts[m].items():
+                key = (shift + onward[0], order + 1)
+                parts[j][key] = parts[j].get(key, 0) + onward[1] * comb(m, j) * times
+    return tuple((j, shift, order, times) for j, part in parts.items() for (shift, order), times in part.items())
+
+
+def _closed(total: _Terms, rates: Sequence[Fraction], budget: Budget) -> Closed:
     """The sum over one denominator, times (1 - r)/(1 + r) for the rate of each integer noise."""
-    highest: dict[Fraction, int] = {}
+    highest: dict[Number, int] = {}
     parts: dict[_Poles, Ring] = {}
-    for (_, slopes, k, q, poles), c in total.items():
-        assert not any(slopes), "all variables are integrated out"
+    for (k, q, _, poles), c in total.items():
         part = parts.setdefault(poles, {})
-        part[k, q] = part.get((k, q), _ZERO) + c
+        part[k, Fraction(q)] = part.get((k, Fraction(q)), _ZERO) + c
         for d, m in poles:
             highest[d] = max(highest.get(d, 0), m)
 
-    def times(f: Ring, d: Fraction, sign: int) -> Ring:
+    def times(f: Ring, d: Number, sign: int) -> Ring:
         """f·(1 + sign·e^{-d·eps})."""
-        budget.spend(2 * len(f), step)
+        budget.spend(2 * len(f), _STEP)
         return add(f, {(k, q - d): sign * c for (k, q), c in f.items()})
 
     above: Ring = {}
@@ -455,150 +584,3 @@ def _closed(total: Mapping[_Key, Fraction], rates: Sequence[Fraction], budget: B
         for _ in range(m):
             below = times(below, d, -1)
     return above, below
-
-
-# === measure ===================================================================================
-
-#: The most sets that one sweep looks at, bits of a number of the event and of the common denominator of all of them.
-MOST_SETS = 1_000
-MOST_BITS = 256
-MOST_COMMON_BITS = 1_024
-
-#: The work of one measure, sets times variables times terms; what is really done is counted by the budget.
-MOST_WORK = 250_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Sweepable:
-    """An order, or its reflection where that has fewer sets; `ranked` are its noises by rank, the lowest first."""
-
-    order: Order
-    ranked: tuple[int, ...]
-    reflected: bool
-    sets: Downsets
-
-    @property
-    def work(self) -> int:
-        """Sets times intervals."""
-        return len(self.sets.lasts) * (1 + len(self.ranked))
-
-    @property
-    def slopes(self) -> int:
-        """A bound on the different e^{l·T} on one interval: these vanish in the value, but not on the way to it."""
-        return prod(count + 1 for count in Counter(map(self.order.rate, self.ranked)).values())
-
-
-#: The orders of each conjunction, with its sign.
-_Plan = list[tuple[int, list[_Sweepable]]]
-
-
-def measure_anew(event: Event, budget: Budget) -> Closed | str:
-    """The measure of an event, or why it is not measured. Raises Rejected past the budget."""
-    planned = _plan(event)
-    if not isinstance(planned, str):
-        return _measure(event, planned, budget, "measure")
-    summed = of_one_sum(event, budget, "measure")
-    if summed is not None:
-        return summed, ONE
-    mixed = len({noise.family is Family.DISCRETE_LAPLACE for noise in event.noises}) > 1
-    return planned if mixed or len(event.noises) > MOST_NOISES else integrated(event, budget, "measure")
-
-
-# --- planning --------------------------------------------------------------------------------------
-
-
-def _plan(event: Event) -> _Plan | str:
-    """The sweeps that measure the event, or why there are none."""
-    if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers_of(event)):
-        return f"its numbers have more than {MOST_BITS} bits"
-    common = 1
-    for x in numbers_of(event):
-        common = lcm(common, x.denominator)
-        if common >> MOST_COMMON_BITS:
-            return f"the common denominator of its numbers has more than {MOST_COMMON_BITS} bits"
-    whole = is_whole(event)
-    work = 0
-    plan: _Plan = []
-    try:
-        for conjunction in conjunctions(event):
-            sweeps = [_sweepable(order, whole) for order in conjunction.orders]
-            work += sum(found.work * found.slopes for found in sweeps)
-            plan.append((conjunction.sign, sweeps))
-    except NoOrder as none:
-        return none.why
-    return plan if work <= MOST_WORK else "it takes too much work"
-
-
-def _sweepable(order: Order, whole: bool) -> _Sweepable:
-    found = _direction(order, order.below, False, whole, MOST_SETS)
-    if found is not None and len(found.sets.lasts) <= 2 * len(order.below):
-        return found
-    most = MOST_SETS if found is None else len(found.sets.lasts) - 1
-    found = _direction(order, reflected(order.below), True, whole, most) or found
-    if found is None:
-        raise NoOrder("its order has too many initial parts")
-    return found
-
-
-def _direction(order: Order, below: Below, upside_down: bool, whole: bool, most: int) -> _Sweepable | None:
-    """The sets in one direction, None where they are more than `most`."""
-    ranks: dict[int, int] = {}
-    waiting = sorted(below)
-    while waiting:
-        free = [i for i in waiting if below[i] <= ranks.keys()]
-        if not free:
-            if whole:
-                raise NoOrder("its integer noises are compared in a circle")
-            free = waiting  # They would have to be equal: the sweep finds no greatest one, and the probability 0.
-        ranks |= {i: len(ranks) + at for at, i in enumerate(free)}
-        waiting = [i for i in waiting if i not in ranks]
-    sets = downsets({ranks[i]: frozenset(ranks[j] for j in below[i]) for i in ranks}, most)
-    return None if sets is None else _Sweepable(order, tuple(ranks), upside_down, sets)
-
-
-def _density(variable: Variable, lengths: int, rates: Fraction, whole: bool) -> Density:
-    rate = int(variable.rate * rates)
-    return Density(
-        rate,
-        int(variable.mean * lengths),
-        Fraction(1) if whole else rate * variable.factor,
-        None if variable.low is None else int(variable.low * lengths),
-        # The last integer is included: the density ends one further.
-        None if variable.high is None else int(variable.high * lengths) + whole,
-    )
-
-
-# --- sweeping --------------------------------------------------------------------------------------
-
-
-def _measure(event: Event, plan: _Plan, budget: Budget, step: str) -> Closed:
-    """The probability of the event."""
-    whole = is_whole(event)
-    total: Closed = {}, ONE
-    for sign, sweeps in plan:
-        part: Closed = constant(sign), ONE
-        for found in sweeps:
-            densities, unit = _on_integers(found, whole, step)
-            value = Sweep(densities, found.sets, whole, budget, step).probability()
-            # At unit·eps.
-            terms: _Integrand = {
-                ((), (), k, q * unit, tuple((d * unit, m) for d, m in poles)): c * unit**k
-                for (k, q, poles), c in value.items()
-            }
-            rates = [density.rate * unit for density in densities] if whole else []
-            part = multiply_closed(part, _closed(terms, rates, budget, step), budget, step)
-        total = add_closed(total, part, budget, step)
-    return total
-
-
-def _on_integers(found: _Sweepable, whole: bool, step: str) -> tuple[list[Density], Fraction]:
-    """The densities by variable with integer rates and lengths, for an eps that is the second result times eps."""
-    variables = [found.order.variable(i) for i in found.ranked]
-    if found.reflected:
-        variables = [variable.reflected() for variable in variables]
-    lengths = lcm(*{p.denominator for v in variables for p in (v.mean, v.low, v.high) if p is not None})
-    below = lcm(*{v.rate.denominator for v in variables})
-    if lengths * below >> 16 * MOST_COMMON_BITS:
-        raise Rejected(step, "on one scale the common denominator of its numbers is too long")
-    rates = Fraction(below, gcd(*(int(v.rate * below) for v in variables)))
-    return [_density(v, lengths, rates, whole) for v in variables], 1 / (lengths * rates)

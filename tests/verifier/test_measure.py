@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dipc.algebra.exppoly import ExpPoly
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
@@ -95,6 +96,51 @@ def integer_events(draw: st.DrawFn) -> Event:
 @given(integer_events())
 def test_integer_noise(found: Event) -> None:
     assert same(record(found, measure(found))) is True
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(st.data())
+def test_sums_and_half_spaces_of_three_noises(data: st.DataObject) -> None:
+    factors = st.sampled_from([1, -1, 2, Fraction(-1, 3)])
+    noises = [one_sided(2) if one else laplace(1, Fraction(1, 2)) for one in data.draw(st.tuples(*[st.booleans()] * 3))]
+    form = {i: data.draw(factors) for i in range(3)}
+    found = event(
+        noises,
+        halfspace(form, data.draw(st.sampled_from(LENGTHS))),
+        halfspace({i: -c for i, c in form.items()}, 4),
+        *[halfspace({i: data.draw(factors)}, 1) for i in data.draw(st.sets(st.integers(0, 2)))],
+    )
+    assert same(record(found, measure(found))) is True
+
+
+def test_a_grid_of_comparisons() -> None:
+    noises = [laplace(1, (i * j) % 3) for i in range(3) for j in range(4)]
+    across = [above(4 * i + j, 4 * i + j + 1) for i in range(3) for j in range(3)]
+    down = [above(4 * i + j, 4 * i + j + 4) for i in range(2) for j in range(4)]
+    found = event(noises, *across, *down)
+    assert same(record(found, measure(found))) is True
+
+
+@settings(max_examples=examples(6), deadline=None)
+@given(st.data())
+def test_integers_with_other_coefficients_against_summation(data: st.DataObject) -> None:
+    """Bounds that divide by 2 and 3, and sums of which the coefficients have no proportion that is whole."""
+    factors = st.sampled_from([1, -1, 2, -3])
+    means = [data.draw(st.integers(-1, 1)) for _ in range(2)]
+    rows = [
+        ({i: data.draw(factors) for i in range(2)}, data.draw(st.sampled_from([0, 1, -2, Fraction(1, 2)])))
+        for _ in range(data.draw(st.integers(1, 3)))
+    ]
+    found = event([discrete(1, means[0]), discrete(2, means[1])], *[halfspace(*row) for row in rows])
+    result = measure_anew(read(record(found, ExpPoly.zero())), Budget())
+    assert not isinstance(result, str)
+    r, s = mpmath.exp(-mpmath.mpf(3) / 2), mpmath.exp(-mpmath.mpf(3))
+    expected = mpmath.fsum(
+        (1 - r) / (1 + r) * r ** abs(i - means[0]) * (1 - s) / (1 + s) * s ** abs(j - means[1])
+        for i, j in product(range(-25, 26), repeat=2)
+        if all(form[0] * i + form[1] * j + constant >= 0 for form, constant in rows)
+    )
+    assert abs(value_at(result, Fraction(3, 2)) - expected) < 1e-12
 
 
 def test_the_events_of_the_mechanisms() -> None:
