@@ -29,6 +29,7 @@ from dipc.program.nearness import (
     pieced,
     some,
 )
+from dipc.program.program import Program
 from dipc.rules.class_claim import ClassClaim
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
@@ -72,9 +73,14 @@ class InputClass:
 
 def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
     """All values of the finite inputs, or of those `among` them, by slot. Raises LimitReached for too many of them."""
-    slots = [ideal.program.core.slots[slot] for slot in (ideal.finite_inputs if among is None else among)]
+    return combinations_of(ideal.program, ideal.finite_inputs if among is None else among)
+
+
+def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, Value]]:
+    """All values of these finite inputs, by slot. Raises LimitReached for too many of them."""
+    slots = [program.core.slots[slot] for slot in inputs]
     domains = [finite_values(slot) for slot in slots]
-    most = ideal.program.limits.cases
+    most = program.limits.cases
     if prod(map(len, domains)) > most:
         raise LimitReached("cases", f"the finite inputs have more than {most} combinations")
     return [{slot.index: value for slot, value in zip(slots, values, strict=True)} for values in product(*domains)]

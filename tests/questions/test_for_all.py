@@ -16,8 +16,9 @@ from dipc.claims.table import Table
 from dipc.decide.obligation import Verdict
 from dipc.questions.every_number import all_numbers
 from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, polynomial
+from dipc.questions.every_number.loop_runs import Automaton
 from dipc.questions.every_number.normal_form import indices_to_the_end
-from dipc.questions.every_number.uniform import Automaton, NotUniform, Number, uniform
+from dipc.questions.every_number.uniform import NotUniform, Number, uniform
 from dipc.questions.every_number.union_bound import UnionBound, Unit, sums, union_of
 from dipc.questions.question import ForAll, check_for_all
 from dipc.questions.report import ClassResult, Method

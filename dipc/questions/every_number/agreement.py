@@ -6,10 +6,7 @@ negative for the inputs that take the ideal this way. As long as every compariso
 the states found here, and writes what the ideal writes. So the error has at most the probability of the sum, over the
 comparisons (and real outputs) met in agreement, of Pr[A·N + s < 0]: one term for each, whatever else is random.
 
-**Closure.** In a uniform program an iteration depends on the iterations before it through the scalars that are still
-read: finite values, and forms over noises. Two heads of the loop with the same scalars (noises renamed) have the same
-iterations to come, up to the index. If from the start on only finitely many such heads are reached, these are all
-there are for any m, and the terms of an iteration are those of one of finitely many transitions between them.
+The heads of both together are those of `loop_runs`.
 """
 
 from __future__ import annotations
@@ -19,30 +16,26 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import Closed
-from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict, finite_values
+from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict
 from dipc.chain.state import Mark, NoiseVar, State, is_symbolic
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
 from dipc.program.ideal import Ideal, Region
-from dipc.questions.every_number.uniform import (
-    Automaton,
-    Heads,
-    NotUniform,
-    Uniform,
+from dipc.questions.every_number.loop_runs import (
+    LoopRuns,
     entered,
     initial,
     key_of,
     plain_value,
-    require_defined,
     side_of,
     steps,
     stripped,
 )
+from dipc.questions.every_number.uniform import NotUniform, Uniform
 from dipc.rules.facets import Metric, facets
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
-from dipc.rules.input_classes import finite_cases
 from dipc.rules.least_slacks import slack_of
 from dipc.rules.rule import ClaimedDistances, SlackBound
 from dipc.text.core import IntType, Type, Value
@@ -153,11 +146,8 @@ class _Node:
     ideal: State
 
 
-class Lockstep:
-    """Explores the runs in agreement of one program, given with more iterations than there are steps to its last head.
-
-    `shape` is the uniform program that `ideal` and its program are for some number of iterations.
-    """
+class Agreement(LoopRuns[_Node, Transition]):
+    """The runs in agreement of one program, given with more iterations than there are steps to its last head."""
 
     def __init__(
         self,
@@ -167,57 +157,38 @@ class Lockstep:
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """`finite` are the values of the finite inputs that are of no iteration, by slot. Raises NotUniform where the
-        loops cannot be made out in the instructions, and for inputs that are whole, LimitReached where those of an
-        iteration have too many values."""
-        self._core = ideal.program.core
-        self._limits = ideal.program.limits
-        self._ideal = ideal.core
+        """`shape` is the uniform program that `ideal` and its program are for some number of iterations, `finite` are
+        the values of the finite inputs that are of no iteration, by slot. Raises NotUniform where the loops cannot be
+        made out in the instructions, and for inputs that are whole, LimitReached where those of an iteration have too
+        many values."""
+        core = ideal.program.core
+        if any(isinstance(_type(core, slot), IntType) for slot in core.inputs):
+            raise NotUniform("an input is an int")
+        count = int(core.constants[shape.parameter]) - shape.low + 1
+        super().__init__(ideal.program, shape.loop, shape.arrays, count, finite)
         self._metric = metric
         self._distances = distances
-        self._shape = shape
-        count = int(self._core.constants[shape.parameter]) - shape.low + 1
-        if any(isinstance(_type(self._core, slot), IntType) for slot in self._core.inputs):
-            raise NotUniform("an input is an int")
-        arrays = shape.arrays
-        self._own = side_of(ideal.program.flow, shape.loop.span, count, arrays)
-        self._other = side_of(ideal.flow, shape.ideal_loop.span, count, arrays)
-        self._inputs = dict(zip(ideal.core.inputs, self._core.inputs, strict=True))
-        own = [slot for slot in ideal.finite_inputs if slot not in finite]
-        indices = range(shape.low, shape.low + count)
-        #: By iteration the values of its finite inputs.
-        self._entries = [finite_cases(ideal, [slot for slot in own if self._is_at(slot, index)]) for index in indices]
-        self._finite = {**{slot: finite_values(self._core.slots[slot])[0] for slot in own}, **finite}
-        self._outputs = list(zip(self._core.outputs, self._ideal.outputs, strict=True))
+        self._other = side_of(ideal.flow, shape.ideal_loop.span, count, shape.arrays)
+        self._inputs = dict(zip(ideal.core.inputs, core.inputs, strict=True))
+        self._outputs = list(zip(core.outputs, ideal.core.outputs, strict=True))
         arrays_out = [own for own, _ in self._outputs if self._array_of(own) is not None]
-        self._bare = any(self._core.slots[own].initial is None for own in arrays_out)
-        if self._bare and not all(any(self._is_at(own, index) for index in indices) for own in arrays_out):
+        self._bare = any(core.slots[own].initial is None for own in arrays_out)
+        if self._bare and not all(any(self._is_at(own, index) for index in range(count)) for own in arrays_out):
             raise NotUniform(_BARE)
-        self._heads: Heads[_Node] = Heads(count, self._limits.heads)
-
-    def automaton(self) -> Automaton[Transition]:
-        """Everything that runs in agreement can do.
-
-        Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations,
-        LimitReached past one of the program's limits.
-        """
-        require_defined(self._own, self._finite, self._limits.states, self._entries)
-        return self._heads.automaton([self._begin()], self._iteration, self._ending)
 
     # --- parts of a run -----------------------------------------------------------------------------------
 
-    def _begin(self) -> Transition:
+    def _before(self) -> Iterator[Transition]:
         there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
         ideal, _ = self._only_way(initial(self._other.flow, there), self._other.head(0), "before")
-        found = list(self._runs(initial(self._own.flow, self._finite), (), self._own.head(0)))
-        if len(found) != 1 or ideal.label != self._other.head(0) or found[0][0].label != self._own.head(0):
+        runs = list(self._agreeing(initial(self._own.flow, self._finite), (), self._own.head(0)))
+        if len(runs) != 1 or ideal.label != self._other.head(0) or runs[0][0].label != self._own.head(0):
             raise NotUniform("there is more than one way to the loop")
-        ((program, terms),) = found
-        return Transition(self._number(_Node(stripped(program), stripped(ideal)), 0), terms)
+        ((program, terms),) = runs
+        yield Transition(self._head(program, ideal, 0), terms)
 
     def _iteration(self, node: _Node, iteration: int) -> Iterator[Transition]:
-        index = iteration + self._shape.low
-        here = [pair for pair in self._outputs if self._is_at(pair[0], index)]
+        here = [pair for pair in self._outputs if self._is_at(pair[0], iteration)]
         finite = [other for own, other in here if not is_symbolic(_type(self._core, own))]
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
@@ -228,7 +199,7 @@ class Lockstep:
                 raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
             begun = entered(node.program, entry)
             for ideal, guards in ways:
-                for program, terms in self._runs(begun, guards, self._own.head(iteration + 1)):
+                for program, terms in self._agreeing(begun, guards, self._own.head(iteration + 1)):
                     compared = self._compared(program, ideal, guards, here)
                     yield self._transition(program, ideal, guards, (*terms, *compared), iteration + 1)
 
@@ -247,17 +218,17 @@ class Lockstep:
             raise NotUniform(_BARE)
         if ended:
             return Transition(None, (*terms, *self._final(program, ideal, guards)))
-        return Transition(self._number(_Node(stripped(program), stripped(ideal)), iteration), terms)
+        return Transition(self._head(program, ideal, iteration), terms)
 
     def _ending(self, node: _Node) -> Iterator[Transition]:
         end = self._own.count
         ideal, _ = self._only_way(node.ideal.at(self._other.head(end)), self._other.flow.exit_label, "after")
-        for program, terms in self._runs(node.program.at(self._own.head(end)), (), self._own.flow.exit_label):
+        for program, terms in self._agreeing(node.program.at(self._own.head(end)), (), self._own.flow.exit_label):
             yield Transition(None, (*terms, *self._final(program, ideal, ())))
 
-    def _number(self, node: _Node, iteration: int) -> int:
-        key = (key_of(self._own, node.program), key_of(self._other, node.ideal))
-        return self._heads.number(key, node, iteration)
+    def _head(self, program: State, ideal: State, iteration: int) -> int:
+        node = _Node(stripped(program), stripped(ideal))
+        return self._number((key_of(self._own, node.program), key_of(self._other, node.ideal)), node, iteration)
 
     # --- the ideal ----------------------------------------------------------------------------------------
 
@@ -269,14 +240,8 @@ class Lockstep:
 
     def _ways(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
         """All ways of the ideal from `state` to the label `goal`, or to the exit, with what they need of the inputs."""
-        flow = self._other.flow
-        pending = [state]
-        while pending:
-            state = pending.pop()
-            if state.label in (goal, flow.exit_label):
-                yield state, tuple([self._moved(guard) for guard in state.guards.items])
-            else:
-                pending += steps(flow, state)
+        for end in self._runs(self._other.flow, state, goal):
+            yield end, tuple([self._moved(guard) for guard in end.guards.items])
 
     def _moved(self, guard: Constraint) -> Constraint:
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
@@ -287,7 +252,9 @@ class Lockstep:
 
     # --- the program ---------------------------------------------------------------------------------------
 
-    def _runs(self, state: State, guards: Sequence[Constraint], goal: int) -> Iterator[tuple[State, tuple[Term, ...]]]:
+    def _agreeing(
+        self, state: State, guards: Sequence[Constraint], goal: int
+    ) -> Iterator[tuple[State, tuple[Term, ...]]]:
         """The runs in agreement from `state` to the label `goal`, or to the exit, for inputs with these guards: more
         than one where the program compares inputs on its own."""
         flow = self._own.flow
@@ -302,12 +269,12 @@ class Lockstep:
             if len(successors) == 1:
                 pending.append((successors[0], terms))
             elif any(after.constraints != state.constraints for after in successors):
-                chosen, term = self._agreeing(state, successors, moving)
+                chosen, term = self._outcome(state, successors, moving)
                 pending.append((chosen, (*terms, term)))
             else:
                 pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
 
-    def _agreeing(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
+    def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
         """The outcome of a noisy comparison that the ideal's way decides for noise 0, and the term for the other."""
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
@@ -337,27 +304,18 @@ class Lockstep:
         moving = facets(Region(tuple(guards), ()), (), self._metric)
         for own, other in pairs:
             mine, theirs = program.values[own], ideal.values[other]
-            found: Sequence[Term] | None = None
+            compared: Sequence[Term] | None = None
             if Mark.UNASSIGNED in (mine, theirs):
                 raise NotUniform(_BARE)
             if not is_symbolic(_type(self._core, own)):
-                found = () if plain_value(mine) == plain_value(theirs) else None
+                compared = () if plain_value(mine) == plain_value(theirs) else None
             elif isinstance(mine, Affine) and isinstance(theirs, Affine):
-                found = ball(mine, self._form(theirs), program.noises, moving, self._distances)
-            if found is None:
+                compared = ball(mine, self._form(theirs), program.noises, moving, self._distances)
+            if compared is None:
                 name = self._array_of(own) or self._core.slots[own].name
                 raise NotUniform(f"without noise the program does not give the ideal's `{name}`")
-            terms += found
+            terms += compared
         return terms
-
-    def _array_of(self, slot: int) -> str | None:
-        """The array that goes up to the parameter and has this slot as an element."""
-        name, bracket, _ = self._core.slots[slot].name.partition("[")
-        return name if bracket and name in self._shape.arrays else None
-
-    def _is_at(self, slot: int, index: int) -> bool:
-        array = self._array_of(slot)
-        return array is not None and self._core.slots[slot].name == f"{array}[{index}]"
 
 
 def _type(core: CoreProgram, slot: int) -> Type:

@@ -49,7 +49,8 @@ from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.program.program import Program, load_source
 from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of, sign_from
-from dipc.questions.every_number.uniform import NotUniform, Number, Selection, TooFew, parameter_arrays, selection_of
+from dipc.questions.every_number.loop_runs import TooFew
+from dipc.questions.every_number.uniform import NotUniform, Number, Selection, parameter_arrays, selection_of
 from dipc.text import ast
 from dipc.text.ast import mentions, walk
 from dipc.text.declarations import computed_from

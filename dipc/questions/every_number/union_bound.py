@@ -47,18 +47,18 @@ from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
-from dipc.questions.every_number.agreement import Lockstep, Term, Transition
+from dipc.questions.every_number.agreement import Agreement, Term, Transition
 from dipc.questions.every_number.in_number import ONE, Ratio, sign_from
+from dipc.questions.every_number.loop_runs import Automaton, TooFew
 from dipc.questions.every_number.normal_form import LoopText, Rates, parts, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import (
-    Automaton,
     NotUniform,
     Number,
     Selection,
-    TooFew,
     Uniform,
     parameter_arrays,
     require_uniform_metric,
+    selected_from_inputs,
     selection,
     uniform,
 )
@@ -70,7 +70,7 @@ from dipc.rules.rule import ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
-from dipc.text.core import RealType, SampleNoise
+from dipc.text.core import RealType
 from dipc.text.diagnostic import DiagnosticError
 
 
@@ -239,7 +239,7 @@ def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distance
     metric, most = facet_metric(ideal), ideal.program.limits.paths
     slots = ideal.program.core.slots
     alone = [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)]
-    automata = (Lockstep(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal, alone))
+    automata = (Agreement(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal, alone))
     return frozenset(total for automaton in automata for total in sums(automaton, shape.low, most))
 
 
@@ -269,19 +269,13 @@ def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection]
     if ideal is None:
         return None
     try:
-        arrays = parameter_arrays(tree, number)
-        own = selection(tree.body, tree.declarations, number.parameter)
-        require_uniform_metric(tree, number, arrays, own.first)
+        own = selected_from_inputs(tree, number)
+        require_uniform_metric(tree, number, parameter_arrays(tree, number), own.first)
         other = selection(ideal.body, tree.declarations, number.parameter)
     except NotUniform:
         return None
-    inputs = [d for d in tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]
-    declared = [(declarator.name, declarator.low) for declaration in inputs for declarator in declaration.declarators]
-    # Other inputs are not used.
     same = (own.array, own.answer, own.first) == (other.array, other.answer, other.first)
-    begins = (own.array, own.first) in declared and own.array in arrays
-    same = same and own.is_plain and other.is_plain
-    return (own, other) if same and begins and own.rates is not None and other.rates is None else None
+    return (own, other) if same and own.is_plain and other.is_plain and other.rates is None else None
 
 
 def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> UnionBound:
@@ -290,16 +284,13 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
     least = int(own.first.value)
     ideal = instance(least + 2)
     core = ideal.program.core
-    draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
     slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
     if any(not isinstance(core.slots[slot].type, RealType) for slot in slots):
         raise NotUniform("an input is not real")
     metric = facet_metric(ideal)
     if metric.apart is not None:
         raise NotUniform("the metric sets some inputs of a selection infinitely far apart")
-    first, other = ((draw.law, draw.rate) for draw in draws[:2])
-    if len(draws) != 3 or (draws[2].law, draws[2].rate) != other:
-        raise NotUniform("the values of a selection are not drawn alike")
+    first, other = own.drawn(core)
     difference = Affine.input(slots[1]) - Affine.input(slots[0])
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
     bound = single_bound(difference, facets(region, (), metric), distances.alpha)

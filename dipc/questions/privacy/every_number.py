@@ -14,7 +14,7 @@ from dipc.frozen import frozen
 from dipc.program.program import Program, Progress, load_source
 from dipc.questions.every_number.in_number import Ratio
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
-from dipc.questions.every_number.uniform import NotUniform, Selection, parameter_arrays, selection
+from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant, of_real_inputs
@@ -22,7 +22,6 @@ from dipc.questions.privacy.loops import LoopCost, LoopPaths, loop_cost, loop_pa
 from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
 from dipc.sign.interval import Interval
 from dipc.text import ast
-from dipc.text.core import SampleNoise
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 #: So many numbers are looked at one by one, for what refutes; more while what is refuted grows, up to so many.
@@ -217,11 +216,8 @@ class EveryNumber:
     def _cost_of_selection(self, text: LoopText, selection: Selection) -> LoopCost:
         """v is selected where X_v exceeds all others (see `selection_loop`): it still does when its noise alone is
         shifted by as much as the queries can move towards each other."""
-        core = text.instance(self.least + 2).core
-        draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
-        if len(draws) < 3 or any((draw.law, draw.rate) != (draws[1].law, draws[1].rate) for draw in draws[2:]):
-            raise NotUniform("the values of a selection are not drawn alike")
-        costs = [shift_cost(draw.law, text.rates, draw.rate) for draw in draws[:2]]
+        drawn = selection.drawn(text.instance(self.least + 2).core)
+        costs = [shift_cost(law, text.rates, rate) for law, rate in drawn]
         one, other = selection.scales
         box = self._within.distance is Distance.LINF
         # The first one against the others, another one against the first, and against others.
@@ -268,17 +264,14 @@ class EveryNumber:
 def _selection(text: LoopText) -> Selection | None:
     """The selection loop that the program is, of noisy values of its only array of real inputs; None where it is
     none."""
-    tree = text.tree
     try:
-        arrays = parameter_arrays(tree, text.number)
-        found = selection(tree.body, tree.declarations, text.number.parameter)
+        selection = selected_from_inputs(text.tree, text.number)
     except NotUniform:
         return None
-    inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
-    declared = [(declarator.name, declarator.low) for each in inputs for declarator in each.declarators]
-    alone = declared == [(found.array, found.first)] and found.array in arrays
-    real = all(each.type == ast.BaseTypeExpr(ast.BaseType.REAL) for each in inputs)
-    return found if alone and real and found.rates is not None else None
+    inputs = [d for d in text.tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]
+    names = [declarator.name for declaration in inputs for declarator in declaration.declarators]
+    real = all(declaration.type == ast.BaseTypeExpr(ast.BaseType.REAL) for declaration in inputs)
+    return selection if names == [selection.array] and real else None
 
 
 def check_privacy_for_all(

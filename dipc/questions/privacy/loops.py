@@ -1,10 +1,10 @@
 """What a shift of the noises costs in runs of a loop, for every number of queries.
 
-A uniform program (`questions.every_number.uniform`) runs through finitely many heads of its loop, up to the names of
-noises. A path of it is a sequence of steps from head to head, each with inequalities between forms of the noises alive
-at the head, of those drawn in the step, and of the inputs of its index. A constant shift of all noises of a path that
-satisfies what a move of the inputs asks for maps the noises on this path into those on it at the other input, at a cost
-of Σ c·|shift| (see `alignment`), with c = rate for Laplace noise (`Law.shift_cost`).
+A uniform program runs through finitely many heads of its loop, up to the names of noises (`loop_runs`). A path of it is
+a sequence of steps from head to head, each with inequalities between forms of the noises alive at the head, of those
+drawn in the step, and of the inputs of its index. A constant shift of all noises of a path that satisfies what a move
+of the inputs asks for maps the noises on this path into those on it at the other input, at a cost of Σ c·|shift| (see
+`alignment`), with c = rate for Laplace noise (`Law.shift_cost`).
 
 **Plans.** An adversary chooses a path and extreme moves of the inputs. The noises that are alive at a head are shifted
 by what a plan says for that head, the others of a step by what is cheapest for it. With potentials P of the heads, such
@@ -19,8 +19,6 @@ the cost is at most that of the costliest.
 
 **Rates that depend on m.** Rates that are multiples of each other have potentials, a base and a slope together: those
 of a rate r(m) cost at most r(m)·(base + n·slope), for every m.
-
-What is known of the noises at a head is forgotten: that only adds paths.
 
 """
 
@@ -40,20 +38,9 @@ from dipc.linear.program import Least, minimum
 from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
+from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, Side, initial, key_of, stripped
 from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mark, with_enough_iterations
-from dipc.questions.every_number.uniform import (
-    Automaton,
-    Heads,
-    NotUniform,
-    Side,
-    initial,
-    key_of,
-    require_defined,
-    side_of,
-    steps,
-    stripped,
-    uniform_loop,
-)
+from dipc.questions.every_number.uniform import NotUniform, uniform_loop
 from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.text import ast
 from dipc.text.core import RealType
@@ -138,60 +125,49 @@ def loop_paths(text: LoopText) -> LoopPaths:
     single = text.with_one_loop()
     loop, arrays = uniform_loop(single.tree, single.number)
 
+    assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
+    before = int(loop.low.value) - 1
+
     def explored(count: int) -> LoopPaths:
-        low = int(loop.low.value)  # type: ignore[union-attr]
-        return _Explorer(single.instance(low + count - 1), loop, arrays, count).paths()
+        return _Paths(single.instance(before + count), loop, arrays, count).paths()
 
     return with_enough_iterations(explored, text.program.limits.iterations)[0]
 
 
-class _Explorer:
-    """Finds the paths of one program, given with more iterations than there are steps to its last head."""
+class _Paths(LoopRuns[State, Way]):
+    """The paths of one program, given with more iterations than there are steps to its last head."""
 
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
         """Raises NotUniform where the loop cannot be made out in the instructions, or an input is not real."""
-        self._core, self._limits = program.core, program.limits
-        self._arrays = arrays
-        assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
-        self._low = int(loop.low.value)
-        if any(not isinstance(self._core.slots[slot].type, RealType) for slot in self._core.inputs):
+        core = program.core
+        if any(not isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
             raise NotUniform("an input is not real")
-        self._side: Side = side_of(program.flow, loop.span, count, arrays)
-        self._heads: Heads[State] = Heads(count, self._limits.heads)
+        super().__init__(program, loop, arrays, count, {})
 
     def paths(self) -> LoopPaths:
         """Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached."""
-        require_defined(self._side, {}, self._limits.states)
-        start = initial(self._side.flow, {})
-        ways = self._heads.automaton(self._ways(start, self._side.head(0), 0, None), self._iteration, self._ending)
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
         only_answers = all(self._array_of(slot) is not None for slot in self._core.outputs)
-        return LoopPaths(ways, shared, self._low, only_answers)
+        return LoopPaths(self.automaton(), shared, self.low, only_answers)
 
-    def _iteration(self, state: State, iteration: int) -> Iterator[Way]:
-        return self._ways(state, self._side.head(iteration + 1), iteration + 1, iteration)
+    def _before(self) -> Iterator[Way]:
+        return self._ways(initial(self._own.flow, {}), self._own.head(0), 0, None)
 
-    def _ending(self, state: State) -> Iterator[Way]:
-        return self._ways(state.at(self._side.head(self._side.count)), None, 0, None)
+    def _iteration(self, node: State, iteration: int) -> Iterator[Way]:
+        return self._ways(node, self._own.head(iteration + 1), iteration + 1, iteration)
+
+    def _ending(self, node: State) -> Iterator[Way]:
+        return self._ways(node.at(self._own.head(self._own.count)), None, 0, None)
 
     def _ways(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[Way]:
         """The paths from a state to the instruction `goal`, the head of iteration `following`, or to the exit."""
-        flow = self._side.flow
-        pending = [stripped(start)]
-        for _ in range(self._limits.states):
-            if not pending:
-                return
-            state = pending.pop()
-            if state.label in (flow.exit_label, goal):
-                yield self._way(start, state, following, iteration)
-            else:
-                pending += steps(flow, state)
-        raise LimitReached("states", f"an iteration has more than {self._limits.states} states")
+        for end in self._runs(self._own.flow, stripped(start), goal):
+            yield self._way(start, end, following, iteration)
 
     def _way(self, start: State, state: State, following: int, iteration: int | None) -> Way:
         if state.guards.items:
             raise NotUniform("inputs are compared without noise")
-        alive = _alive(self._side, start)
+        alive = _alive(self._own, start)
         known = {noise.id for noise in start.noises}
         drawn = [noise for noise in state.noises if noise.id not in known]
         numbers = {noise: position for position, noise in enumerate([*alive, *(noise.id for noise in drawn)])}
@@ -200,7 +176,7 @@ class _Explorer:
         def change(form: Affine) -> Change:
             return self._change(form, numbers, by_id, iteration)
 
-        ended = state.label == self._side.flow.exit_label
+        ended = state.label == self._own.flow.exit_label
         outputs = []
         for slot in self._core.outputs:
             value, array = state.values[slot], self._array_of(slot)
@@ -212,8 +188,8 @@ class _Explorer:
             tuple(outputs),
             len(alive),
             tuple((noise.law, noise.rate) for noise in drawn),
-            None if ended else self._heads.number(key_of(self._side, state), state, following),
-            () if ended else tuple([numbers[noise] for noise in _alive(self._side, state)]),
+            None if ended else self._number(key_of(self._own, state), state, following),
+            () if ended else tuple([numbers[noise] for noise in _alive(self._own, state)]),
             iteration is not None,
         )
 
@@ -228,15 +204,6 @@ class _Explorer:
                 raise NotUniform("a value that depends on the input of one iteration is used in another")
             inputs[slot if array is None else array] = c
         return Change(tuple((numbers[noise], c) for noise, c in over.noises), tuple(inputs.items()))
-
-    def _array_of(self, slot: int) -> str | None:
-        name, bracket, _ = self._core.slots[slot].name.partition("[")
-        return name if bracket and name in self._arrays else None
-
-    def _is_at(self, slot: int, iteration: int | None) -> bool:
-        array = self._array_of(slot)
-        index = None if iteration is None else iteration + self._low
-        return array is not None and self._core.slots[slot].name == f"{array}[{index}]"
 
 
 def _alive(side: Side, state: State) -> tuple[int, ...]:
