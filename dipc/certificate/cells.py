@@ -8,10 +8,9 @@ from itertools import product
 from typing import Any
 
 from dipc.certificate.data import rational
-from dipc.verifier.inputs import Divided, Open, halfspace_guard
+from dipc.verifier.inputs import Divided, Open
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.reading import NotDerived
-from dipc.verifier.surroundings import ALPHA
 
 
 def division(question: Divided) -> dict[str, Any] | None:
@@ -35,11 +34,7 @@ def _along_a_class(question: Divided) -> Guard | None:
     """A half-space that does not move, of a class that is about a part of the cell."""
     coverage, cell = question.coverage, question.cell
     for shown in question.classes:
-        open_ = [
-            halfspace_guard(half)
-            for half in shown.halfspaces
-            if not half.step and not coverage.implies(cell, halfspace_guard(half))
-        ]
+        open_ = [half for half in shown.halfspaces if not half.step and not coverage.implies(cell, half)]
         if open_ and not contradictory((*cell.guards, *open_), coverage.budget, "classes"):
             return open_[0]
     return None
@@ -49,10 +44,10 @@ def _beside_a_rival(question: Divided) -> dict[str, Any] | None:
     """The path with another answer with the fewest sides, some of which is a half-space of a class."""
     coverage, cell = question.coverage, question.cell
     wanted = {
-        _direction(guard)
+        _direction(half)
         for shown in question.classes
         for half in shown.halfspaces
-        if half.step and not coverage.implies(cell, guard := halfspace_guard(half))
+        if half.step and not coverage.implies(cell, half)
     }
     useful = [
         (len(sides), number)
@@ -64,7 +59,7 @@ def _beside_a_rival(question: Divided) -> dict[str, Any] | None:
 
 def _direction(guard: Guard) -> tuple[tuple[int, Fraction], ...]:
     """The inputs' part of a form up to a positive factor."""
-    form = sorted((i, c) for i, c in guard.form if i != ALPHA)
+    form = sorted(guard.inputs.items())
     size = abs(form[0][1]) if form else Fraction(1)
     return tuple((i, c / size) for i, c in form)
 

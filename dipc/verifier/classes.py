@@ -21,17 +21,17 @@ from math import ceil, gcd, lcm
 
 from dipc.verifier.claims import Claim, Form, Interval, Least, NotOneForm, evaluate_least, linear, mentions
 from dipc.verifier.functions import ONE, Closed, Ring, positive_everywhere
+from dipc.verifier.linear import ALPHA, Guard, weighted
 from dipc.verifier.obligations import Decided
-from dipc.verifier.reading import Budget, Rejected, items, natural, rational, record, text
+from dipc.verifier.reading import Budget, Rejected, coefficients, items, natural, rational, record, text
 
 ZERO = Fraction(0)
 
 #: What obligations are about: eps, or the product of an open distance and eps.
 VARIABLES = ("eps", "alpha*eps", "gamma*eps")
 
-#: Half-spaces of one class, and coefficients of one form.
+#: Half-spaces of one class.
 MOST_HALFSPACES = 10_000
-MOST_INPUTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,6 @@ class Required:
     @property
     def is_open(self) -> bool:
         return bool(self.alpha[1] or self.gamma[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Halfspace:
-    """form(u) >= alpha·step for every input u of the class at which something is claimed."""
-
-    form: Mapping[int, Fraction]
-    constant: Fraction
-    step: Fraction
 
 
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: str) -> Required:
@@ -172,54 +163,27 @@ def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> t
 # --- half-spaces and what they imply ----------------------------------------------------------------
 
 
-def read_halfspaces(value: object, step: str) -> list[Halfspace]:
-    """The half-spaces of a class."""
+def read_halfspaces(value: object, step: str) -> list[Guard]:
+    """The half-spaces form(u) - alpha·step >= 0 of a class."""
     found = []
     for number, item in enumerate(items(value, step, MOST_HALFSPACES)):
         here = f"{step}, half-space {number}"
         entry = record(item, here, ("form", "constant", "step"))
-        half = Halfspace(_form(entry["form"], here), rational(entry["constant"], here), rational(entry["step"], here))
-        if half.step < 0:
+        moving = rational(entry["step"], here)
+        if moving < 0:
             raise Rejected(here, "its step is negative")
-        found.append(half)
+        form = {ALPHA: -moving, **coefficients(entry["form"], here)}
+        constant = rational(entry["constant"], here)
+        found.append(Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False))
     return found
 
 
-def _form(value: object, step: str) -> dict[int, Fraction]:
-    form: dict[int, Fraction] = {}
-    for item in items(value, step, MOST_INPUTS):
-        pair = items(item, step, 2)
-        if len(pair) != 2 or natural(pair[0], step) in form:
-            raise Rejected(step, "a form is a list of inputs, each once, with coefficients")
-        form[pair[0]] = rational(pair[1], step)
-    return form
-
-
-def combined(value: object, halfspaces: Sequence[Halfspace], budget: Budget, step: str) -> Halfspace:
-    """Σ weight·half-space for the stated weights, which are not negative: it holds wherever all of them do."""
-    form: dict[int, Fraction] = {}
-    constant = steps = ZERO
-    for item in items(value, step, MOST_HALFSPACES):
-        pair = items(item, step, 2)
-        if len(pair) != 2 or natural(pair[0], step) >= len(halfspaces):
-            raise Rejected(step, "it refers to a half-space that is not there")
-        half, weight = halfspaces[pair[0]], rational(pair[1], step)
-        if weight < 0:
-            raise Rejected(step, "a weight is negative")
-        budget.spend(1 + len(half.form), step)
-        for place, c in half.form.items():
-            form[place] = form.get(place, ZERO) + weight * c
-        constant += weight * half.constant
-        steps += weight * half.step
-    return Halfspace({place: c for place, c in form.items() if c}, constant, steps)
-
-
-def greatest_alpha(value: object, halfspaces: Sequence[Halfspace], budget: Budget, step: str) -> Fraction | None:
+def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget, step: str) -> Fraction | None:
     """The bound on alpha that the stated weights prove; None where none are stated."""
     if value is None:
         return None
-    total = combined(value, halfspaces, budget, step)
-    if total.form or total.step <= 0:
+    total = weighted(halfspaces, value, budget, step)
+    if total.inputs or total.step <= 0:
         raise Rejected(step, "the weights do not bound alpha")
     return total.constant / total.step
 
@@ -253,7 +217,7 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
 class Behind:
     """The half-spaces that all inputs of a class are in; those of `whole` are integers."""
 
-    halfspaces: Sequence[Halfspace]
+    halfspaces: Sequence[Guard]
     whole: Set[int]
 
 
@@ -269,12 +233,12 @@ def slack_bound(
 ) -> SlackBound:
     """The stated bound of a slack, re-added from the weights; it is then `known`."""
     entry = record(value, step, ("form", "constant", "radius", "weights", "base", "slope"))
-    form = {place: c for place, c in _form(entry["form"], step).items() if c}
+    form = {place: c for place, c in coefficients(entry["form"], step).items() if c}
     radius = natural(entry["radius"], step)
     if radius > 1:
         raise Rejected(step, "the radius is that of no ball")
-    total = combined(entry["weights"], behind.halfspaces, budget, step)
-    if total.form != form:
+    total = weighted(behind.halfspaces, entry["weights"], budget, step)
+    if total.inputs != form:
         raise Rejected(step, "the weighted sum of half-spaces is another form")
     own = rational(entry["constant"], step)
     least = own - total.constant + total.step * wanted.alpha[0]
@@ -321,7 +285,7 @@ class Shown:
 
     number: int
     answer: Mapping[str, str]
-    halfspaces: Sequence[Halfspace]
+    halfspaces: Sequence[Guard]
     kind: Kind = Kind.WAYS
     wanted: Required | None = None
     dd: str | None = None

@@ -38,6 +38,7 @@ from dipc.verifier.reading import (
     WrongAnswer,
     items,
     natural,
+    pair,
     parse,
     plain,
     rational,
@@ -158,10 +159,7 @@ def check_bracket(data: Mapping[str, Any], proved: Mapping[str, Any] | None, ref
     sought = text(data["sought"], _STEP)
     if sought not in _SOUGHT:
         raise Rejected(_STEP, f"`{sought[:40]}` is none that is sought")
-    ends = items(data["enclosed"], _STEP, 2)
-    if len(ends) != 2:
-        raise Rejected(_STEP, "it is enclosed by two numbers")
-    low, high = (None if end is None else rational(end, _STEP) for end in ends)
+    low, high = (None if end is None else rational(end, _STEP) for end in pair(data["enclosed"], _STEP))
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
         raise Rejected(_STEP, "a number has no document, or a document no number")
     if low is not None and high is not None and not low < high:
@@ -200,9 +198,9 @@ def _check_pair(proved: Mapping[str, Any], refuted: Mapping[str, Any]) -> None:
     if "pairs" not in proved:
         return
     pairs = items(proved["pairs"], _STEP)
-    listed = {tuple(map(_key, ([proved["inputs"][at] for at in pair]))) for pair in pairs}
-    (pair,) = items(refuted["pairs"], _STEP, 1)
-    if tuple(map(_key, ([refuted["inputs"][at] for at in pair]))) not in listed:
+    listed = {tuple(map(_key, ([proved["inputs"][at] for at in each]))) for each in pairs}
+    (chosen,) = items(refuted["pairs"], _STEP, 1)
+    if tuple(map(_key, ([refuted["inputs"][at] for at in chosen]))) not in listed:
         raise Rejected(_STEP, "what is refuted is at a pair that the proof is not about")
 
 

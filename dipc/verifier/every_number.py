@@ -77,7 +77,7 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.ideal import Ideal, Path
-from dipc.verifier.linear import Guard, contradictory, implied
+from dipc.verifier.linear import ALPHA, Guard, contradictory, implied
 from dipc.verifier.loops import (
     MOST_HEADS,
     Iterations,
@@ -101,12 +101,13 @@ from dipc.verifier.reading import (
     Rejected,
     items,
     natural,
+    pair,
     rational,
     record,
     text,
     why_it_ends,
 )
-from dipc.verifier.surroundings import ALPHA, Surroundings, outwards
+from dipc.verifier.surroundings import Surroundings, outwards
 from dipc.verifier.syntax import (
     Apply,
     Assign,
@@ -782,10 +783,8 @@ def _union(
             raise Rejected(here, "a path takes no more iterations than there are")
         needed = {0: [*((1, term) for term in terms[0]), *((start - once, term) for term in terms[1])]}
         needed[1] = [(1, term) for term in terms[1]]
-        shown = [items(pair, here, 2) for pair in items(total["inequalities"], here)]
-        if [natural(pair[0], here) for pair in shown if pair] != list(range(max(len(coefficients), 2))) or not all(
-            len(pair) == 2 for pair in shown
-        ):
+        shown = [pair(each, here) for each in items(total["inequalities"], here)]
+        if [natural(power, here) for power, _ in shown] != list(range(max(len(coefficients), 2))):
             raise Rejected(here, "there is not one inequality for each power")
         for power, place in shown:
             decided, own = stated.decided[index(place, stated.decided, here)]

@@ -24,7 +24,6 @@ from dipc.verifier.bounds import Bounds
 from dipc.verifier.claims import Claim, Interval, Least, read_intervals, same_least
 from dipc.verifier.classes import (
     Behind,
-    Halfspace,
     Kind,
     Required,
     Shown,
@@ -50,7 +49,7 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
-from dipc.verifier.linear import Guard, answers_count, contradictory, implied, key_of
+from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
@@ -60,6 +59,7 @@ from dipc.verifier.reading import (
     Budget,
     NotDerived,
     Rejected,
+    coefficients,
     items,
     natural,
     optional_text,
@@ -68,7 +68,7 @@ from dipc.verifier.reading import (
     text,
     why_it_ends,
 )
-from dipc.verifier.surroundings import ALPHA, Surroundings, has_one_answer
+from dipc.verifier.surroundings import Surroundings, has_one_answer
 from dipc.verifier.syntax import Program
 
 # === coverage ==================================================================================
@@ -182,12 +182,8 @@ class Coverage:
         """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
         not move, edges excluded, and of a path with another answer on the sides that it says. They are in its other
         half-spaces because of their distance."""
-        still = [
-            replace(halfspace_guard(half), strict=not self._is_whole(half))
-            for half in shown.halfspaces
-            if not half.step
-        ]
-        moving = [halfspace_guard(half) for half in shown.halfspaces if half.step]
+        still = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
+        moving = [half for half in shown.halfspaces if half.step]
         found = [
             one
             for finite in self.ideal.combinations()
@@ -197,9 +193,9 @@ class Coverage:
         ]
         return None not in found
 
-    def _is_whole(self, half: Halfspace) -> bool:
+    def _is_whole(self, half: Guard) -> bool:
         """Whether it is about ints alone."""
-        return all(slot in self._whole for slot, c in half.form.items() if c)
+        return half.inputs.keys() <= self._whole
 
     def _sides(self, finite: tuple[Value, ...], path: Path, among: Sequence[Guard]) -> list[Guard]:
         """Those half-spaces that are sides of paths with other answers: of each such path every input has one."""
@@ -284,7 +280,7 @@ class Coverage:
                 return False
             raise Open(guard)
 
-        if not all(self.implies(cell, halfspace_guard(half)) for half in shown.halfspaces):
+        if not all(self.implies(cell, half) for half in shown.halfspaces):
             return False
         if shown.values is None:
             return True
@@ -324,26 +320,15 @@ class Coverage:
         return Guard(tuple((places.get(i, i), c) for i, c in guard.form), guard.constant, guard.strict)
 
 
-def halfspace_guard(half: Halfspace) -> Guard:
-    """form - alpha·step >= 0."""
-    form = {slot: c for slot, c in half.form.items() if c}
-    moving = {ALPHA: -half.step} if half.step else {}
-    return Guard(tuple(sorted({**form, **moving}.items())), half.constant, strict=False)
-
-
 def _read_guard(value: object) -> Guard:
     """A comparison of inputs, and of alpha. Raises Rejected."""
     stated = record(value, _STEP, ("form", "constant", "strict"))
-    form: dict[int, Fraction] = {}
-    for item in items(stated["form"], _STEP):
-        pair = items(item, _STEP, 2)
-        if len(pair) != 2 or type(pair[0]) is not int or pair[0] in form:
-            raise Rejected(_STEP, "a cut is a list of variables, each once, with coefficients")
-        form[pair[0]] = rational(pair[1], _STEP)
-    left = tuple(sorted((i, c) for i, c in form.items() if c))
+    form = coefficients(stated["form"], _STEP, any_number=True)
     if not isinstance(stated["strict"], bool):
         raise Rejected(_STEP, "a cut is strict or not")
-    return Guard(left, rational(stated["constant"], _STEP), stated["strict"])
+    return Guard(
+        tuple(sorted((i, c) for i, c in form.items() if c)), rational(stated["constant"], _STEP), stated["strict"]
+    )
 
 
 def _scaled(guard: Guard) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:
@@ -589,16 +574,16 @@ class _Class:
             case _:
                 return verdict, self._proved(entry["required"], entry["answer"], halfspaces)
 
-    def _require_inputs(self, halfspaces: Sequence[Halfspace]) -> None:
+    def _require_inputs(self, halfspaces: Sequence[Guard]) -> None:
         """That they are about inputs of the program that are left open."""
         if self.theorem is None:
             return  # Nothing is said.
         machine = self.theorem.machine
         inputs = {slot for slot in machine.numbered("input") if machine.slots[slot].type in OPEN}
-        if any(half.form.keys() - inputs for half in halfspaces):
+        if any(half.inputs.keys() - inputs for half in halfspaces):
             raise Rejected(self.step, "a half-space is about what is no real or int input of the program")
 
-    def _empty(self, value: object, halfspaces: Sequence[Halfspace]) -> None:
+    def _empty(self, value: object, halfspaces: Sequence[Guard]) -> None:
         """No input of the class is as far from other answers as the claim's alpha."""
         greatest = greatest_alpha(value, halfspaces, self.budget, self.step)
         least, greater = Fraction(0), False
@@ -635,7 +620,7 @@ class _Class:
         self.theorem.check(inputs, outputs, gamma, self.stated.values[decided.probability], step)
         return self._same(decided, beta, "inaccurate", step)
 
-    def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Halfspace]) -> str | None:
+    def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Guard]) -> str | None:
         """The bound of the class, and that it is enough."""
         step = self.step
         entry = record(value, step, ("variable", "dd", "greatest", "kind", "slacks", "obligations"))
@@ -664,7 +649,7 @@ class _Class:
         return next((why for why in missing if why is not None), None)
 
     def _at_every_distance(
-        self, entry: Mapping[str, Any], answer: Mapping[str, str], halfspaces: Sequence[Halfspace]
+        self, entry: Mapping[str, Any], answer: Mapping[str, str], halfspaces: Sequence[Guard]
     ) -> str | None:
         """The bound of the class at the distance 1, which is enough, and that it falls no slower than beta."""
         step = self.step

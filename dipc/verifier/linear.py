@@ -21,12 +21,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.verifier.functions import connected
-from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer, items, natural, rational, record
+from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer, coefficients, natural, rational, record
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: Σ coefficient·variable, by variable.
 Linear = Mapping[int, Fraction]
+
+#: The distance that is left open, among inputs, which have the numbers of their slots from 0 on.
+ALPHA = -2
 
 #: Cases of one question about integers.
 MOST_CASES = 10_000
@@ -47,6 +50,16 @@ class Guard:
     def at(self, point: Mapping[int, Fraction]) -> Fraction:
         """The value of the form with its constant; what the point does not name is 0 there."""
         return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
+
+    @property
+    def inputs(self) -> dict[int, Fraction]:
+        """The coefficients of the form but for that of the distance."""
+        return {i: c for i, c in self.form if i != ALPHA}
+
+    @property
+    def step(self) -> Fraction:
+        """How far it moves inwards as the distance grows."""
+        return -next((c for i, c in self.form if i == ALPHA), _ZERO)
 
     def holds(self, point: Mapping[int, Fraction]) -> bool:
         """Whether it holds at the point."""
@@ -98,7 +111,7 @@ def _least_shown(
     value = None
     less: tuple[Guard, ...] = ()
     if stated["point"] is not None:
-        point = _point(stated["point"], step)
+        point = coefficients(stated["point"], step, any_number=True)
         if any(i in whole and x.denominator != 1 for i, x in point.items()):
             raise Rejected(step, "the nearest point is none of integers")
         if not all(guard.holds(point) for guard in guards):
@@ -186,7 +199,7 @@ def _is_none(guards: Sequence[Guard], data: object, budget: Budget, step: str) -
                 raise Rejected(step, "the multipliers do not show that the half-spaces do not meet")
             return True
         case {"point": given, **rest} if not rest:
-            point = _point(given, step)
+            point = coefficients(given, step, any_number=True)
             if not all(guard.holds(point) for guard in guards):
                 raise Rejected(step, "a point does not satisfy the half-spaces that it is said to")
             return False
@@ -195,30 +208,24 @@ def _is_none(guards: Sequence[Guard], data: object, budget: Budget, step: str) -
 
 
 def _refuted(guards: Sequence[Guard], value: object, budget: Budget, step: str) -> bool:
-    """Whether the multipliers, which are not negative, add the guards up to what holds nowhere."""
+    """Whether the multipliers add the guards up to what holds nowhere."""
+    total = weighted(guards, value, budget, step)
+    return not total.form and (total.constant < 0 or (not total.constant and total.strict))
+
+
+def weighted(guards: Sequence[Guard], value: object, budget: Budget, step: str) -> Guard:
+    """Σ weight·guard for the stated weights, which are not negative: it holds wherever all of them do."""
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
-    for item in items(value, step):
-        pair = items(item, step, 2)
-        if len(pair) != 2 or natural(pair[0], step) >= len(guards):
+    for place, weight in coefficients(value, step).items():
+        if place >= len(guards):
             raise Rejected(step, "a multiplier is of a half-space that is not there")
-        guard, weight = guards[pair[0]], rational(pair[1], step)
         if weight < 0:
             raise Rejected(step, "a multiplier is negative")
+        guard = guards[place]
         budget.spend(2 + 2 * len(guard.form), step)
         for i, c in guard.form:
             total[i] = total.get(i, _ZERO) + weight * c
         constant += weight * guard.constant
         strict = strict or (guard.strict and weight > 0)
-    return not any(total.values()) and (constant < 0 or (not constant and strict))
-
-
-def _point(value: object, step: str) -> dict[int, Fraction]:
-    """The values of variables, as pairs; the others are 0."""
-    found: dict[int, Fraction] = {}
-    for item in items(value, step):
-        pair = items(item, step, 2)
-        if len(pair) != 2 or type(pair[0]) is not int or pair[0] in found:
-            raise Rejected(step, "a point is a list of variables, each once, with their values")
-        found[pair[0]] = rational(pair[1], step)
-    return found
+    return Guard(tuple(sorted((i, c) for i, c in total.items() if c)), constant, strict)

@@ -60,11 +60,6 @@ class Event:
     constraints: tuple[Constraint, ...]
 
 
-def is_whole(event: Event) -> bool:
-    """Whether some noise is integer."""
-    return any(noise.family is Family.DISCRETE_LAPLACE for noise in event.noises)
-
-
 def numbers_of(event: Event) -> Iterator[Fraction]:
     """All numbers of the event."""
     for noise in event.noises:

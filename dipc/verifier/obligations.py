@@ -20,7 +20,7 @@ from dipc.verifier.functions import (
     subtract,
     times,
 )
-from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.reading import Budget, Rejected, items, optional_text, pair, rational, record, text
 from dipc.verifier.signs import Range, prove_chart, prove_nonnegative, prove_positive, read_factored, sign_of_ring
 
 _FORM = ("scale", "factor", "power", "exponent", "sign", "factors")
@@ -381,10 +381,7 @@ def _enclosure(
     value: object, functions: Sequence[Closed], eps: Fraction, budget: Budget, step: str
 ) -> tuple[Fraction, Fraction]:
     """The stated ends, shown to enclose the least of the functions' values."""
-    ends = items(value, step, 2)
-    if len(ends) != 2:
-        raise Rejected(step, "an enclosure has two ends")
-    low, high = rational(ends[0], step), rational(ends[1], step)
+    low, high = (rational(end, step) for end in pair(value, step))
     numbers = sum(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
     for above, below in functions:
         budget.spend(len(above) + 2 * len(below), step, height(above) + height(below) + numbers)

@@ -11,7 +11,7 @@ from dipc.verifier.functions import ONE, Closed, Ring, add_closed, closed_text, 
 from dipc.verifier.obligations import Context, Decided, index
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
-from dipc.verifier.reading import Budget, Rejected, items, rational, record, text
+from dipc.verifier.reading import Budget, Rejected, items, pair, rational, record, text, triple
 
 #: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
 MOST_OPEN = 8
@@ -179,10 +179,10 @@ class _Sets:
         self._excess = dict(_couples(self.data["excess"], "excess", self.context))
         self._sets: dict[tuple[tuple[int, int], ...], object] = {}
         for item in items(self.data["sets"], "sets"):
-            chosen, number = _two(item, "sets")
+            chosen, number = pair(item, "sets")
             couples = []
             for couple in items(chosen, "sets"):
-                first, second = (index(part, self.context.probabilities, "sets") for part in _two(couple, "sets"))
+                first, second = (index(part, self.context.probabilities, "sets") for part in pair(couple, "sets"))
                 couples.append((first, second))
             self._sets[tuple(sorted(couples))] = number
         self._known: dict[tuple[tuple[int, int], ...], str | None] = {}
@@ -237,20 +237,11 @@ class _Sets:
         return self._known[chosen]
 
 
-def _two(value: object, step: str) -> list[object]:
-    found = items(value, step, 2)
-    if len(found) != 2:
-        raise Rejected(step, "one has two parts")
-    return found
-
-
 def _couples(value: object, step: str, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
     for item in items(value, step):
-        numbers = items(item, step, 3)
-        if len(numbers) != 3:
-            raise Rejected(step, "one is two probabilities and an obligation")
-        first, second = (index(number, context.probabilities, step) for number in numbers[:2])
-        yield (first, second), numbers[2]
+        *couple, obligation = triple(item, step)
+        first, second = (index(number, context.probabilities, step) for number in couple)
+        yield (first, second), obligation
 
 
 def _read(
@@ -302,10 +293,8 @@ def _ordered(
     """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
     ordered = []
     for item in items(data["pairs"], "pairs"):
-        pair = items(item, "pairs", 2)
-        if len(pair) != 2:
-            raise Rejected("pairs", "one has two inputs")
-        ordered.append((index(pair[0], inputs, "pairs"), index(pair[1], inputs, "pairs")))
+        one, other = (index(number, inputs, "pairs") for number in pair(item, "pairs"))
+        ordered.append((one, other))
     found = set(ordered)
     if not ordered or len(found) < len(ordered) or any(i == j for i, j in ordered):
         raise Rejected("pairs", "there is none, or one twice, or one of equal inputs")

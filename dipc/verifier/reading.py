@@ -245,6 +245,25 @@ def triple(value: object, step: str) -> tuple[Any, Any, Any]:
     return first, second, third
 
 
+def pair(value: object, step: str) -> tuple[Any, Any]:
+    """The two items of a list."""
+    found = items(value, step, 2)
+    if len(found) != 2:
+        raise Rejected(step, f"two items are expected, not {len(found)}")
+    return found[0], found[1]
+
+
+def coefficients(value: object, step: str, *, any_number: bool = False) -> dict[int, Fraction]:
+    """Rational numbers by what they are of, which is listed once, from 0 on unless `any_number` may stand for it."""
+    found: dict[int, Fraction] = {}
+    for item in items(value, step):
+        place, number = pair(item, step)
+        if type(place) is not int or place in found or (place < 0 and not any_number):
+            raise Rejected(step, "what has a coefficient is numbered, each once")
+        found[place] = rational(number, step)
+    return found
+
+
 def natural(value: object, step: str, most: int = 10**MOST_INTEGER_DIGITS) -> int:
     """An integer from 0 to `most`."""
     if type(value) is not int or not 0 <= value <= most:

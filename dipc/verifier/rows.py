@@ -11,7 +11,7 @@ from typing import Any
 from dipc.verifier.claims import Claim, Least, Terms, mentions, never_grows, same_least
 from dipc.verifier.obligations import VERDICTS, Context, Decided, index, worst
 from dipc.verifier.probability import Theorem
-from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.reading import Budget, Rejected, items, optional_text, pair, rational, record, text
 from dipc.verifier.syntax import Expr
 
 #: What ranges of gamma rest on.
@@ -111,8 +111,8 @@ class Rows:
         for number, item in enumerate(ranges):
             here = f"{step}, range {number}"
             entry = record(item, here, _RANGE, ("vacuous", "reason", "open"))
-            ends = [text(end, here) for end in items(entry["gamma"], here, 2)]
-            if len(ends) != 2 or ends[0] != position:
+            ends = [text(end, here) for end in pair(entry["gamma"], here)]
+            if ends[0] != position:
                 raise Rejected(here, "it does not begin where the one before ends")
             position = ends[1]
             if position != "inf" and rational(position, here) <= rational(ends[0], here):

@@ -39,7 +39,7 @@ from dipc.verifier.noise import Family
 from dipc.verifier.obligations import index
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
-from dipc.verifier.reading import Budget, NotDerived, Rejected, items, natural, rational, record
+from dipc.verifier.reading import Budget, NotDerived, Rejected, coefficients, items, record
 from dipc.verifier.syntax import Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -138,7 +138,7 @@ def alignment_cost(
     """A K such that the program with these exits is K·eps-private for all real inputs that are so near: the greatest
     cost of the stated shifts, one for each exit and each of its moves. Raises Rejected where one does not do."""
     parts = record(stated, _STEP, ("vectors", "exits"))
-    vectors = [_vector(item) for item in items(parts["vectors"], _STEP)]
+    vectors = [coefficients(item, _STEP) for item in items(parts["vectors"], _STEP)]
     numbers = items(parts["exits"], _STEP)
     if len(numbers) != len(exits):
         raise Rejected(_STEP, f"there are shifts for {len(numbers)} of {len(exits)} exits")
@@ -159,17 +159,6 @@ def alignment_cost(
         if next(left, None) is not None:
             raise Rejected(here, "it has more shifts than moves")
     return bound
-
-
-def _vector(value: object) -> dict[int, Fraction]:
-    """How far noises are shifted, by their places."""
-    found: dict[int, Fraction] = {}
-    for item in items(value, _STEP):
-        pair = items(item, _STEP, 2)
-        if len(pair) != 2 or natural(pair[0], _STEP) in found:
-            raise Rejected(_STEP, "a shift is a list of noises, each once, with how far they are shifted")
-        found[pair[0]] = rational(pair[1], _STEP)
-    return found
 
 
 def _left_open(guard: Guard) -> bool:

@@ -35,7 +35,7 @@ from math import comb, factorial
 from typing import Any
 
 from dipc.verifier.functions import Ring, common_multiple
-from dipc.verifier.reading import Budget, Rejected, integer, items, natural, rational, record, sign, triple
+from dipc.verifier.reading import Budget, Rejected, integer, items, natural, pair, rational, record, sign, triple
 from dipc.verifier.reading import sign as sign_of
 
 # === enclosure =================================================================================
@@ -639,10 +639,7 @@ def _piece(
 ) -> tuple[int, int, Fraction]:
     """The signs at the two ends of a piece, and its upper end."""
     stated: Mapping[str, Any] = record(value, step, ("interval", "method", "bits"), ("sign", "slope"))
-    ends = items(stated["interval"], step, 2)
-    if len(ends) != 2:
-        raise Rejected(step, "an interval has two ends")
-    lower, upper = rational(ends[0], step), rational(ends[1], step)
+    lower, upper = (rational(end, step) for end in pair(stated["interval"], step))
     if lower != position:
         raise Rejected(step, "it does not begin where the one before ends")
     if not lower < upper or (within.upper is not None and upper > within.upper):

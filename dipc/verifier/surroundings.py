@@ -17,16 +17,13 @@ from itertools import product
 
 from dipc.verifier.execution import Affine, Held, plus
 from dipc.verifier.ideal import Ideal, Path
-from dipc.verifier.linear import Guard, contradictory, implied, is_empty
+from dipc.verifier.linear import ALPHA, Guard, contradictory, implied, is_empty
 from dipc.verifier.program import Value
 from dipc.verifier.reading import Budget
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _STEP = "classes"
-
-#: The distance among inputs, which have the numbers of their slots from 0 on; -1 is taken in linear programs.
-ALPHA = -2
 
 #: Sides of a neighbourhood while variables are eliminated, and inputs of a region whose l1 norm is written out.
 MOST_SIDES = 200
