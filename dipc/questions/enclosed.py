@@ -6,27 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
-from dipc.program.program import Program, Work
-from dipc.questions.report import ClassResult, Method, Report, ReportedRows, RowResult
-from dipc.questions.source import Case, Settling, Source, results
+from dipc.questions.report import ClassResult, Method, Report, RowResult
+from dipc.questions.source import Case, OtherSource, Settling, Source, reported
 from dipc.rules.rule import Posed
-from dipc.sign.interval import Interval
-from dipc.text.diagnostic import Diagnostic
 
 LOGARITHMS = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
 
 
 @dataclass(frozen=True)
-class Enclosed(Source):
-    """The question whose claim `stronger` implies, and which implies that of `weaker`; `said` are the parts of the
-    claim in the user's words."""
+class Enclosed(OtherSource):
+    """The question whose claim that of `source` implies, and which implies that of `weaker`; `said` are the parts of
+    the claim in the user's words."""
 
-    stronger: Source
     weaker: Source
     said: Mapping[str, str]
     #: Why nothing is known where the stronger claim fails and the weaker one does not.
@@ -37,60 +32,27 @@ class Enclosed(Source):
     itself: bool = False
 
     @property
-    def program(self) -> Program:
-        return self.stronger.program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.stronger.intervals
-
-    @property
-    def total(self) -> int | None:
-        return self.stronger.total
-
-    @property
-    def table(self) -> Table | None:
-        return self.stronger.table
-
-    @property
-    def numbers(self) -> tuple[str, int] | None:
-        return self.stronger.numbers
-
-    @property
-    def about(self) -> str:
-        return self.stronger.about
-
-    @property
-    def work(self) -> Work:
-        return self.stronger.work
-
-    @property
     def stated(self) -> Mapping[str, str | None]:
-        return {**self.stronger.stated, **self.said}
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.stronger.warnings
+        return {**self.source.stated, **self.said}
 
     def cases(self) -> Iterable[Case]:
         # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
-        sides = (self.stronger, self.weaker, *self.others)
+        sides = (self.source, self.weaker, *self.others)
         for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
                 yield _EnclosedCase(stronger, weaker, self.between, tuple(filter(None, others)), self.itself)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         if self.table is not None:
-            return super().begin(engine)
-        rows = ReportedRows()
-        return rows, map(rows.extend, results(self.cases(), engine))
+            return Source.begin(self, engine)
+        return reported(self.cases(), engine)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        found = replace(self.stronger.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
+        found = replace(self.source.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
         if interrupted or not engine.keep_proofs or (found.verdict is Verdict.UNDECIDED and not self.itself):
             return found
         # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
-        sides = (self.stronger, *self.others) if found.verdict is Verdict.ACCURATE else ()
+        sides = (self.source, *self.others) if found.verdict is Verdict.ACCURATE else ()
         for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
             decided, steps = side.begin(engine)
             for _ in steps:

@@ -26,17 +26,16 @@ from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
-from dipc.program.program import Program, Work
-from dipc.questions.report import CaseEvidence, Report, RowNames, RowOutcome, RowResult
-from dipc.questions.source import Settling, Source
+from dipc.program.program import Program
+from dipc.questions.report import CaseEvidence, Report, RowOutcome, RowResult
+from dipc.questions.source import Settling, TableSource
 from dipc.rules.class_claim import FREE
 from dipc.rules.rule import Posed, TheProbability, Variable
-from dipc.sign.interval import Interval
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 
-class FreeGamma(Source):
+class FreeGamma(TableSource):
     """A table, every gamma >= 0 and every alpha that goes with it.
 
     A row with several ranges of gamma has an obligation for each; its verdict is theirs together, its evidence that of
@@ -48,39 +47,15 @@ class FreeGamma(Source):
     ) -> None:
         """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
         _require_finite(program)
-        self._program = program
-        self.claim = resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps)
+        super().__init__(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps))
         self.theorem = _theorem(self.claim)
-        self._table = table
-        self.probabilities = program.probabilities()
         self._nearness = Nearness(program.core, program.limits)
-        self._names = RowNames(program.inputs, program.outputs, program.core.only_at)
         self._pool = CellPool()
         self._curve = _curve(self.claim)
 
     @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.claim.intervals
-
-    @property
-    def total(self) -> int:
-        return len(self.table.rows)
-
-    @property
     def stated(self) -> Mapping[str, str | None]:
         return self.claim.stated | {"gamma": FREE}
-
-    @property
-    def table(self) -> Table:
-        return self._table
-
-    @property
-    def work(self) -> Work:
-        return self.probabilities.work
 
     def cases(self) -> Iterable[FreeRow]:
         return (FreeRow(self, row) for row in self.table.rows)
@@ -118,7 +93,7 @@ class FreeGamma(Source):
         says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
         nothing = terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED)
         outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
-        result = self._names.result(row, outcome)
+        result = self.names.result(row, outcome)
         return result if gamma is None else replace(result, gamma=gamma)
 
     def _distances(self, row: Row) -> Sequence[Fraction]:

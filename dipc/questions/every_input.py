@@ -37,7 +37,6 @@ from dipc.questions.report import (
     Method,
     Refuted,
     Report,
-    ReportedRows,
     RowResult,
     answer_texts,
     corner_texts,
@@ -45,7 +44,7 @@ from dipc.questions.report import (
     guard_texts,
     input_texts,
 )
-from dipc.questions.source import Case, Settling, Source, results
+from dipc.questions.source import Case, ClassSource, Settling
 from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
 from dipc.rules.class_claim import ClassClaim
@@ -76,7 +75,6 @@ from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, 
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -103,7 +101,7 @@ _FIRST = 2
 _MOST_POINTS, _LEAST_POINTS = 400, 30
 
 
-class EveryInput(Source):
+class EveryInput(ClassSource):
     """The claim about every real and int input of one program."""
 
     #: Whether alpha and gamma may both be left open.
@@ -114,11 +112,11 @@ class EveryInput(Source):
 
         Raises DiagnosticError for a program or a claim that is not of this kind.
         """
-        self._program = program
-        self.options = options
         self.ideal: Ideal = Ideal(program) if like is None else like.ideal
-        self.claim = ClassClaim(
-            program, options.beta, options.alpha, options.gamma, options.eps, together=self.together
+        self.options = options
+        super().__init__(
+            program,
+            ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=self.together),
         )
         self.metric: FacetMetric = facet_metric(self.ideal) if like is None else like.metric
         #: Which answers are as good as det's, where that depends on more than equality and gamma.
@@ -139,28 +137,8 @@ class EveryInput(Source):
         return EveryInput(self.program, options, self)
 
     @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.claim.intervals
-
-    @property
     def about(self) -> str:
         return "all inputs"
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.claim.stated
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.claim.warnings
-
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        rows = ReportedRows()
-        return rows, map(rows.extend, results(self.cases(), engine))
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -19,16 +19,15 @@ from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSo
 from dipc.program.expected_error import Erring, measured
 from dipc.program.ideal import how_to_say_the_answer
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
-from dipc.program.program import Program, ProgramGiven, Progress, Work, within
+from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.enclosed import Enclosed
 from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.rows import TableRows
-from dipc.questions.source import Case, Source, results
+from dipc.questions.source import OtherSource, Source, results
 from dipc.questions.symmetric_inputs import ClassTable, grouped, is_everything, with_corollary
 from dipc.rules.class_claim import is_free
-from dipc.sign.interval import Interval
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -121,48 +120,7 @@ def _between(
     return Enclosed(stronger, source(found.weaker), found.said)
 
 
-@dataclass(frozen=True)
-class _Of(Source):
-    """Another source, reported in another way."""
-
-    source: Source
-
-    @property
-    def program(self) -> Program:
-        return self.source.program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.source.intervals
-
-    @property
-    def total(self) -> int | None:
-        return self.source.total
-
-    @property
-    def table(self) -> Table | None:
-        return self.source.table
-
-    @property
-    def work(self) -> Work:
-        return self.source.work
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.source.stated
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.source.warnings
-
-    def cases(self) -> Iterable[Case]:
-        return self.source.cases()
-
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        return self.source.begin(engine)
-
-
-class Everything(_Of):
+class Everything(OtherSource):
     """All inputs of a program with finite inputs and outputs: Corollary 13 of the paper."""
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
@@ -170,7 +128,7 @@ class Everything(_Of):
 
 
 @dataclass(frozen=True)
-class Representatives(_Of):
+class Representatives(OtherSource):
     """The representatives of classes of inputs, each with the `count` of the inputs it stands for."""
 
     found: ClassTable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -18,11 +18,10 @@ from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
-from dipc.program.program import Program, Work
-from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
-from dipc.questions.source import Settling, Source
+from dipc.program.program import Program
+from dipc.questions.report import DecidedRows, Evidence, Report, RowOutcome, RowResult
+from dipc.questions.source import Settling, TableSource
 from dipc.rules.rule import Posed, TheProbability, Variable
-from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic
 
@@ -30,7 +29,7 @@ from dipc.text.diagnostic import Diagnostic
 _NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
 
 
-class TableRows(Source):
+class TableRows(TableSource):
     """One table under one claim. Rows with the same claim and the same bound are one obligation and share its outcome,
     so that a table may have millions."""
 
@@ -38,43 +37,15 @@ class TableRows(Source):
     of_probabilities = True
 
     def __init__(self, program: Program, table: Table, claim: Claim) -> None:
-        self._program = program
-        self._table = table
-        self.claim = claim
-        self.probabilities = program.probabilities()
-        self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
+        super().__init__(program, table, claim)
         self._undecided: dict[str, Decision] = {}
         #: By the claim of a row, which is one object for all rows that have it.
         self._says: dict[Terms, Saying] = {}
         self._least = LeastBounds()
 
     @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.claim.intervals
-
-    @property
-    def total(self) -> int:
-        return len(self.table.rows)
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.claim.stated
-
-    @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         return gamma_warnings(self.claim, Nearness(self.program.core, self.program.limits).plain)
-
-    @property
-    def table(self) -> Table:
-        return self._table
-
-    @property
-    def work(self) -> Work:
-        return self.probabilities.work
 
     def cases(self) -> Iterable[RowCase]:
         return (RowCase(self, row) for row in self.table.rows)

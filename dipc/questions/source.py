@@ -8,15 +8,17 @@ look at `Case.posed`, a certificate is written from what both gave.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from dipc.claims.claim import intervals_text
+from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation
 from dipc.measure.measure import Bound
 from dipc.program.program import Program, Work
-from dipc.questions.report import Effort, Report, RowResult
+from dipc.questions.report import Effort, Report, ReportedRows, RowNames, RowResult
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
@@ -125,6 +127,117 @@ class Source(Protocol):
             measures=spent.measures,
             obligations=spent.obligations,
         )
+
+
+C = TypeVar("C", bound=Claim | ClassClaim)
+
+
+class ClaimedSource(Source, Generic[C]):
+    """A claim about one program."""
+
+    def __init__(self, program: Program, claim: C) -> None:
+        self._program = program
+        self.claim: C = claim
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.claim.intervals
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated
+
+
+class TableSource(ClaimedSource[Claim]):
+    """A claim about the rows of one table."""
+
+    def __init__(self, program: Program, table: Table, claim: Claim) -> None:
+        super().__init__(program, claim)
+        self._table = table
+        self.probabilities = program.probabilities()
+        self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
+
+    @property
+    def total(self) -> int:
+        return len(self.table.rows)
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    @property
+    def work(self) -> Work:
+        return self.probabilities.work
+
+
+class ClassSource(ClaimedSource[ClassClaim]):
+    """A claim about infinitely many inputs, decided class by class."""
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        return reported(self.cases(), engine)
+
+
+@dataclass(frozen=True)
+class OtherSource(Source):
+    """Another source, reported in another way."""
+
+    source: Source
+
+    @property
+    def program(self) -> Program:
+        return self.source.program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.source.intervals
+
+    @property
+    def total(self) -> int | None:
+        return self.source.total
+
+    @property
+    def table(self) -> Table | None:
+        return self.source.table
+
+    @property
+    def numbers(self) -> tuple[str, int] | None:
+        return self.source.numbers
+
+    @property
+    def about(self) -> str:
+        return self.source.about
+
+    @property
+    def work(self) -> Work:
+        return self.source.work
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.source.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.source.warnings
+
+    def cases(self) -> Iterable[Case]:
+        return self.source.cases()
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        return self.source.begin(engine)
+
+
+def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+    """The rows of a report, where a case may have several, which grow with each step of the iterator."""
+    rows = ReportedRows()
+    return rows, map(rows.extend, results(cases, engine))
 
 
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:

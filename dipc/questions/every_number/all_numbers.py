@@ -5,7 +5,7 @@ The union bound can prove a claim and never refute it. Where it does not, small 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from fractions import Fraction
@@ -50,7 +50,7 @@ from dipc.questions.report import (
     RowResult,
     overall,
 )
-from dipc.questions.source import Case, Settling, Source, results
+from dipc.questions.source import Case, ClassSource, Settling
 from dipc.questions.witnesses import stretched
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
@@ -111,7 +111,7 @@ class NumberResult(ClassResult):
     others: Others | None = field(default=None, compare=False, repr=False)
 
 
-class AllNumbers(Source):
+class AllNumbers(ClassSource):
     """The claim about every real input and every integer value of the constant `parameter`, from the first index of its
     loop on, or from `least` on where that is greater."""
 
@@ -127,10 +127,9 @@ class AllNumbers(Source):
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
-        self._program = program
+        super().__init__(program, ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps))
         self.parameter = parameter
         self.options = options
-        self.claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps)
         self._asked_least = least
         self._singly = singly
         self._instances: dict[int, EveryInput] = {}
@@ -140,32 +139,12 @@ class AllNumbers(Source):
         return AllNumbers(self.program, self.parameter, self._asked_least, options, singly=self._singly)
 
     @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.claim.intervals
-
-    @property
     def numbers(self) -> tuple[str, int]:
         return self.parameter, self.least
 
     @property
     def about(self) -> str:
         return f"every {self.parameter} >= {self.least}"
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.claim.stated
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.claim.warnings
-
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        rows = ReportedRows()
-        return rows, map(rows.extend, results(self.cases(), engine))
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         assert isinstance(rows, ReportedRows)
