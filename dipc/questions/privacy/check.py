@@ -213,16 +213,7 @@ class PrivacyQuestion:
         ends = [normal.worst(interval) for interval in claim.intervals]
         known = [normal.mechanism.rho(normal.square, end) for end in ends if end is not None]
         value = None if len(known) < len(ends) and normal.square else max(known, default=(Fraction(0), Fraction(0)))
-        return Rho(
-            self.program.name,
-            str(self.adjacency),
-            self.about,
-            self.count,
-            claim.eps_text,
-            value,
-            normal.input,
-            normal.adjacent,
-        )
+        return Rho(*self._asked, claim.eps_text, value, normal.input, normal.adjacent)
 
     def table(self, pairs: Pairs) -> LawTable:
         """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
@@ -263,11 +254,8 @@ class PrivacyQuestion:
         except Undecided as undecided:
             findings, counterexample = UnprovedLoss(undecided.reason), None
         return PrivacyReport(
-            self.program.name,
+            *self._asked,
             claim,
-            str(self.adjacency),
-            self.about,
-            self.count,
             _verdict(findings),
             counterexample,
             findings.reason if isinstance(findings, UnprovedLoss) else None,
@@ -300,10 +288,7 @@ class PrivacyQuestion:
             value, pair, answer = self._laws(pairs).loss(pairs, eps, digits)
             one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
             return Loss(
-                self.program.name,
-                str(self.adjacency),
-                self.about,
-                len(pairs),
+                *self._asked,
                 eps,
                 value,
                 one,
@@ -319,9 +304,7 @@ class PrivacyQuestion:
         one, two = (texts(self.program, pairs.inputs[position]) for position in loss.pair)
         text = "inf" if loss.value is None else loss_text(loss.first, loss.second)
         output = table.texts(loss.answer)
-        return Loss(
-            self.program.name, str(self.adjacency), self.about, self.count, eps, loss.value, one, two, output, text
-        )
+        return Loss(*self._asked, eps, loss.value, one, two, output, text)
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
@@ -332,13 +315,11 @@ class PrivacyQuestion:
         if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair = self._laws(pairs).divergence(pairs, order, eps, digits)
             one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
-            name, adjacency = self.program.name, str(self.adjacency)
-            return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, None, one, two)
+            return Renyi(*self._asked, order, eps, value, None, one, two)
         pair, moment, value = largest_divergence(self._moments(pairs, order), order, eps, digits)
         one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
         form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
-        name, adjacency = self.program.name, str(self.adjacency)
-        return Renyi(name, adjacency, self.about, self.count, order, eps, value, form, one, two)
+        return Renyi(*self._asked, order, eps, value, form, one, two)
 
     def _moments(self, pairs: Pairs, order: int) -> Iterator[tuple[tuple[int, int], Closed | None]]:
         """The pairs with their moments, those that are seen to be the same once."""
@@ -390,18 +371,7 @@ class PrivacyQuestion:
             form = ClosedForm(ExpPoly.zero() if excess is None else excess.value)
             there = point, outward(*form.at(point, digits), digits), form
         return LeastDelta(
-            self.program.name,
-            str(self.adjacency),
-            self.about,
-            self.count,
-            claim.budget_text,
-            claim.eps_text,
-            pieces,
-            value,
-            attained,
-            place,
-            where(needs),
-            there,
+            *self._asked, claim.budget_text, claim.eps_text, pieces, value, attained, place, where(needs), there
         )
 
     def _normal_loss(self, normal: GaussianPrivacy, eps: Fraction) -> Loss:
@@ -409,12 +379,11 @@ class PrivacyQuestion:
         value, text = (None, "inf") if normal.square else ((Fraction(0), Fraction(0)), "0")
         output = dict.fromkeys(self.program.outputs, "far out" if normal.square else "any")
         places = normal.input, normal.adjacent, output
-        return Loss(self.program.name, str(self.adjacency), self.about, self.count, eps, value, *places, text)
+        return Loss(*self._asked, eps, value, *places, text)
 
     def _normal_divergence(self, normal: GaussianPrivacy, order: int, eps: Fraction) -> Renyi:
         low, high = normal.mechanism.rho(normal.square, eps)
-        name, adjacency, places = self.program.name, str(self.adjacency), (normal.input, normal.adjacent)
-        return Renyi(name, adjacency, self.about, self.count, order, eps, (order * low, order * high), None, *places)
+        return Renyi(*self._asked, order, eps, (order * low, order * high), None, normal.input, normal.adjacent)
 
     def _normal_delta(
         self, normal: GaussianPrivacy, claim: PrivacyClaim, point: Fraction | None, digits: int
@@ -424,10 +393,7 @@ class PrivacyQuestion:
         if point is not None:
             there = point, outward(*normal.mechanism.delta(normal.square, claim.budget, point), digits), None
         return LeastDelta(
-            self.program.name,
-            str(self.adjacency),
-            self.about,
-            self.count,
+            *self._asked,
             claim.budget_text,
             claim.eps_text,
             None,
@@ -451,10 +417,7 @@ class PrivacyQuestion:
             there = point, outward(*needed.value, digits), None
         one, two = (texts(self.program, pairs.inputs[number]) for number in needs.pair)
         return LeastDelta(
-            self.program.name,
-            str(self.adjacency),
-            self.about,
-            len(pairs),
+            *self._asked,
             claim.budget_text,
             claim.eps_text,
             None,
@@ -485,10 +448,7 @@ class PrivacyQuestion:
         except Undecided as undecided:
             ends, reason = Ends(None, Fraction(0), None), undecided.reason
         return Constant(
-            self.program.name,
-            str(self.adjacency),
-            self.about,
-            self.count,
+            *self._asked,
             intervals_text(intervals),
             ends.proved,
             ends.refuted_below,
@@ -497,14 +457,15 @@ class PrivacyQuestion:
         )
 
     @property
-    def count(self) -> int | None:
-        """The number of ordered pairs; None where these are all adjacent real inputs."""
-        return len(self.pairs) if isinstance(self.pairs, Pairs) else None
-
-    @property
     def about(self) -> str:
         """Which inputs, in words."""
         return self.pairs.about if isinstance(self.pairs, Pairs) else "all real inputs"
+
+    @property
+    def _asked(self) -> tuple[str, str, str, int | None]:
+        """What each answer is about."""
+        count = len(self.pairs) if isinstance(self.pairs, Pairs) else None
+        return self.program.name, str(self.adjacency), self.about, count
 
     def bounds(self) -> LossBounds:
         """What is known from above and from below where outputs or inputs are not listed."""

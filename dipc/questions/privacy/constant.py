@@ -50,7 +50,7 @@ from dipc.questions.privacy.alignment import (
     pivot_cost,
 )
 from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
-from dipc.questions.privacy.outcome import SCHEMA, Numbers, Texts, power
+from dipc.questions.privacy.outcome import Numbers, PrivacyAnswer, Texts, power
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, leading_at_infinity, limit_at_zero
 from dipc.text import ast
@@ -521,15 +521,11 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 
 
 @frozen
-class Constant:
+class Constant(PrivacyAnswer):
     """Every K >= `proved` is a constant (None: none is known to be), no K < `refuted_below` is (None: none at all is):
     at the pair and output given there is a counterexample. They are equal where the constant is known exactly.
     `numbers` are the values of a constant of the program that it is about."""
 
-    program: str
-    adjacency: str
-    about: str
-    pairs: int | None
     eps: str
     proved: Fraction | None
     refuted_below: Fraction | None
@@ -543,7 +539,6 @@ class Constant:
         return self.proved == self.refuted_below
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
         result: dict[str, Any] = {
             "proved": "inf" if self.proved is None else str(self.proved),
             "refuted_below": "inf" if self.refuted_below is None else str(self.refuted_below),
@@ -555,18 +550,13 @@ class Constant:
         if self.at is not None and self.at.balls:
             result["balls"] = {name: list(map(str, ends)) for name, ends in self.at.balls.items()}
         return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "adjacent": self.adjacency,
+            **self.head,
             "eps": self.eps,
             "pairs": self.pairs,
             "constant": result,
             "reason": self.reason,
             **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
         }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 @frozen

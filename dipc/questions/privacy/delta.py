@@ -22,7 +22,6 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.algebra.numbers import exact_text
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
 from dipc.frozen import frozen
@@ -30,7 +29,7 @@ from dipc.measure.measure import Bound
 from dipc.program.program import Progress
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.loss import Findings, LawTable, Refuted, UnprovedLoss, at_most, different_pairs
-from dipc.questions.privacy.outcome import SCHEMA, PrivacyClaim, Texts, power
+from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
 from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
@@ -152,15 +151,11 @@ class DeltaPiece:
 
 
 @frozen
-class LeastDelta:
+class LeastDelta(PrivacyAnswer):
     """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
     too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its
     value at an eps that was asked for, which has no closed form where probabilities have none."""
 
-    program: str
-    adjacency: str
-    about: str
-    pairs: int | None
     budget: str
     eps: str
     pieces: tuple[DeltaPiece, ...] | None
@@ -171,11 +166,10 @@ class LeastDelta:
     at: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm | None] | None
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
-        place = self.place if isinstance(self.place, str) else list(map(exact_text, self.place))
+        place = self.place if isinstance(self.place, str) else ends_json(self.place)
         result: dict[str, Any] = {
             "pieces": None if self.pieces is None else [piece.as_json() for piece in self.pieces],
-            "supremum": list(map(exact_text, self.supremum)),
+            "supremum": ends_json(self.supremum),
             "attained": self.attained,
             "place": place,
             "where": None if self.where is None else self.where.as_json(),
@@ -184,21 +178,16 @@ class LeastDelta:
             eps, value, form = self.at
             result["at"] = {
                 "eps": str(eps),
-                "value": list(map(exact_text, value)),
+                "value": ends_json(value),
                 "delta": None if form is None else str(form),
             }
         return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "adjacent": self.adjacency,
+            **self.head,
             "budget": self.budget,
             "eps": self.eps,
             "pairs": self.pairs,
             "least_delta": result,
         }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits: Limits) -> list[Excess]:

@@ -108,10 +108,10 @@ class EveryNumber:
                 reason = f"shifts of the noises cost {cost.text(self.parameter)}*eps, and nothing refutes less"
         return PrivacyReport(
             self.program.name,
-            claim,
             str(self._within),
             "all real inputs",
             None,
+            claim,
             PrivacyVerdict.PRIVATE if proved else PrivacyVerdict.UNDECIDED,
             None,
             None if proved else reason,

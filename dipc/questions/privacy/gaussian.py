@@ -27,7 +27,7 @@ import flint
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import dyadic, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
-from dipc.algebra.numbers import exact_text, outward
+from dipc.algebra.numbers import outward
 from dipc.algebra.reals import Real
 from dipc.chain.constraints import Affine
 from dipc.chain.state import is_symbolic
@@ -37,7 +37,7 @@ from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
 from dipc.questions.privacy.loss import Findings, Refuted, UnprovedLoss
-from dipc.questions.privacy.outcome import SCHEMA, PrivacyClaim, PrivacyCounterexample, Sides, Texts
+from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, PrivacyCounterexample, Sides, Texts, ends_json
 from dipc.sign.interval import Interval
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -144,38 +144,27 @@ class GaussianMechanism:
 
 
 @frozen
-class Rho:
+class Rho(PrivacyAnswer):
     """The least ρ such that the program is ρ-zCDP for every eps of the intervals: D_a <= ρ·a for all orders a > 1.
     `value` encloses it, and is exact where both ends are equal; None is infinity."""
 
-    program: str
-    adjacency: str
-    about: str
-    pairs: int | None
     eps: str
     value: Ends | None
     input: Texts
     adjacent: Texts
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
-        value = ["inf", "inf"] if self.value is None else list(map(exact_text, outward_ends(self.value)))
         return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "adjacent": self.adjacency,
+            **self.head,
             "eps": self.eps,
             "pairs": self.pairs,
             "rho": {
-                "proved": value,
+                "proved": ends_json(None if self.value is None else outward_ends(self.value)),
                 "exact": self.value is None or self.value[0] == self.value[1],
                 "input": dict(self.input),
                 "adjacent": dict(self.adjacent),
             },
         }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 def outward_ends(value: Ends) -> Ends:

@@ -25,7 +25,7 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
-from dipc.algebra.numbers import exact_text, log_enclosure
+from dipc.algebra.numbers import log_enclosure
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine
 from dipc.chain.state import is_symbolic
@@ -37,7 +37,7 @@ from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
 from dipc.program.exits import Answer, exits
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
-from dipc.questions.privacy.outcome import SCHEMA, PrivacyClaim, Texts, power
+from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
 from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
@@ -286,14 +286,10 @@ DIGITS = 20
 
 
 @frozen
-class Loss:
+class Loss(PrivacyAnswer):
     """The largest log(p/p') at `eps` over `pairs` ordered pairs (None: all adjacent real inputs) and all outputs, and
     where it is: `value` encloses it, None is infinity. `text` is the loss as the logarithm of a closed form in eps."""
 
-    program: str
-    adjacency: str
-    about: str
-    pairs: int | None
     eps: Fraction
     value: tuple[Fraction, Fraction] | None
     input: Texts
@@ -302,25 +298,18 @@ class Loss:
     text: str
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
-        value = ["inf", "inf"] if self.value is None else list(map(exact_text, self.value))
         return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "adjacent": self.adjacency,
+            **self.head,
             "pairs": self.pairs,
             "eps": str(self.eps),
             "loss": {
-                "value": value,
+                "value": ends_json(self.value),
                 "input": dict(self.input),
                 "adjacent": dict(self.adjacent),
                 "output": dict(self.output),
                 "text": self.text,
             },
         }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 @frozen
@@ -496,14 +485,10 @@ def _settle(table: LawTable, couple: Couple, claim: PrivacyClaim) -> Generator[O
 
 
 @frozen
-class Renyi:
+class Renyi(PrivacyAnswer):
     """The largest divergence D_order at `eps` over `pairs` ordered pairs, and where: `value` encloses it, None is
     infinity. `moment` is e^((order-1)·D) of that pair for every eps."""
 
-    program: str
-    adjacency: str
-    about: str
-    pairs: int | None
     order: int
     eps: Fraction
     value: tuple[Fraction, Fraction] | None
@@ -512,24 +497,18 @@ class Renyi:
     adjacent: Texts
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object."""
         return {
-            "schema": SCHEMA,
-            "program": self.program,
-            "adjacent": self.adjacency,
+            **self.head,
             "pairs": self.pairs,
             "eps": str(self.eps),
             "renyi": {
                 "order": self.order,
-                "value": ["inf", "inf"] if self.value is None else list(map(exact_text, self.value)),
+                "value": ends_json(self.value),
                 "moment": None if self.moment is None else str(self.moment),
                 "input": dict(self.input),
                 "adjacent": dict(self.adjacent),
             },
         }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
 
 
 def moment(table: LawTable, pair: tuple[int, int], order: int) -> Closed | None:

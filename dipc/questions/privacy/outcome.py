@@ -5,6 +5,7 @@ A claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of som
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
@@ -223,20 +224,43 @@ class Numbers:
 
 
 @frozen
-class PrivacyReport:
-    """Whether a program is private. `pairs` counts the ordered pairs, None where these are all adjacent real inputs;
-    `about` says which inputs, `adjacency` which of them are adjacent. `obligations` counts the different inequalities
+class PrivacyAnswer:
+    """What is known of a program and adjacent inputs. `pairs` counts the ordered pairs, None where these are all
+    adjacent real inputs; `about` says which inputs, `adjacency` which of them are adjacent."""
+
+    program: str
+    adjacency: str
+    about: str
+    pairs: int | None
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The first keys of its JSON object."""
+        return {"schema": SCHEMA, "program": self.program, "adjacent": self.adjacency}
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """The whole JSON object."""
+
+    def __getitem__(self, key: str) -> Any:
+        return self.as_json()[key]
+
+
+def ends_json(ends: tuple[Fraction, Fraction] | None) -> list[str]:
+    """What encloses a number, None for infinity, exactly as texts."""
+    return ["inf", "inf"] if ends is None else list(map(exact_text, ends))
+
+
+@frozen
+class PrivacyReport(PrivacyAnswer):
+    """Whether a program is private. `obligations` counts the different inequalities
     that were decided, `proof` says by what a program is proved private for all real inputs; `numbers` are the values of
     a constant that it is about.
 
     A report is neither true nor false: `require` fails unless it is private.
     """
 
-    program: str
     claim: PrivacyClaim
-    adjacency: str
-    about: str
-    pairs: int | None
     verdict: PrivacyVerdict
     counterexample: PrivacyCounterexample | None = None
     reason: str | None = None
@@ -274,6 +298,3 @@ class PrivacyReport:
             "reason": self.reason,
             **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
         }
-
-    def __getitem__(self, key: str) -> Any:
-        return self.as_json()[key]
