@@ -150,7 +150,10 @@ class Uncertified(ValueError):
 
 
 def require_known_laws(program: CoreProgram) -> None:
-    """Raises Uncertified for a program with noise that the checker does not know."""
+    """Raises Uncertified for a program with noise that the checker does not know, or with weights that are
+    probabilities for some eps only."""
+    if program.only_in:
+        raise Uncertified("the checker knows weights that are probabilities for every eps, or are numbers at one")
     for instruction in program.instructions:
         if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:
             raise Uncertified(f"the checker does not know {instruction.law.name} noise")

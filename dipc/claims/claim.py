@@ -36,7 +36,7 @@ from dipc.text.core import BoolType, DomType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreProgram, EpsRange
 
 # --- The intervals of eps that a claim is about -----------------------------------------------------------------------
 #
@@ -432,21 +432,29 @@ def claimed_intervals(
     program: CoreProgram, given: GivenEps, constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
     """The eps that are asked about: those given, those of the claim block, or all. Raises DiagnosticError."""
+    intervals: tuple[Interval, ...]
     match given:
         case None if program.only_at is not None:
             return (Interval(program.only_at, program.only_at, True, True),)
         case None:
             field_ = _field(program, "eps")
             if field_ is None or not isinstance(field_.value, tuple):
-                return (Interval.positive(),)
-            return resolve_intervals(program.source, field_.value, constants)
+                return tuple(map(interval_of, program.only_in)) or (Interval.positive(),)
+            intervals = resolve_intervals(program.source, field_.value, constants)
         case Interval():
-            intervals: tuple[Interval, ...] = (given,)
+            intervals = (given,)
         case _:
             source = Source("<eps>", given_text(given))
             intervals = resolve_intervals(source, parse_interval(source), constants)
-    program.require_meaning(the_one_eps(intervals))
+    program.require_meaning(
+        [EpsRange(each.lower, each.upper, each.lower_closed, each.upper_closed) for each in intervals]
+    )
     return intervals
+
+
+def interval_of(eps: EpsRange) -> Interval:
+    """The same as an interval of the sign procedure."""
+    return Interval(eps.low, eps.high, eps.low_closed, eps.high_closed)
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:

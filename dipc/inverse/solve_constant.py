@@ -128,7 +128,9 @@ def solve_constant(
     try:
         for number, value in enumerate(grid.values):
             try:
-                one = load_source(core.source, {**core.given, grid.name: value}).with_limits(program.limits)
+                one = load_source(core.source, {**core.given, grid.name: value}, core.asked_eps).with_limits(
+                    program.limits
+                )
                 with ExitStack() as stack:
                     engine = options.engine(stack, one)
                     if options.adjacent is None:

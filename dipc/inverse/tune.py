@@ -308,7 +308,7 @@ class _Search:
         """The program with these values. Raises DiagnosticError."""
         core = self.program.core
         given = {**core.given, **{each.name: value for each, value in zip(self.varied, values, strict=True)}}
-        return load_source(core.source, given).with_limits(self.program.limits)
+        return load_source(core.source, given, core.asked_eps).with_limits(self.program.limits)
 
     def _evaluated(self, values: Values) -> Tried:
         named = {each.name: value for each, value in zip(self.varied, values, strict=True)}

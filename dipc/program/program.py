@@ -35,8 +35,8 @@ from dipc.program.weights import Choices, check_choices
 from dipc.text.core import Value
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
-from dipc.text.program import CoreProgram
-from dipc.text.sampling import fixed_eps
+from dipc.text.program import CoreProgram, EpsRange
+from dipc.text.sampling import asked_ranges, fixed_eps
 from dipc.text.statements import lower
 
 # --- Exact output probabilities of one program, row after row ---------------------------------------------------------
@@ -571,7 +571,9 @@ def load(
 
     A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
     meaning at one eps: the number `eps`, or that of its claim block. It is then `only_at` it, and every question about
-    another eps is refused. Of other programs `eps` changes nothing.
+    another eps is refused. One with weights that are probabilities for some eps only, such as (1 - eps)/2, is
+    `only_in` the intervals that `eps` is, where these suffice: closed forms hold there alone. Of other programs `eps`
+    changes nothing.
 
     Raises DiagnosticError with all that is wrong with the program, and TypeError for inexact
     constants.
@@ -580,19 +582,23 @@ def load(
     return load_source(_source(path_or_text), values, eps)
 
 
+_EVERY_EPS = EpsRange(Fraction(0), None, False, False)
+
+
 def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
     """The program that `source` holds, to be asked about `eps`; see `load`."""
     tree = parse(source)
-    point = fixed_eps(tree, source, constants, None if eps is None else given_text(eps))
+    ranges = asked_ranges(tree, source, constants, None if eps is None else given_text(eps))
+    point = fixed_eps(ranges)
     core = lower(tree, source, constants, point)
     program = Program(core)
     # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
     try:
         _ = program.choices
     except DiagnosticError:
-        if point is None or core.only_at is not None:
+        if core.only_at is not None or all(each.covers(_EVERY_EPS) for each in ranges):
             raise
-        program = Program(replace(core, only_at=point))
+        program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
         _ = program.choices
     return program
 

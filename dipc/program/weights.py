@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +11,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
 from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
+from dipc.claims.claim import interval_of
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -42,10 +43,17 @@ _REMEMBERED = 1_000
 
 class Weights:
     """The weights of one program, each computed once; those of one that is `only_at` an eps are numbers where their
-    value there is rational."""
+    value there is rational. They are probabilities at the eps of the intervals."""
 
-    def __init__(self, source: Source, limits: Limits, only_at: Fraction | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        limits: Limits,
+        only_at: Fraction | None = None,
+        intervals: Sequence[Interval] = (Interval.positive(),),
+    ) -> None:
         self._source = source
+        self._intervals_asked = intervals
         self._only_at = only_at
         self._limits = limits
         self._meter = Meter(limits)
@@ -117,12 +125,15 @@ class Weights:
         return known
 
     def negative_at(self, value: Closed) -> Fraction | None:
-        """An eps > 0 at which `value` is negative, None where there is none. Raises Undecided."""
+        """An eps of the intervals at which `value` is negative, None where there is none. Raises Undecided."""
         numerator = numerator_of(value)
         if all(c > 0 for _, _, c in numerator.terms()):
             return None
-        decision = decide_nonnegative(numerator, Interval.positive(), self._limits)
-        return decision.witness if isinstance(decision, Fails) else None
+        for interval in self._intervals_asked:
+            decision = decide_nonnegative(numerator, interval, self._limits)
+            if isinstance(decision, Fails):
+                return decision.witness
+        return None
 
     def _expression(self, tree: Expr) -> Closed:
         expression = ClaimExpression("a weight", self._source, tree)
@@ -220,6 +231,7 @@ _ENOUGH = 20
 _LONGEST_SUM = 60
 _SUM_NOTE = "the weights of a `choose` sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
 _FIX = f"where the weights are rational at one eps, {FIX_EPS}"
+_RANGE = 'where they are probabilities for some eps only, ask about these: `--eps "(0, 1)"`, `claim { eps: (0, 1); }`'
 
 
 @frozen
@@ -239,7 +251,8 @@ class Choices:
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """The program's weights; raises DiagnosticError with all that is wrong with them."""
-    weights = Weights(program.source, limits, program.only_at)
+    ranges = tuple(map(interval_of, program.only_in)) or (Interval.positive(),)
+    weights = Weights(program.source, limits, program.only_at, ranges)
     diagnostics: list[Diagnostic] = []
     undecided: Undecided | None = None
     seen: set[tuple[ExpressionWeight, ...]] = set()
@@ -287,7 +300,7 @@ def _mistakes(
         if point is not None:
             message = f"a weight is negative at eps = {point}"
             label = f"this is {_value_text(value, point)}"
-            advice = ("a weight is a probability: it is at least 0 for every eps > 0", _FIX)
+            advice = ("a weight is a probability: it is at least 0 for every eps that is asked about", _RANGE, _FIX)
             diagnostics.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
     if len(values) < len(arms):
         return diagnostics

@@ -401,7 +401,7 @@ def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | No
     source = Source(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:
         parsed = parse(source)
-        retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at)
+        retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at, only_in=core.only_in)
         lower_ideal(parsed, source, core.constants, core.only_at)
     except DiagnosticError:
         return None

@@ -5,7 +5,7 @@ Its `metric` block says how far two inputs, and two answers, are apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
@@ -262,11 +262,33 @@ _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 
 
 @dataclass(frozen=True)
+class EpsRange:
+    """The eps from `low` to `high`, None for infinity, with the ends that are closed."""
+
+    low: Fraction
+    high: Fraction | None
+    low_closed: bool
+    high_closed: bool
+
+    def covers(self, other: EpsRange) -> bool:
+        """Whether all of the other range lies in this one."""
+        left = (other.low, not other.low_closed) >= (self.low, not self.low_closed)
+        if self.high is None or other.high is None:
+            return left and self.high is None
+        return left and (other.high, other.high_closed) <= (self.high, self.high_closed)
+
+    def __str__(self) -> str:
+        left, right = "[" if self.low_closed else "(", "]" if self.high_closed else ")"
+        return f"{left}{self.low}, {'inf' if self.high is None else self.high}{right}"
+
+
+@dataclass(frozen=True)
 class CoreProgram:
     """A typed program. `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index);
     `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free); `domains` are the
-    named ones. Where `only_at` is not None, the program means this at that eps alone. `given` are the constants that
-    win over the text; the others are computed from them."""
+    named ones. Where `only_at` is not None, the program means this at that eps alone; where there are ranges `only_in`,
+    its weights are known to be distributions in these alone. `given` are the constants that win over the text; the
+    others are computed from them."""
 
     name: str
     source: Source
@@ -281,6 +303,7 @@ class CoreProgram:
     domains: dict[str, DomType] = field(default_factory=dict)
     metric: CoreMetric | None = None
     only_at: Fraction | None = None
+    only_in: tuple[EpsRange, ...] = ()
     given: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
@@ -291,14 +314,26 @@ class CoreProgram:
                 return self.source.text[field_.value.span.start : field_.value.span.end]
         return None
 
-    def require_meaning(self, eps: Fraction | None) -> None:
-        """Raise DiagnosticError where the program is `only_at` another eps than the one asked about; None: several."""
-        if self.only_at in (None, eps):
-            return
-        asked = "others are asked about" if eps is None else f"eps = {eps} is asked about"
-        message = f"`{self.name}` is read at eps = {self.only_at} alone, and {asked}"
-        notes = ("at another eps its constants and rates are others: ask about one eps at a time",)
-        raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
+    @property
+    def asked_eps(self) -> Fraction | str | None:
+        """What it was read to be asked about, where it has no meaning at other eps: for reading it again."""
+        return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
+
+    def require_meaning(self, eps: Fraction | Sequence[EpsRange]) -> None:
+        """Raise DiagnosticError where the program has another meaning, or none, at the eps that is asked about, or
+        somewhere in the ranges that are."""
+        ranges = [EpsRange(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
+        points = [each.low for each in ranges if each.low == each.high]
+        one = points[0] if len(points) == len(ranges) == 1 else None
+        asked = "others are asked about" if one is None else f"eps = {one} is asked about"
+        if self.only_at not in (None, one):
+            message = f"`{self.name}` is read at eps = {self.only_at} alone, and {asked}"
+            notes = ("at another eps its constants and rates are others: ask about one eps at a time",)
+            raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
+        if self.only_in and not all(any(own.covers(each) for own in self.only_in) for each in ranges):
+            message = f"`{self.name}` is read for eps in {self.asked_eps} alone, and {asked}"
+            notes = ("at another eps its weights are not known to be probabilities",)
+            raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
 
 
 # --- The instructions of a typed program as text, one a line with its label -------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -44,6 +44,7 @@ from dipc.text.diagnostic import Source, Span
 from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
+from dipc.text.program import EpsRange
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
 
@@ -51,22 +52,35 @@ from dipc.text.syntax_errors import MAX_POWER
 #
 
 
-def fixed_eps(
+def asked_ranges(
     program: ast.Program, source: Source, overrides: Mapping[str, Fraction], given: str | None
-) -> Fraction | None:
-    """The eps > 0 that is asked about, where the interval `given`, else that of the claim block, is one point; None
-    where others are asked about, too, and where the interval has a mistake. Raises DiagnosticError for a text that is
-    no interval."""
+) -> tuple[EpsRange, ...]:
+    """The eps that are asked about, in the intervals `given`, else in those of the claim block; none where neither says
+    which, and where an interval has a mistake. Raises DiagnosticError for a text that is no interval."""
     findings = Findings(source)
     scope = Scope()
     elaborator = Elaborator(scope, findings, declaring=True)
     intervals = _claimed(program) if given is None else parse_interval(Source("<eps>", given))
-    if len(intervals) != 1 or intervals[0].high is None or not (intervals[0].low_closed and intervals[0].high_closed):
-        return None
     register(program.declarations, scope, findings)
     compute_constants(program.declarations, overrides, elaborator)
-    low, high = (elaborator.constant(end, "the end of an interval") for end in (intervals[0].low, intervals[0].high))
-    return low if low is not None and low == high and low > 0 else None
+
+    def end(expression: ast.Expr) -> Fraction | None:
+        return elaborator.constant(expression, "the end of an interval")
+
+    result: list[EpsRange] = []
+    for each in intervals:
+        low, high = end(each.low), None if each.high is None else end(each.high)
+        if low is None or low < 0 or (high is None) != (each.high is None) or (high is not None and high < low):
+            return ()
+        if high == low and not (low and each.low_closed and each.high_closed):
+            return ()
+        result.append(EpsRange(low, high, each.low_closed and low > 0, each.high_closed))
+    return tuple(result)
+
+
+def fixed_eps(ranges: Sequence[EpsRange]) -> Fraction | None:
+    """The one eps that is asked about; None where others are, too."""
+    return ranges[0].low if len(ranges) == 1 and ranges[0].low == ranges[0].high else None
 
 
 def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from math import exp
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dipc
+from dipc.certificate.data import Uncertified, require_known_laws
+from tests.patience import examples
 from tests.verifier.samples import resealed
 
 HALF = Fraction(1, 2)
@@ -152,3 +157,87 @@ def test_the_checker_reads_it_there_too(text: str, inputs: str) -> None:
             del program["only_at"]
         with pytest.raises(dipc.Rejected, match=r"about others|`eps` stands|no positive multiple"):
             dipc.verify(resealed({**written, "program": program}))
+
+
+# --- weights that are probabilities for some eps only ---------------------------------------------------------------
+
+RESPONSE = """program response;
+input x : bool;
+output o : bool;
+if x then o <- choose { true : (1 + eps)/2, false : (1 - eps)/2 }
+else o <- choose { true : (1 - eps)/2, false : (1 + eps)/2 } end
+"""
+
+
+def test_weights_are_probabilities_where_they_are_asked_about() -> None:
+    program = dipc.load(RESPONSE, eps="(0, 1)")
+    assert program.core.asked_eps == "(0, 1)"
+    assert dipc.check_privacy(program, "hamming:1", eps="(0, 1/2]", budget="3*eps").verdict == "private"
+    report = dipc.check_privacy(program, "hamming:1", budget="2*eps")
+    assert report.claim.eps_text == "(0, 1)"
+    assert report.counterexample is not None
+    assert report.counterexample.eps < 1
+    claimed = RESPONSE.replace("input", "claim { eps: (0, 1/4], [1/2, 1); }\ninput", 1)
+    assert dipc.load(claimed).core.asked_eps == "(0, 1/4], [1/2, 1)"
+
+
+@pytest.mark.parametrize("eps", ["(0, inf)", "[1/2, 1]", "[1/4, 1/4]", "(0, 1/2), [3/4, 2)"])
+def test_other_eps_are_refused_where_weights_are_none(eps: str) -> None:
+    program = dipc.load(RESPONSE, eps="(0, 1/2), (1/2, 1)")
+    with pytest.raises(dipc.DiagnosticError) as refused:
+        dipc.check_privacy(program, "hamming:1", eps="[1/2, 1/2]")
+    assert refused.value.diagnostics[0].code == "E0219"
+    if eps == "[1/4, 1/4]":
+        dipc.check_privacy(program, "hamming:1", eps=eps)
+        return
+    with pytest.raises(dipc.DiagnosticError):
+        dipc.check_privacy(program, "hamming:1", eps=eps)
+
+
+@pytest.mark.parametrize("eps", [None, "(0, 1]", "(0, 2)", "[1, 2]"])
+def test_weights_that_are_negative_somewhere_in_the_intervals_are_refused(eps: str | None) -> None:
+    if eps == "(0, 1]":  # 0 is a probability
+        assert dipc.load(RESPONSE, eps=eps).core.only_in
+        return
+    with pytest.raises(dipc.DiagnosticError) as refused:
+        dipc.load(RESPONSE, eps=eps)
+    assert {each.code for each in refused.value.diagnostics} == {"E0312"}
+
+
+@given(data=st.data())
+@settings(max_examples=examples(40), deadline=None)
+def test_random_responses_against_their_weights(data: st.DataObject) -> None:
+    """For weights a + b·eps the loss is the log of their quotients: compared at eps of a grid, and at witnesses."""
+    high = Fraction(data.draw(st.integers(1, 6)), data.draw(st.integers(1, 4)))
+    number = st.integers(0, 8).map(lambda k: Fraction(k, 8))
+    ends = [[data.draw(number), data.draw(number)] for _ in range(2)]
+    lines = [f"({low} + ({top - low})*eps/({high}))" for low, top in ends]
+    (one, other) = (f"o <- choose {{ true : {line}, false : 1 - {line} }}" for line in lines)
+    text = f"program r; input x : bool; output o : bool; if x then {one} else {other} end"
+    factor = data.draw(st.integers(0, 6))
+    report = dipc.check_privacy(
+        dipc.load(text, eps=f"(0, {high})"), "hamming:1", eps=f"(0, {high})", budget=f"{factor}*eps"
+    )
+
+    def fails(eps: Fraction) -> bool:
+        p, q = (low + (top - low) * eps / high for low, top in ends)
+        pairs = [(p, q), (q, p), (1 - p, 1 - q), (1 - q, 1 - p)]
+        return any(float(a) > exp(factor * float(eps)) * float(b) + 1e-9 for a, b in pairs)
+
+    if report.verdict == "private":
+        assert not any(fails(high * k / 64) for k in range(1, 64))
+    else:
+        assert report.verdict == "not private"
+        counterexample = report.counterexample
+        assert counterexample is not None
+        assert 0 < counterexample.eps < high
+        assert counterexample.probability[0] > counterexample.allowed[1]
+        p, q = (low + (top - low) * counterexample.eps / high for low, top in ends)
+        truth = {"true": p, "false": 1 - p} if counterexample.input["x"] == "true" else {"true": q, "false": 1 - q}
+        said = truth[str(counterexample.outputs[0]["o"])]
+        assert counterexample.probability[0] <= said <= counterexample.probability[1]
+
+
+def test_there_is_no_certificate_of_weights_in_a_range() -> None:
+    with pytest.raises(Uncertified, match="for some eps only|at one"):
+        require_known_laws(dipc.load(RESPONSE, eps="(0, 1)").core)

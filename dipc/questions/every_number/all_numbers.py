@@ -430,7 +430,7 @@ class AllNumbers(ClassSource):
         core = self.program.core
         # The others are computed from it, where the text says so.
         constants = {**core.given, self.parameter: Fraction(number)}
-        return load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
+        return load_source(core.source, constants, core.asked_eps).with_limits(self.program.limits)
 
 
 class _OneNumber:

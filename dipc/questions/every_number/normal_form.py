@@ -365,7 +365,7 @@ class LoopText:
         # The others are computed from it, where the text says so.
         constants = {**core.given, self.number.parameter: Fraction(number)}
         try:
-            return load_source(self.source, constants, core.only_at).with_limits(self.program.limits)
+            return load_source(self.source, constants, core.asked_eps).with_limits(self.program.limits)
         except DiagnosticError:
             raise NotUniform(f"the program is refused for {self.number.parameter} = {number}") from None
 

@@ -350,7 +350,7 @@ def with_real_inputs(program: Program) -> Program:
         return program
     try:
         source = Source("<real inputs>", print_program(real))
-        return load_source(source, core.constants, core.only_at).with_limits(program.limits)
+        return load_source(source, core.constants, core.asked_eps).with_limits(program.limits)
     except DiagnosticError:
         raise OutsideFragment("a finite input is used otherwise than as a number that noise is added to") from None
 

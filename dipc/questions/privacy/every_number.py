@@ -256,7 +256,7 @@ class EveryNumber:
         if number not in self._questions:
             core = self.program.core
             constants = {**core.given, self.parameter: Fraction(number)}
-            program = load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
+            program = load_source(core.source, constants, core.asked_eps).with_limits(self.program.limits)
             self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)
         return self._questions[number]
 
