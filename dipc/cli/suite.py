@@ -20,7 +20,7 @@ from dipc.cli.output import Output, check_distinct, check_target, write_text
 from dipc.cli.terminal import ExitCode, look_of, write, write_diagnostics
 from dipc.mechanisms.expressions import RESERVED
 from dipc.outcome.text import render
-from dipc.questions.privacy.dipc_input import imported
+from dipc.program.dipc_input import imported
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source
 
 _TEST_EPILOG = """

@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.questions.privacy.dipc_input import imported
+from dipc.program.dipc_input import imported
 from dipc.text.diagnostic import Source
 
 ABOVE = """-1 1

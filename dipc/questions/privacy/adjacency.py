@@ -170,6 +170,10 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.ordered)
 
+    def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
+        """The values of both inputs of a pair by name."""
+        return texts(program, self.inputs[pair[0]]), texts(program, self.inputs[pair[1]])
+
 
 @frozen
 class EveryPair:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
@@ -11,17 +10,16 @@ from itertools import islice
 from typing import Unpack, assert_never
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, total
-from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
-from dipc.measure.measure import BoundMeasurer
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, within
-from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs, texts
+from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs
+from dipc.questions.privacy.closed import ClosedLaws, Laws
 from dipc.questions.privacy.composition import bounds_of_runs, composed
 from dipc.questions.privacy.constant import (
     Constant,
@@ -33,23 +31,12 @@ from dipc.questions.privacy.constant import (
     of_table,
     refuted_ends,
 )
-from dipc.questions.privacy.delta import (
-    DeltaPiece,
-    Excess,
-    LeastDelta,
-    Where,
-    decide_approximate,
-    delta_at,
-    greatest_excesses,
-    pieces_of,
-    supremum_of,
-)
+from dipc.questions.privacy.delta import LeastDelta, Where
 from dipc.questions.privacy.densities import RealOutputs, worst_pair
-from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
+from dipc.questions.privacy.enclosed import EnclosedLaws
 from dipc.questions.privacy.gaussian import OF_NORMAL_OUTPUTS, GaussianPrivacy, Rho
 from dipc.questions.privacy.loss import (
     DIGITS,
-    WITHOUT_FORM,
     Findings,
     LawTable,
     Loss,
@@ -57,15 +44,9 @@ from dipc.questions.privacy.loss import (
     Renyi,
     UnprovedLoss,
     at_most,
-    couples,
-    decide_pure,
-    different_pairs,
     integer_table,
     largest_divergence,
-    largest_loss,
     law_table,
-    loss_text,
-    moment,
 )
 from dipc.questions.privacy.outcome import (
     PrivacyClaim,
@@ -79,54 +60,6 @@ from dipc.questions.privacy.outcome import (
 )
 from dipc.text.core import RealType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-
-
-def sides_at(
-    program: Program,
-    table: LawTable,
-    pairs: Pairs,
-    pair: tuple[int, int],
-    answers: tuple[int, ...],
-    claim: PrivacyClaim,
-) -> Sides:
-    """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
-    if table.is_enclosed:
-        return enclosed_sides(program, table, pairs, pair, answers, claim)
-    ours, theirs = (total([table.closed(table.rows[position][answer]) for answer in answers]) for position in pair)
-    one, two = (texts(program, pairs.inputs[position]) for position in pair)
-    outputs = tuple([table.texts(answer) for answer in answers])
-    allowed = theirs * power(claim.budget) + claim.delta.value
-    return Sides(one, two, outputs, ClosedForm(ours), ClosedForm(allowed))
-
-
-def needed_most(
-    program: Program, table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits: Limits, most: int
-) -> list[Sides]:
-    """Those that a verdict rests upon, `most` of them: without a delta of single outputs, with one of the sets that
-    need the greatest. Raises Undecided past a limit."""
-    chosen: list[tuple[tuple[int, int], tuple[int, ...]]]
-    if claim.is_pure:
-        chosen = [(couple.pair, (couple.answer,)) for couple in islice(couples(table, pairs), most)]
-    else:
-        chosen = [(each.pair, each.answers) for each in greatest_excesses(table, pairs, claim, limits)[:most]]
-    return [sides_at(program, table, pairs, pair, answers, claim) for pair, answers in chosen]
-
-
-def enclosed_sides(
-    program: Program,
-    table: LawTable,
-    pairs: Pairs,
-    pair: tuple[int, int],
-    answers: tuple[int, ...],
-    claim: PrivacyClaim,
-) -> Sides:
-    """The same where probabilities have no closed form."""
-    laws = EnclosedLaws(table, BoundMeasurer(program.measurer), program.limits)
-    one, two = (texts(program, pairs.inputs[position]) for position in pair)
-    outputs = tuple([table.texts(answer) for answer in answers])
-    ours = laws.of_set([table.rows[pair[0]][answer] for answer in answers])
-    allowed = laws.of_set([table.rows[pair[1]][answer] for answer in answers], power(claim.budget), claim.delta.value)
-    return Sides(one, two, outputs, ours, allowed)
 
 
 @takes(GivenPrivacy)
@@ -272,10 +205,18 @@ class PrivacyQuestion:
         if not isinstance(self.pairs, Pairs) or not self.finite_outputs:
             return []
         try:
-            table = self.table(self.pairs)
-            return needed_most(self.program, table, self.pairs, report.claim, self.program.limits, most)
+            laws = self._laws(self.table(self.pairs))
+            needed = islice(laws.needed_most(self.pairs, report.claim), most)
+            return [self._sides(laws, self.pairs, pair, answers, report.claim) for pair, answers in needed]
         except Undecided:
             return []
+
+    def _sides(
+        self, laws: Laws, pairs: Pairs, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
+    ) -> Sides:
+        """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
+        outputs = tuple([laws.table.texts(answer) for answer in answers])
+        return Sides(*pairs.texts(self.program, pair), outputs, *laws.sides(pair, answers, claim))
 
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
         """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
@@ -284,27 +225,9 @@ class PrivacyQuestion:
         if self.normal is not None:
             return self._normal_loss(self.normal, eps)
         pairs = self._enumerated("--max-loss")
-        if not self.real_outputs and self.table(pairs).is_enclosed:
-            value, pair, answer = self._laws(pairs).loss(pairs, eps, digits)
-            one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
-            return Loss(
-                *self._asked,
-                eps,
-                value,
-                one,
-                two,
-                self.table(pairs).texts(answer),
-                "inf" if value is None else WITHOUT_FORM,
-            )
-        if self.real_outputs:
-            table, pairs = self._densities().losses(pairs)
-        else:
-            table = self.table(pairs)
-        loss = largest_loss(table, pairs, eps, digits, self.program.limits)
-        one, two = (texts(self.program, pairs.inputs[position]) for position in loss.pair)
-        text = "inf" if loss.value is None else loss_text(loss.first, loss.second)
-        output = table.texts(loss.answer)
-        return Loss(*self._asked, eps, loss.value, one, two, output, text)
+        table, pairs = self._densities().losses(pairs) if self.real_outputs else (self.table(pairs), pairs)
+        value, pair, answer, text = self._laws(table).loss(pairs, eps, digits)
+        return Loss(*self._asked, eps, value, *pairs.texts(self.program, pair), table.texts(answer), text)
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
@@ -312,23 +235,14 @@ class PrivacyQuestion:
         if self.normal is not None:
             return self._normal_divergence(self.normal, order, eps)
         pairs = self._enumerated("--renyi")
-        if not self.real_outputs and self.table(pairs).is_enclosed:
-            value, pair = self._laws(pairs).divergence(pairs, order, eps, digits)
-            one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
-            return Renyi(*self._asked, order, eps, value, None, one, two)
-        pair, moment, value = largest_divergence(self._moments(pairs, order), order, eps, digits)
-        one, two = (texts(self.program, pairs.inputs[position]) for position in pair)
-        form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
-        return Renyi(*self._asked, order, eps, value, form, one, two)
-
-    def _moments(self, pairs: Pairs, order: int) -> Iterator[tuple[tuple[int, int], Closed | None]]:
-        """The pairs with their moments, those that are seen to be the same once."""
         if self.real_outputs:
             real = self._densities()
-            yield from (((i, j), real.moment(pairs.inputs[i], pairs.inputs[j], order)) for i, j in pairs.ordered)
-            return
-        table = self.table(pairs)
-        yield from ((pair, moment(table, pair, order)) for pair in different_pairs(table, pairs))
+            moments = (((i, j), real.moment(pairs.inputs[i], pairs.inputs[j], order)) for i, j in pairs.ordered)
+            pair, moment, value = largest_divergence(moments, order, eps, digits)
+        else:
+            pair, moment, value = self._laws(self.table(pairs)).divergence(pairs, order, eps, digits)
+        form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
+        return Renyi(*self._asked, order, eps, value, form, *pairs.texts(self.program, pair))
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
@@ -340,39 +254,20 @@ class PrivacyQuestion:
         if normal is not None:
             return self._normal_delta(normal, claim, point, digits)
         pairs = self._enumerated("--delta-of")
-        limits = self.program.limits
-        if self.real_outputs:
-            table, pairs = self._densities().excesses(pairs, claim)
-        else:
-            table = self.table(pairs)
-        if table.is_enclosed:
-            return self._enclosed_delta(pairs, claim, point, digits)
-        greatest = greatest_excesses(table, pairs, claim, limits)
+        table, pairs = self._densities().excesses(pairs, claim) if self.real_outputs else (self.table(pairs), pairs)
+        laws = self._laws(table)
 
-        def where(found: Excess | None) -> Where | None:
-            if found is None or not found.answers:
-                return None
-            one, two = (texts(self.program, pairs.inputs[place]) for place in found.pair)
-            return Where(one, two, tuple([table.texts(answer) for answer in found.answers]))
+        def where(pair: tuple[int, int], answers: tuple[int, ...]) -> Where | None:
+            said = tuple([table.texts(answer) for answer in answers])
+            return Where(*pairs.texts(self.program, pair), said) if said else None
 
-        pieces: tuple[DeltaPiece, ...] | None
-        try:
-            pieces = tuple(
-                DeltaPiece(piece.lower, piece.upper, ClosedForm(piece.excess.value), where(piece.excess))
-                for interval in claim.intervals
-                for piece in pieces_of(greatest, interval, digits, limits)
-            )
-        except Undecided:
-            pieces = None
-        value, attained, place, needs = supremum_of(greatest, claim.intervals, digits, limits)
+        pieces, supremum, attained, place, needs = laws.least_delta(pairs, claim, digits, where)
         there = None
         if point is not None:
-            excess = delta_at(greatest, point, limits)
-            form = ClosedForm(ExpPoly.zero() if excess is None else excess.value)
-            there = point, outward(*form.at(point, digits), digits), form
-        return LeastDelta(
-            *self._asked, claim.budget_text, claim.eps_text, pieces, value, attained, place, where(needs), there
-        )
+            value, form = laws.delta_at(pairs, claim, point, digits)
+            there = point, outward(*value, digits), form
+        budget, intervals = claim.budget_text, claim.eps_text
+        return LeastDelta(*self._asked, budget, intervals, pieces, supremum, attained, place, needs, there)
 
     def _normal_loss(self, normal: GaussianPrivacy, eps: Fraction) -> Loss:
         """Infinite, unless nothing moves."""
@@ -404,29 +299,10 @@ class PrivacyQuestion:
             there,
         )
 
-    def _laws(self, pairs: Pairs) -> EnclosedLaws:
-        return EnclosedLaws(self.table(pairs), self.engine.bounds, self.program.limits)
-
-    def _enclosed_delta(self, pairs: Pairs, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """The same where probabilities have no closed form."""
-        laws, table = self._laws(pairs), self.table(pairs)
-        value, place, needs = supremum(laws, pairs, claim, digits)
-        there = None
-        if point is not None:
-            needed = laws.greatest(pairs, claim.budget, point, digits)
-            there = point, outward(*needed.value, digits), None
-        one, two = (texts(self.program, pairs.inputs[number]) for number in needs.pair)
-        return LeastDelta(
-            *self._asked,
-            claim.budget_text,
-            claim.eps_text,
-            None,
-            outward(*value, digits),
-            value[0] == value[1],
-            (place, place),
-            Where(one, two, tuple([table.texts(answer) for answer in needs.answers])),
-            there,
-        )
+    def _laws(self, table: LawTable) -> Laws:
+        if table.is_enclosed:
+            return EnclosedLaws(table, self.engine.bounds, self.program.limits)
+        return ClosedLaws(table, self.engine, self._progress)
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
         """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
@@ -541,14 +417,11 @@ class PrivacyQuestion:
     def _at_pairs(
         self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
     ) -> tuple[Findings, PrivacyCounterexample | None]:
-        if table.is_enclosed:
-            findings = self._laws(pairs).decide(pairs, claim)
-        else:
-            decide = decide_pure if claim.is_pure else decide_approximate
-            findings = decide(table, pairs, claim, self.engine, self._progress)
+        laws = self._laws(table)
+        findings = laws.decide(pairs, claim)
         if not isinstance(findings, Refuted):
             return findings, None
-        sides = sides_at(self.program, table, pairs, findings.pair, findings.answers, claim)
+        sides = self._sides(laws, pairs, findings.pair, findings.answers, claim)
         counterexample = findings.found
         return findings, PrivacyCounterexample(
             sides, counterexample.eps, counterexample.required, counterexample.probability, claim.is_pure

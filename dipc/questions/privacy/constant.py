@@ -418,8 +418,7 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
             first, second = table.closed(couple.first), table.closed(couple.second)
         except Undecided:
             continue
-        one, two = (texts(program, pairs.inputs[position]) for position in couple.pair)
-        yield Candidate(one, two, table.texts(couple.answer), {}, first, second)
+        yield Candidate(*pairs.texts(program, couple.pair), table.texts(couple.answer), {}, first, second)
 
 
 def _starts(costly: Costly) -> Iterator[Mapping[int, Fraction]]:

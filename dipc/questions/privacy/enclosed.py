@@ -27,6 +27,7 @@ from dipc.measure.measure import (
     Bound,
     BoundMeasurer,
     EnclosedForm,
+    Probability,
     Share,
     UnexpandedBound,
     coefficients,
@@ -36,6 +37,7 @@ from dipc.measure.measure import (
 )
 from dipc.measure.power_series import DISK, precision
 from dipc.questions.privacy.adjacency import Pairs
+from dipc.questions.privacy.closed import Deltas, Ends, Words
 from dipc.questions.privacy.loss import (
     IMPOSSIBLE,
     WITHOUT_FORM,
@@ -43,6 +45,7 @@ from dipc.questions.privacy.loss import (
     LawTable,
     Refuted,
     UnprovedLoss,
+    couples,
     different_pairs,
 )
 from dipc.questions.privacy.outcome import PrivacyClaim, power
@@ -59,8 +62,6 @@ _FEW_BITS = 24
 
 #: Significant digits of counterexamples.
 _DIGITS = 20
-
-Ends = tuple[Fraction, Fraction]
 
 
 @frozen
@@ -127,8 +128,7 @@ class EnclosedLaws:
         best = max(found, key=lambda each: each.value[0])
         return replace(best, value=(best.value[0], max(each.value[1] for each in found)))
 
-    def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int]:
-        """The largest log(p/p') at eps, the pair, and the answer; None is infinity."""
+    def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int, str]:
         best: tuple[Ends, tuple[int, int], int] | None = None
         highest = _ONE
         for pair in different_pairs(self.table, pairs):
@@ -136,18 +136,19 @@ class EnclosedLaws:
                 if ours in (theirs, IMPOSSIBLE):
                     continue
                 if theirs == IMPOSSIBLE:
-                    return None, pair, answer
+                    return None, pair, answer, "inf"
                 (p, more), (q, most) = self._positive(ours, eps, digits), self._positive(theirs, eps, digits)
                 ratio = p / most, more / q
                 highest = max(highest, ratio[1])
                 if best is None or ratio[0] > best[0][0]:
                     best = ratio, pair, answer
         if best is None:
-            return (_ZERO, _ZERO), pairs.ordered[0], 0
-        return log_enclosure(max(_ONE, best[0][0]), highest, digits), best[1], best[2]
+            return (_ZERO, _ZERO), pairs.ordered[0], 0, WITHOUT_FORM
+        return log_enclosure(max(_ONE, best[0][0]), highest, digits), best[1], best[2], WITHOUT_FORM
 
-    def divergence(self, pairs: Pairs, order: int, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int]]:
-        """The largest Rényi divergence at eps, and the pair; None is infinity."""
+    def divergence(
+        self, pairs: Pairs, order: int, eps: Fraction, digits: int
+    ) -> tuple[tuple[int, int], Closed | None, Ends | None]:
         best: tuple[Ends, tuple[int, int]] | None = None
         highest = _ONE
         for pair in different_pairs(self.table, pairs):
@@ -156,16 +157,35 @@ class EnclosedLaws:
                 if ours == IMPOSSIBLE:
                     continue
                 if theirs == IMPOSSIBLE:
-                    return None, pair
+                    return pair, None, None
                 (p, more), (q, most) = (self._positive(each, eps, order * digits) for each in (ours, theirs))
                 low, high = low + p**order / most ** (order - 1), high + more**order / q ** (order - 1)
             highest = max(highest, high)
             if best is None or low > best[0][0]:
                 best = (low, high), pair
         if best is None:
-            return (_ZERO, _ZERO), pairs.ordered[0]
+            return pairs.ordered[0], None, (_ZERO, _ZERO)
         low, high = log_enclosure(max(_ONE, best[0][0]), highest, digits)
-        return (low / (order - 1), high / (order - 1)), best[1]
+        return best[1], None, (low / (order - 1), high / (order - 1))
+
+    def least_delta(self, pairs: Pairs, claim: PrivacyClaim, digits: int, words: Words) -> Deltas:
+        value, place, needed = supremum(self, pairs, claim, digits)
+        said = words(needed.pair, needed.answers)
+        return None, outward(*value, digits), value[0] == value[1], (place, place), said
+
+    def delta_at(self, pairs: Pairs, claim: PrivacyClaim, eps: Fraction, digits: int) -> tuple[Ends, ClosedForm | None]:
+        return self.greatest(pairs, claim.budget, eps, digits).value, None
+
+    def needed_most(self, pairs: Pairs, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
+        if not claim.is_pure:
+            raise OutsideFragment(WITHOUT_FORM)
+        return ((couple.pair, (couple.answer,)) for couple in couples(self.table, pairs))
+
+    def sides(
+        self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
+    ) -> tuple[Probability, Probability]:
+        ours, theirs = ([self.table.rows[at][answer] for answer in answers] for at in pair)
+        return self.of_set(ours), self.of_set(theirs, power(claim.budget), claim.delta.value)
 
     def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
         """An enclosure of a probability to so many significant digits. Raises Undecided where it is too small."""
@@ -189,7 +209,6 @@ class EnclosedLaws:
     # --- on intervals ---------------------------------------------------------------------------------
 
     def decide(self, pairs: Pairs, claim: PrivacyClaim) -> Findings:
-        """Whether the claim holds at all pairs."""
         different = different_pairs(self.table, pairs)
         for eps in samples(claim.intervals):
             for pair in different:
