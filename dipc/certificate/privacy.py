@@ -53,6 +53,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if question.runs > 1:
         raise Uncertified("several runs have none: write them into one program")
     claim, pairs = report.claim, question.pairs
+    if claim.piecewise is not None:
+        raise Uncertified("a delta by min, max or abs has none: ask about each of its parts")
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
         raise Uncertified("sets of real outputs have none, only what a budget alone shows of them")

@@ -6,12 +6,15 @@ from fractions import Fraction
 from itertools import chain, combinations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
+from tests.patience import examples
 from tests.privacy import mechanisms
 from tests.privacy.test_pure import EPS, linf_pairs
 
@@ -156,3 +159,40 @@ def test_transcendental_numbers_beside_eps(delta: str, verdict: str) -> None:
 def test_deltas_that_are_none(delta: str) -> None:
     with pytest.raises(dipc.DiagnosticError):
         dipc.check_privacy(dipc.load(mechanisms.KARY), "hamming:1", delta=delta)
+
+
+_PARTS = ("eps/8", "1/8", "exp(-eps)/2", "7/24", "eps*exp(-eps)", "1 - exp(-eps/8)", "3/10", "eps^2/20")
+
+
+@given(st.sampled_from(_PARTS), st.sampled_from(_PARTS), st.sampled_from(["min", "max"]), st.sampled_from([0, 1, 2]))
+@settings(max_examples=examples(40), deadline=None)
+def test_deltas_in_pieces(one: str, two: str, select: str, budget: int) -> None:
+    """Against the least delta, which is asked for alone, at eps of a grid and at the witness."""
+    program = dipc.load("benchmarks/privacy/svt1.dip")
+    asked = PrivacyQuestion(program, "linf:1", "q = -1..1", Engine(program.measurer, program.limits))
+    report = asked.decide(read_claim(program, f"{budget}*eps/8", f"{select}({one}, {two})", None))
+    least = asked.least_delta(read_claim(program, f"{budget}*eps/8", None, None))
+    assert least.pieces is not None
+
+    def excess(eps: Fraction) -> Fraction:
+        needed = max(
+            piece.delta.at(eps, 30)[0]
+            for piece in least.pieces or ()
+            if piece.lower.low <= eps <= (piece.upper.high or eps)
+        )
+        ends = [read_claim(program, None, part, None).delta.at(eps, 30)[0] for part in (one, two)]
+        return needed - (min(ends) if select == "min" else max(ends))
+
+    if report.verdict == "private":
+        assert all(excess(eps) < Fraction(1, 10**20) for eps in (*EPS, Fraction(1, 50), Fraction(30)))
+    else:
+        assert report.verdict == "not private"
+        assert report.counterexample is not None
+        assert excess(report.counterexample.eps) > 0
+
+
+def test_a_delta_in_pieces_is_not_negative() -> None:
+    program = dipc.load("benchmarks/privacy/svt1.dip")
+    with pytest.raises(dipc.DiagnosticError, match="delta is negative"):
+        read_claim(program, None, "min(eps, 1)/3 - 1/10", None)
+    assert not read_claim(program, None, "max(0, exp(-eps) - 1/2)", None).is_pure

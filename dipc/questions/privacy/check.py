@@ -58,6 +58,7 @@ from dipc.questions.privacy.outcome import (
     power,
     read_claim,
 )
+from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import RealType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
@@ -161,6 +162,8 @@ class PrivacyQuestion:
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Whether the claim holds."""
+        if claim.piecewise is not None:
+            return self._piece_by_piece(claim, claim.piecewise)
         report = self._decide(claim)
         more = claim.with_more
         if more is None or report.verdict is PrivacyVerdict.PRIVATE:
@@ -171,6 +174,27 @@ class PrivacyQuestion:
             reason = f"the least delta is too near {claim.delta_text}, which is only enclosed, to be told apart from it"
             above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
+
+    def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
+        """The same where delta has several closed forms: each on its own intervals, which may be greater than those on
+        which it is delta; what refutes it there refutes the claim only if delta leaves as little."""
+        result: PrivacyReport | None = None
+        obligations = 0
+        for piece in claim.pieces:
+            report = self._decide(piece)
+            obligations += report.obligations
+            found = report.counterexample
+            if found is not None:
+                more = delta.at(found.eps, 60)[1] - piece.delta.at(found.eps, 60)[0]
+                if found.probability[0] > found.allowed[1] + max(more, Fraction(0)):
+                    result = report
+                    break
+                reason = f"it is too near a tie next to eps = {found.eps}, where delta changes its form"
+                report = replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
+            if result is None or result.verdict is PrivacyVerdict.PRIVATE:
+                result = report
+        assert result is not None, "a claim is about some eps"
+        return replace(result, claim=claim, obligations=obligations)
 
     def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
         begun = self.engine.spent.obligations
@@ -202,7 +226,7 @@ class PrivacyQuestion:
         counterexample = report.counterexample
         if counterexample is not None:
             return [counterexample.sides]
-        if not isinstance(self.pairs, Pairs) or not self.finite_outputs:
+        if not isinstance(self.pairs, Pairs) or not self.finite_outputs or report.claim.piecewise is not None:
             return []
         try:
             laws = self._laws(self.table(self.pairs))

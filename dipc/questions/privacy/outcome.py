@@ -24,6 +24,8 @@ from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.sign.chart import Fails, decide_nonnegative
 from dipc.sign.interval import Interval
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.text.diagnostic import DiagnosticError
 
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
@@ -34,17 +36,23 @@ class PrivacyClaim:
 
     Where delta has transcendental numbers in it, `transcendental` is how it is written and a function that is at least
     as great, and `delta` is one that is at most as great.
+
+    Where delta is put together by min, max and abs, it is `piecewise`, and `pieces` are claims with one closed form
+    each, whose intervals cover those of the claim: next to where two meet they may overlap, and the claim holds if all
+    of them do. `delta` is then that of the first.
     """
 
     budget: Fraction
     delta: ClosedForm
     intervals: tuple[Interval, ...]
     transcendental: tuple[str, ClosedForm] | None = None
+    piecewise: PiecewiseForm | None = None
+    pieces: tuple[PrivacyClaim, ...] = ()
 
     @property
     def is_pure(self) -> bool:
         """Whether delta is 0."""
-        return self.delta.value.is_zero()
+        return self.piecewise is None and self.delta.value.is_zero()
 
     @property
     def budget_text(self) -> str:
@@ -54,6 +62,8 @@ class PrivacyClaim:
     @property
     def delta_text(self) -> str:
         """`exp(-eps)/9`."""
+        if self.piecewise is not None:
+            return str(self.piecewise)
         return str(self.delta) if self.transcendental is None else self.transcendental[0]
 
     @property
@@ -92,6 +102,9 @@ def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, opt
     text = "0" if delta is None else expression_text(delta, "delta")
     expression = ClaimExpression.parse("delta", text, "<--delta>")
     if not is_transcendental(expression.tree):
+        value = expression.value(constants, intervals)
+        if not isinstance(value, Parametric):
+            return _in_pieces(factor, expression, PiecewiseForm(value), intervals)
         return PrivacyClaim(factor, _delta(expression, constants, intervals), intervals)
     ends = enclosed_expression(expression, program.core.constants, the_one_eps(intervals))
     low, high = (_delta(end, constants, intervals) for end in ends)
@@ -114,6 +127,24 @@ def read_budget(program: Program, text: str, what: str) -> Fraction:
     raise expression.error("E1401", f"the {what} is no multiple of eps", expression.tree, "", _EXAMPLE)
 
 
+def _in_pieces(
+    factor: Fraction, expression: ClaimExpression, whole: PiecewiseForm, intervals: tuple[Interval, ...]
+) -> PrivacyClaim:
+    pieces = []
+    for cell in (cell for interval in intervals for cell in whole.cells(interval)):
+        negative = decide_nonnegative(cell.numerator, cell.hull)
+        if isinstance(negative, Fails) and whole.at(negative.witness)[1] < 0:
+            raise _negative(expression, negative.witness)
+        value = cell.numerator if cell.denominator == 1 else Quotient(cell.numerator, cell.denominator)
+        pieces.append(PrivacyClaim(factor, ClosedForm(value), (cell.hull,)))
+    return PrivacyClaim(factor, pieces[0].delta, intervals, piecewise=whole, pieces=tuple(pieces))
+
+
+def _negative(expression: ClaimExpression, eps: Fraction) -> DiagnosticError:
+    message = f"delta is negative at eps = {eps}"
+    return expression.error("E1403", message, expression.tree, "", "a probability is at least 0")
+
+
 def _delta(
     expression: ClaimExpression, constants: Mapping[str, Parametric], intervals: tuple[Interval, ...]
 ) -> ClosedForm:
@@ -125,8 +156,7 @@ def _delta(
     for interval in intervals:
         found = decide_nonnegative(numerator, interval)
         if isinstance(found, Fails):
-            message = f"delta is negative at eps = {found.witness}"
-            raise expression.error("E1403", message, expression.tree, "", "a probability is at least 0")
+            raise _negative(expression, found.witness)
     return ClosedForm(numerator if denominator == 1 else Quotient(numerator, denominator))
 
 
