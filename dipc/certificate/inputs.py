@@ -62,8 +62,7 @@ class _Writer:
         }
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)
-        self._probabilities: dict[Bound, tuple[int, ClosedForm]] = {}
-        self._probability_data: list[dict[str, Any]] = []
+        self._bounds: dict[Bound, ClosedForm] = {}
 
     def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
         if isinstance(self._source, EveryInput):
@@ -95,10 +94,7 @@ class _Writer:
             "verdict": str(_worst(verdicts)),
             "numbers": numbers,
             "cases": cases,
-            "obligations": self._obligations.obligation_data,
-            "betas": self._obligations.beta_data,
-            "probabilities": self._probability_data,
-            "positive": self._obligations.positive_data,
+            **self._obligations.shared(),
         }
 
     # --- classes ----------------------------------------------------------------------------------------
@@ -245,23 +241,21 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        numbered = self._probability(obligation.bound)
-        limits = self._program.limits
-        settled = decide(numbered[1], obligation.beta, obligation.intervals, limits)
+        value = self._value(obligation.bound)
+        settled = decide(value, obligation.beta, obligation.intervals, self._program.limits)
         intervals = [str(interval) for interval in obligation.intervals]
         beta = certified(obligation.beta, read, ())
-        return self._obligations.obligation(numbered, beta, obligation.intervals, settled, {"intervals": intervals})
+        return self._obligations.obligation(value, beta, obligation.intervals, settled, {"intervals": intervals})
 
-    def _probability(self, bound: Bound) -> tuple[int, ClosedForm]:
-        """The number and the value of a bound."""
-        known = self._probabilities.get(bound)
+    def _value(self, bound: Bound) -> ClosedForm:
+        """The bound in closed form."""
+        known = self._bounds.get(bound)
         if known is None:
             values: list[Closed] = [ExpPoly.constant(bound.constant)]
             for share in bound.shares:
                 weight = [] if share.weight is None else [share.weight]
                 values.append(product([*weight, *map(self._program.measurer.measure, share.events)]))
-            known = self._probabilities[bound] = len(self._probability_data), ClosedForm(total(values))
-            self._probability_data.append({"value": self._obligations.closed(known[1].value)})
+            known = self._bounds[bound] = ClosedForm(total(values))
         return known
 
 

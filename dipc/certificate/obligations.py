@@ -14,7 +14,7 @@ from typing import Any, assert_never
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
-from dipc.certificate.data import FunctionData, digits, rational, ring_data
+from dipc.certificate.data import NOT_EXPANDED, FunctionData, digits, rational, ring_data
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
@@ -297,25 +297,40 @@ class ObligationWriter:
         self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
     ) -> None:
         """The intervals are those that all obligations are about, where they are about the same."""
-        self.beta_data: list[dict[str, Any]] = []
-        self.obligation_data: list[dict[str, Any]] = []
+        self._beta_data: list[dict[str, Any]] = []
+        self._obligation_data: list[dict[str, Any]] = []
+        self._probability_data: list[dict[str, Any]] = []
         self._functions = functions
         self._limits = limits
         self._kept = kept
         self._intervals = intervals
         self._betas: dict[Beta, int] = {}
         self._obligations: dict[tuple[int, Beta, Intervals], int] = {}
+        self._probabilities: dict[ClosedForm, int] = {}
         self._positive: dict[ExpPoly, dict[str, Any]] = {}
 
-    @property
-    def positive_data(self) -> list[dict[str, Any]]:
-        return list(self._positive.values())
+    def shared(self) -> dict[str, Any]:
+        """All that was numbered, as the fields of a certificate that the numbers refer to."""
+        return {
+            "obligations": self._obligation_data,
+            "betas": self._beta_data,
+            "probabilities": self._probability_data,
+            "positive": list(self._positive.values()),
+        }
+
+    def probability(self, form: ClosedForm) -> int:
+        """The number of a probability, or of a bound of one."""
+        known = self._probabilities.get(form)
+        if known is None:
+            known = self._probabilities[form] = len(self._probability_data)
+            self._probability_data.append({"value": self.closed(form.value)})
+        return known
 
     def beta(self, beta: Beta) -> int:
         """The number of a beta."""
         known = self._betas.get(beta)
         if known is None:
-            known = self._betas[beta] = len(self.beta_data)
+            known = self._betas[beta] = len(self._beta_data)
             data: dict[str, Any]
             match beta:
                 case ClosedForm():
@@ -324,23 +339,23 @@ class ObligationWriter:
                     data = {"min": [self._greatest(arms) for arms in beta]}
                 case str():
                     data = {"value": None, "reason": IN_PIECES}
-            self.beta_data.append(data)
+            self._beta_data.append(data)
         return known
 
     def obligation(
         self,
-        probability: tuple[int, ClosedForm],
+        probability: ClosedForm,
         beta: Beta,
         intervals: Intervals,
         result: Decision,
         besides: Mapping[str, Any] = MappingProxyType({}),
     ) -> int:
-        """The number of an obligation about a probability, given with its own number; `besides` is written with it."""
-        number, form = probability
+        """The number of an obligation about a probability; `besides` is written with it."""
+        number = self.probability(probability)
         key = (number, beta, intervals)
         known = self._obligations.get(key)
         if known is None:
-            known = self._obligations[key] = len(self.obligation_data)
+            known = self._obligations[key] = len(self._obligation_data)
             data: dict[str, Any] = {
                 "probability": number,
                 "beta": self.beta(beta),
@@ -349,19 +364,44 @@ class ObligationWriter:
             }
             match beta:
                 case ClosedForm():
-                    data |= self._decided(form, beta, self._proof_of(form, beta, intervals), intervals, result)
+                    proof = self._proof_of(probability, beta, intervals)
+                    data |= self._decided(probability, beta, proof, intervals, result)
                 case tuple():
-                    data |= self._parts(form, beta, intervals, result)
+                    data |= self._parts(probability, beta, intervals, result)
                 case str():
                     data |= {"function": None, "reason": IN_PIECES}
-            self.obligation_data.append(data)
+            self._obligation_data.append(data)
         return known
 
-    def of_nothing(self, zero: int, beta: Beta, intervals: Intervals) -> int:
-        """The number of the obligation that 0, the probability of this number, is at least 1 - beta: whatever the
-        probability is, so is it. That beta is at least 1 on the intervals has been decided."""
-        nothing = ClosedForm.of(0)
-        return self.obligation((zero, nothing), beta, intervals, Decision(Verdict.ACCURATE, nothing))
+    def of_row(
+        self,
+        probability: ClosedForm | None,
+        beta: Beta,
+        intervals: Intervals,
+        decision: Decision,
+        *,
+        vacuous: bool,
+        nothing: bool,
+    ) -> dict[str, Any]:
+        """What is said of a row's probability (None: not in closed form): nothing, where the row is vacuous; and where
+        beta is at least 1 on the intervals, `nothing`, that 0 is at least 1 - beta, so that every probability is."""
+        data: dict[str, Any] = {
+            "probability": None if probability is None else self.probability(probability),
+            "obligation": None,
+            "verdict": str(decision.verdict),
+        }
+        if vacuous:
+            data["vacuous"] = True
+        elif nothing:
+            zero = ClosedForm.of(0)
+            data["obligation"] = self.obligation(zero, beta, intervals, Decision(Verdict.ACCURATE, zero))
+        elif probability is not None:
+            data["obligation"] = self.obligation(probability, beta, intervals, decision)
+        elif decision.verdict is not Verdict.UNDECIDED:
+            data["open"] = NOT_EXPANDED
+        if decision.reason is not None:
+            data["reason"] = decision.reason
+        return data
 
     def closed(self, value: Closed) -> Any:
         """A function, whose denominator is shown to be positive."""

@@ -182,9 +182,7 @@ class _Writer:
         self._scale = power(report.claim.budget)
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
-        self._numbers: dict[ClosedForm, int] = {}
         self._last: tuple[ClosedForm, ClosedForm, Decision] | None = None
-        self._probability_data: list[dict[str, Any]] = []
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
         """The certificate about outputs that are listed, without its digest. Raises Uncertified."""
@@ -267,21 +265,11 @@ class _Writer:
             "excess": [],
             "sets": [],
             **parts,
-            "obligations": self._obligations.obligation_data,
-            "betas": self._obligations.beta_data,
-            "probabilities": self._probability_data,
-            "positive": self._obligations.positive_data,
+            **self._obligations.shared(),
         }
 
     def _law(self, value: Closed) -> int:
-        return self._number(ClosedForm(value))
-
-    def _number(self, form: ClosedForm) -> int:
-        known = self._numbers.get(form)
-        if known is None:
-            known = self._numbers[form] = len(self._probability_data)
-            self._probability_data.append({"value": self._obligations.closed(form.value)})
-        return known
+        return self._obligations.probability(ClosedForm(value))
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[int]], list[list[int]], list[list[Any]]]:
         """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
@@ -328,8 +316,7 @@ class _Writer:
     def _at_most(self, likely: Closed, most: Closed) -> int:
         """That one function is at most another, or not."""
         allowed, rest = ClosedForm(most), ClosedForm(1 - likely)
-        numbered = self._number(allowed), allowed
-        return self._obligations.obligation(numbered, rest, self._claim.intervals, self._kept(allowed, rest))
+        return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
         """What was decided."""

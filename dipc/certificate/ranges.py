@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
-    NOT_EXPANDED,
     FunctionData,
     expression_text,
     own_cells,
@@ -46,8 +44,6 @@ class _Writer:
         }
         self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
         self._obligations = ObligationWriter(FunctionData(), question.program.limits)
-        self._probabilities: dict[ClosedForm, int] = {}
-        self._probability_data: list[dict[str, Any]] = []
 
     def document(self, results: Sequence[RowResult], verdict: Verdict, tool: str) -> dict[str, Any]:
         question = self._question
@@ -61,10 +57,7 @@ class _Writer:
             "claim": self._stated,
             "verdict": str(verdict),
             "rows": rows,
-            "obligations": self._obligations.obligation_data,
-            "betas": self._obligations.beta_data,
-            "probabilities": self._probability_data,
-            "positive": self._obligations.positive_data,
+            **self._obligations.shared(),
         }
 
     def _row(self, row: Row, result: RowResult) -> dict[str, Any]:
@@ -105,32 +98,8 @@ class _Writer:
     def _claimed(self, terms: Terms, result: RowResult, read: Least | None) -> dict[str, Any]:
         """What is claimed for one gamma, or the gammas of one range, and what was found."""
         beta = certified(terms.beta, read, ())
-        form = result.closed_form
-        data: dict[str, Any] = {
-            "alpha": terms.alpha_text,
-            "beta": self._obligations.beta(beta),
-            "probability": None if form is None else self._probability(form),
-            "obligation": None,
-            "verdict": str(result.verdict),
-        }
-        if terms.vacuous:
-            data["vacuous"] = True
-        elif result.says is not None and result.says.nothing:
-            zero = self._probability(ClosedForm.of(0))
-            data["obligation"] = self._obligations.of_nothing(zero, beta, self._question.intervals)
-        elif form is not None:
-            intervals = self._question.intervals
-            decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
-            data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, decision)
-        elif result.verdict is not Verdict.UNDECIDED:
-            data["open"] = NOT_EXPANDED
-        if result.reason is not None:
-            data["reason"] = result.reason
-        return data
-
-    def _probability(self, form: ClosedForm) -> int:
-        known = self._probabilities.get(form)
-        if known is None:
-            known = self._probabilities[form] = len(self._probability_data)
-            self._probability_data.append({"value": self._obligations.closed(form.value)})
-        return known
+        form, intervals = result.closed_form, self._question.intervals
+        decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
+        nothing = result.says is not None and result.says.nothing
+        data = {"alpha": terms.alpha_text, "beta": self._obligations.beta(beta)}
+        return data | self._obligations.of_row(form, beta, intervals, decision, vacuous=terms.vacuous, nothing=nothing)

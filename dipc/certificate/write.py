@@ -6,11 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     HOLE,
-    NOT_EXPANDED,
     FunctionData,
     RowTexts,
     encode,
@@ -26,7 +24,6 @@ from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row, packed
-from dipc.decide.obligation import Verdict
 from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
@@ -63,8 +60,6 @@ class _Writer:
 
     report: Report
     evidence: Evidence
-    probabilities: dict[ClosedForm, int] = field(default_factory=dict)
-    probability_data: list[dict[str, Any]] = field(default_factory=list)
     functions: FunctionData = field(default_factory=FunctionData)
     stated: dict[str, Any] = field(init=False)
     reader: ClaimReader = field(init=False)
@@ -101,10 +96,7 @@ class _Writer:
             "claim": self.stated,
             "verdict": str(self.report.verdict),
             "rows": [],
-            "obligations": self.obligations.obligation_data,
-            "betas": self.obligations.beta_data,
-            "probabilities": self.probability_data,
-            "positive": self.obligations.positive_data,
+            **self.obligations.shared(),
         }
         # Without an `ideal` nothing is asked of a row.
         asking = list(map(json.loads, rows)) if named.core.ideal is not None else []
@@ -132,30 +124,9 @@ class _Writer:
         if own:
             data["own"] = own
         data |= {"input": HOLE, "output": HOLE, "row": HOLE}
-        data["probability"] = None if probability is None else self._probability(probability)
-        data["obligation"] = None
         intervals = self.evidence.claim.intervals
-        if terms.vacuous:
-            data["vacuous"] = True
-        elif outcome.vacuous:
-            zero = self._probability(ClosedForm.of(0))
-            data["obligation"] = self.obligations.of_nothing(zero, beta, intervals)
-        elif probability is not None:
-            numbered = self._probability(probability), probability
-            data["obligation"] = self.obligations.obligation(numbered, beta, intervals, settled)
-        elif settled.verdict is not Verdict.UNDECIDED:
-            data["open"] = NOT_EXPANDED
-        data["verdict"] = str(settled.verdict)
-        if settled.reason is not None:
-            data["reason"] = settled.reason
-        return data
-
-    def _probability(self, form: ClosedForm) -> int:
-        known = self.probabilities.get(form)
-        if known is None:
-            known = self.probabilities[form] = len(self.probability_data)
-            self.probability_data.append({"value": self.obligations.closed(form.value)})
-        return known
+        vacuous, nothing = terms.vacuous, outcome.vacuous
+        return data | self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
         """The beta of a row in the form in which the checker will find it in the claim."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from math import comb, factorial, gcd, lcm
+from typing import TypeVar
 
 import flint
 from flint.utils.flint_exceptions import DomainError
@@ -42,6 +43,8 @@ class Summand:
         return Summand(self.exponent + exponent, merged(self.poles, poles), powers, self.slopes)
 
 
+_Term = TypeVar("_Term")
+
 #: A linear combination of summands.
 Summands = dict[Summand, Fraction]
 
@@ -58,14 +61,14 @@ def merged(
     return tuple(sorted(powers.items()))
 
 
-def add_to(total: Summands, more: Summands) -> None:
+def add_to(total: dict[_Term, Fraction], more: Mapping[_Term, Fraction]) -> None:
     """total += more, in place, dropping what cancels."""
-    for summand, c in more.items():
-        value = total.get(summand, Fraction(0)) + c
+    for term, c in more.items():
+        value = total.get(term, Fraction(0)) + c
         if value:
-            total[summand] = value
+            total[term] = value
         else:
-            total.pop(summand, None)
+            total.pop(term, None)
 
 
 def summed(summands: Summands, variable: int) -> Summands:

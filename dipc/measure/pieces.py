@@ -221,7 +221,22 @@ def constant_terms(value: RingTerms) -> Terms:
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
-def _merged(
+def restricted(
+    breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
+) -> tuple[tuple[int, ...], tuple[_T, ...]]:
+    """A piecewise function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+    if low is not None and high is not None and low >= high:
+        return (), (zero,)
+    if low is not None:
+        first = bisect_right(breaks, low)
+        breaks, pieces = (low, *breaks[first:]), (zero, *pieces[first:])
+    if high is not None:
+        last = bisect_left(breaks, high)
+        breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], zero)
+    return breaks, pieces
+
+
+def merged(
     left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
 ) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
     """All breakpoints of two piecewise functions, and the pairs of their pieces between them."""
@@ -254,16 +269,11 @@ class Piecewise:
 
     def restricted(self, low: int | None, high: int | None) -> Piecewise:
         """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
-        if low is not None and high is not None and low >= high:
-            return Piecewise((), (Piece.zero(),))
-        breaks, pieces = self.breaks, self.pieces
-        if low is not None:
-            first = bisect_right(breaks, low)
-            breaks, pieces = (low, *breaks[first:]), (Piece.zero(), *pieces[first:])
-        if high is not None:
-            last = bisect_left(breaks, high)
-            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], Piece.zero())
-        return Piecewise(breaks, pieces).trimmed()
+        return Piecewise(*restricted(self.breaks, self.pieces, low, high, Piece.zero())).trimmed()
+
+    def piece_before(self, point: int | None) -> Piece:
+        """The piece that ends at a point or later; None: the last one."""
+        return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def trimmed(self) -> Piecewise:
         """The same function without breakpoints between two zero pieces."""
@@ -281,7 +291,7 @@ class Piecewise:
 
     def times(self, other: Piecewise, meter: Meter) -> Piecewise:
         """The product; raises LimitReached, if it can before a long computation."""
-        breaks, pairs = _merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
         meter.size(product.size())
         return product
@@ -323,7 +333,7 @@ class Piecewise:
 
     def minus(self, other: Piecewise) -> Piecewise:
         """The difference of two functions."""
-        breaks, pairs = _merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
 
     def integral(self, meter: Meter) -> ExpPoly:
@@ -340,8 +350,7 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}
     for i in range(len(breaks) + 1):
-        # The piece that ends at the break, or later; after the last break the last one.
-        inside = [f.pieces[bisect_left(f.breaks, breaks[i]) if i < len(breaks) else -1] for f, _ in factors]
+        inside = [f.piece_before(breaks[i] if i < len(breaks) else None) for f, _ in factors]
         if any(piece.is_zero() for piece in inside):
             continue
         product: Piece | None = None
@@ -514,16 +523,7 @@ class SizedPiecewise:
 
     def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
         """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
-        if low is not None and high is not None and low >= high:
-            return SizedPiecewise((), ({},))
-        breaks, pieces = self.breaks, self.pieces
-        if low is not None:
-            first = bisect_right(breaks, low)
-            breaks, pieces = (low, *breaks[first:]), ({}, *pieces[first:])
-        if high is not None:
-            last = bisect_left(breaks, high)
-            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], {})
-        return SizedPiecewise(breaks, pieces)
+        return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SizedPiece:
         """The piece that ends at a point or later; None: the last one."""
@@ -531,9 +531,8 @@ class SizedPiecewise:
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
         """The product. Raises LimitReached."""
-        breaks = tuple(sorted({*self.breaks, *other.breaks}))
-        pieces = [_product(self.piece_before(b), other.piece_before(b), meter) for b in (*breaks, None)]
-        return SizedPiecewise(breaks, tuple(pieces))
+        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        return SizedPiecewise(breaks, tuple([_product(left, right, meter) for left, right in pairs]))
 
     def to_power(self, exponent: int, meter: Meter) -> SizedPiecewise:
         """The function to the power `exponent` >= 1. Raises LimitReached."""

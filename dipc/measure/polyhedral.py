@@ -20,7 +20,7 @@ from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
-from dipc.measure.lattice import LatticePiecewise, lattice_measure
+from dipc.measure.lattice import LatticePiecewise, add_to, lattice_measure
 from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
 
 if TYPE_CHECKING:
@@ -524,7 +524,7 @@ class _Elimination:
             return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
         total: Integrand = {}
         for part, ends in self._pieces(v, integrand):
-            _add(total, self.integral(part, [*system, *ends], left, whole - {v}))
+            add_to(total, self.integral(part, [*system, *ends], left, whole - {v}))
         return total
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
@@ -541,7 +541,7 @@ class _Elimination:
                 factor = _times(integrand, v, c, slope, -slope * noise.mean)
                 for _ in range(power):
                     factor = _times_affine(factor, {v: Fraction(1)}, -noise.mean)
-                _add(product, factor)
+                add_to(product, factor)
             yield product, ends
 
     def _eliminated(
@@ -557,17 +557,8 @@ class _Elimination:
             sign = 1 if here < 0 else -1
             boundary = _substituted(grown, v, slopes, constant, sign)
             shadow = [h.substituted(v, slopes, constant) for h in facets if h is not facet]
-            _add(total, self.integral(boundary, shadow, left, whole))
+            add_to(total, self.integral(boundary, shadow, left, whole))
         return total
-
-
-def _add(total: Integrand, more: Integrand) -> None:
-    for monomial, c in more.items():
-        value = total.get(monomial, Fraction(0)) + c
-        if value:
-            total[monomial] = value
-        else:
-            total.pop(monomial, None)
 
 
 def _replaced(items: tuple[_T, ...], position: int, value: _T) -> tuple[_T, ...]:
@@ -588,11 +579,11 @@ def _antiderivative(integrand: Integrand, v: int) -> Integrand:
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]
         if not l:
-            _add(grown, {(k, q, _replaced(powers, v, n + 1), slopes): c / (n + 1)})
+            add_to(grown, {(k, q, _replaced(powers, v, n + 1), slopes): c / (n + 1)})
             continue
         for i in range(n + 1):
             factor = Fraction((-1) ** i * (factorial(n) // factorial(n - i))) / l ** (i + 1)
-            _add(grown, {(k, q, _replaced(powers, v, n - i), slopes): c * factor})
+            add_to(grown, {(k, q, _replaced(powers, v, n - i), slopes): c * factor})
     return grown
 
 
@@ -610,7 +601,7 @@ def _substituted(
         base: Integrand = {(k, q + l * constant, _replaced(powers, v, 0), tuple(moved)): c * sign}
         for _ in range(n):
             base = _times_affine(base, slopes_of, constant)
-        _add(result, base)
+        add_to(result, base)
     return result
 
 
@@ -618,9 +609,9 @@ def _times_affine(integrand: Integrand, slopes_of: dict[int, Fraction], constant
     result: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         if constant:
-            _add(result, {(k + 1, q, powers, slopes): c * constant})
+            add_to(result, {(k + 1, q, powers, slopes): c * constant})
         for w, slope in slopes_of.items():
-            _add(result, {(k, q, _replaced(powers, w, powers[w] + 1), slopes): c * slope})
+            add_to(result, {(k, q, _replaced(powers, w, powers[w] + 1), slopes): c * slope})
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ import flint
 
 from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, Meter
+from dipc.measure.pieces import merged, restricted
 
 #: Terms Σ c·X^n·e^{l·X} by (n, l).
 SeriesTerms = Mapping[tuple[int, int], flint.arb_series]
@@ -147,16 +148,7 @@ class SeriesPiecewise:
 
     def restricted(self, low: int | None, high: int | None) -> SeriesPiecewise:
         """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
-        if low is not None and high is not None and low >= high:
-            return SeriesPiecewise(self.ring, (), ({},))
-        breaks, pieces = self.breaks, self.pieces
-        if low is not None:
-            first = bisect_right(breaks, low)
-            breaks, pieces = (low, *breaks[first:]), ({}, *pieces[first:])
-        if high is not None:
-            last = bisect_left(breaks, high)
-            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], {})
-        return SeriesPiecewise(self.ring, breaks, pieces)
+        return SeriesPiecewise(self.ring, *restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SeriesTerms:
         """The piece that ends at a point or later; None: the last one."""
@@ -164,9 +156,8 @@ class SeriesPiecewise:
 
     def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
         """The product."""
-        breaks = tuple(sorted({*self.breaks, *other.breaks}))
-        pieces = tuple(product(self.piece_before(b), other.piece_before(b)) for b in (*breaks, None))
-        return SeriesPiecewise(self.ring, breaks, pieces)
+        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        return SeriesPiecewise(self.ring, breaks, tuple(product(left, right) for left, right in pairs))
 
     def to_power(self, exponent: int, meter: Meter) -> SeriesPiecewise:
         """The function to the power `exponent` >= 1."""
@@ -184,9 +175,8 @@ class SeriesPiecewise:
             return self._integral(above=True).shifted(low)
         below = self._integral(above=False)
         upper, lower = below.shifted(high), below.shifted(low)
-        breaks = tuple(sorted({*upper.breaks, *lower.breaks}))
-        pieces = tuple(difference(upper.piece_before(b), lower.piece_before(b)) for b in (*breaks, None))
-        return SeriesPiecewise(self.ring, breaks, pieces)
+        breaks, pairs = merged(upper.breaks, upper.pieces, lower.breaks, lower.pieces)
+        return SeriesPiecewise(self.ring, breaks, tuple(difference(left, right) for left, right in pairs))
 
     def _integral(self, *, above: bool) -> SeriesPiecewise:
         """X -> the integral from -∞ to X, or from X to ∞; the function decays at both ends."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import assert_never
+from typing import Any, TypeVar, assert_never
 
 from dipc.frozen import frozen
 from dipc.text import ast
@@ -446,17 +446,29 @@ _FIELDS: dict[str, frozenset[str]] = {
 }
 
 
+_Block = TypeVar("_Block", ast.ClaimDecl, ast.IdealDecl, ast.MetricDecl)
+
+#: Of each kind of block the code of a second one, what a block is called, and what to do.
+_ONE_BLOCK: Mapping[type[Any], tuple[Code, str, str]] = {
+    ast.ClaimDecl: (Code.BAD_CLAIM, "claim", "put all fields into one block"),
+    ast.IdealDecl: (Code.BAD_IDEAL, "ideal", "leave all but one out"),
+    ast.MetricDecl: (Code.BAD_METRIC, "metric", "put all fields into one block"),
+}
+
+
+def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings: Findings) -> Iterator[_Block]:
+    """The blocks of this kind, of which a program has one; each further one is reported."""
+    all_blocks = [declaration for declaration in declarations if isinstance(declaration, kind)]
+    code, word, note = _ONE_BLOCK[kind]
+    for again in all_blocks[1:]:
+        secondary = ((all_blocks[0].span, f"the first {word}"),)
+        findings.report(code, again.span, f"a program has one {word}", notes=(note,), secondary=secondary)
+    return iter(all_blocks)
+
+
 def check_claims(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> ast.ClaimDecl | None:
     """The claim of the program, its fields and the names in them checked."""
-    claims = [declaration for declaration in declarations if isinstance(declaration, ast.ClaimDecl)]
-    for again in claims[1:]:
-        elaborator.findings.report(
-            Code.BAD_CLAIM,
-            again.span,
-            "a program has one claim",
-            notes=("put all fields into one block",),
-            secondary=((claims[0].span, "the first claim"),),
-        )
+    claims = list(blocks(declarations, ast.ClaimDecl, elaborator.findings))
     for claim in claims:
         _check(claim, elaborator)
     return claims[0] if claims else None

@@ -98,20 +98,6 @@ class CoreMetric:
     same: Formula | None = None
 
 
-def single_metric(program: ast.Program, findings: Findings) -> ast.MetricDecl | None:
-    """The metric of the program; a second one is reported."""
-    metrics = [declaration for declaration in program.declarations if isinstance(declaration, ast.MetricDecl)]
-    for again in metrics[1:]:
-        findings.report(
-            Code.BAD_METRIC,
-            again.span,
-            "a program has one metric",
-            notes=("put all fields into one block",),
-            secondary=((metrics[0].span, "the first metric"),),
-        )
-    return metrics[0] if metrics else None
-
-
 def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) -> CoreMetric:
     """The metric with all names resolved; what is wrong with it is reported, and left out."""
     result = CoreMetric(metric.span)

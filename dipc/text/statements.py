@@ -53,10 +53,18 @@ from dipc.text.core import (
     show_values,
     truth,
 )
-from dipc.text.declarations import Budget, check_claims, compute_constants, declare_domains, declare_variables, register
+from dipc.text.declarations import (
+    Budget,
+    blocks,
+    check_claims,
+    compute_constants,
+    declare_domains,
+    declare_variables,
+    register,
+)
 from dipc.text.diagnostic import Source, Span
 from dipc.text.expressions import Elaborator, Fitting
-from dipc.text.program import CoreMetric, CoreProgram, compile_metric, single_metric
+from dipc.text.program import CoreProgram, compile_metric
 from dipc.text.sampling import Sampling
 from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, FixedEps, Foreign, Scope, word_for
 
@@ -685,6 +693,7 @@ def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram
     elaborator = Elaborator(scope, findings)
     claim = check_claims(program.declarations, elaborator)
     instructions, loops = _body(program.body, elaborator, program.span, deterministic=False)
+    metrics = blocks(program.declarations, ast.MetricDecl, findings)
     outputs = _of_role(scope, ast.Role.OUTPUT)
     if not any(
         isinstance(known, DeclaredVariable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()
@@ -701,9 +710,9 @@ def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram
         instructions,
         loops,
         claim,
-        _single_ideal(program, findings),
+        next(blocks(program.declarations, ast.IdealDecl, findings), None),
         domains={name: domain.type for name, domain in scope.domains.items() if domain.type is not None},
-        metric=_metric(program, scope, findings),
+        metric=next((compile_metric(each, scope, findings) for each in metrics), None),
     )
 
 
@@ -719,24 +728,6 @@ def _body(
 
 def _of_role(scope: Scope, role: ast.Role) -> tuple[int, ...]:
     return tuple(slot.index for slot in scope.slots if slot.role is role)
-
-
-def _single_ideal(program: ast.Program, findings: Findings) -> ast.IdealDecl | None:
-    ideals = [declaration for declaration in program.declarations if isinstance(declaration, ast.IdealDecl)]
-    for again in ideals[1:]:
-        findings.report(
-            Code.BAD_IDEAL,
-            again.span,
-            "a program has one ideal",
-            notes=("leave all but one out",),
-            secondary=((ideals[0].span, "the first ideal"),),
-        )
-    return ideals[0] if ideals else None
-
-
-def _metric(program: ast.Program, scope: Scope, findings: Findings) -> CoreMetric | None:
-    metric = single_metric(program, findings)
-    return None if metric is None else compile_metric(metric, scope, findings)
 
 
 def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Findings) -> CoreProgram:
