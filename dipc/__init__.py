@@ -72,6 +72,7 @@ ANSWERED_BY = {
     "shown": "dipc.library",
     "factor": "dipc.outcome.tighten",
     "privacy": "dipc.outcome.privacy",
+    "mechanism": "dipc.mechanisms.reading",
     "program": "dipc.program.program",
     "run": "dipc.execution.run",
     "solution": "dipc.outcome.solve",

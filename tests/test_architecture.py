@@ -35,7 +35,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.measure": ("dipc.algebra", "dipc.linear", "dipc.noise", "dipc.sign.normal"),
     "dipc.chain": ("dipc.text", "dipc.noise", "dipc.linear", "dipc.measure.event", "dipc.algebra.limits"),
     "dipc.claims": ("dipc.text", "dipc.noise", *_MATHEMATICS),
-    "dipc.program": ("dipc.text", "dipc.noise", "dipc.mechanisms", *_MATHEMATICS, "dipc.chain", "dipc.claims"),
+    "dipc.program": ("dipc.text", "dipc.noise", *_MATHEMATICS, "dipc.chain", "dipc.claims"),
     "dipc.decide": ("dipc", "dipc.text", "dipc.noise", *_MATHEMATICS),  # inequalities, whatever question they come from
     "dipc.options": (*_PROGRAMS, "dipc.decide"),
     "dipc.rules": (*_PROGRAMS, "dipc.decide"),

@@ -25,10 +25,9 @@ from dipc.cli import later
 from dipc.cli.output import Output
 from dipc.cli.terminal import ProgressBar
 from dipc.decide.engine import Engine
-from dipc.mechanisms.reading import source_at
 from dipc.options import Options
 from dipc.outcome.words import Asked
-from dipc.program.program import Program, load_source, within
+from dipc.program.program import Program, load_source, source_at, within
 from dipc.text.ast import Element, Item, Name, Values
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value
 from dipc.text.declarations import BadValue, NumberReader

@@ -29,11 +29,11 @@ from dipc.cli.output import Output, check_target, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
 from dipc.explain import Explanation, codes, explanation
-from dipc.mechanisms.reading import source_at
 from dipc.outcome import program as of_program
 from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim
 from dipc.outcome.program import answers, outcomes_at, outputs
 from dipc.outcome.text import render_parts
+from dipc.program.program import source_at
 from dipc.questions.question import prepared
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
 from dipc.text.printer import formatted

@@ -28,7 +28,7 @@ from dipc.cli.options import (
 )
 from dipc.cli.output import Output, check_distinct, check_target, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
-from dipc.mechanisms.reading import source_at
+from dipc.program.program import source_at
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.parser import parse

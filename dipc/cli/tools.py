@@ -18,7 +18,7 @@ import dipc
 from dipc.cli import later
 from dipc.cli.options import define_option, parse_definitions
 from dipc.cli.terminal import ExitCode, ProgressBar, write
-from dipc.mechanisms.reading import SEPARATOR, source_at
+from dipc.program.program import SEPARATOR, source_at
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.verifier.command import NOT_TO_THE_END
 from dipc.verifier.command import verify as checked

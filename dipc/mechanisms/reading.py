@@ -10,13 +10,11 @@ import ast as python
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import assert_never
 
 from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
 from dipc.mechanisms.module import (
     BAD_HEADER,
-    NOT_FOUND,
     UNKNOWN_TYPE,
     Module,
     decorator_name,
@@ -39,13 +37,10 @@ from dipc.mechanisms.types import (
     joined,
 )
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, nearest, read_source
+from dipc.text.diagnostic import Source, Span, nearest
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
 from dipc.text.rewriting import with_noiseless_ideal
-
-#: What stands between a file and the name of a mechanism in it.
-SEPARATOR = "::"
 
 #: The privacy parameter among the names of a function.
 _Eps = Alias(ast.Eps())
@@ -77,18 +72,6 @@ class Reading:
     arrays: frozenset[str]
     parts: tuple[Part, ...]
     together: bool
-
-
-def source_at(path: Path) -> Source:
-    """The program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
-    file, separator, name = str(path).partition(SEPARATOR)
-    if not separator:
-        if path.suffix == ".py":
-            message = f"`{path}` is a Python file: which of its mechanisms is meant?"
-            notes = (f"write `{path}{SEPARATOR}NAME`, with the name of the function",)
-            raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
-        return read_source(path)
-    return read_mechanism(read_source(Path(file)), name).source
 
 
 def read_mechanism(

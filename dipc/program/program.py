@@ -27,13 +27,12 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, Share, UnexpandedBound
-from dipc.mechanisms.reading import SEPARATOR, source_at
 from dipc.noise.law import NoClosedForm
 from dipc.program.exits import Laws, exits
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.text.core import Value
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram, EpsRange
 from dipc.text.sampling import asked_ranges, fixed_eps
@@ -582,6 +581,9 @@ def load(
     return load_source(_source(path_or_text), values, eps)
 
 
+#: What stands between a Python file and the name of a mechanism in it.
+SEPARATOR = "::"
+
 _EVERY_EPS = EpsRange(Fraction(0), None, False, False)
 
 
@@ -601,6 +603,19 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
         program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
         _ = program.choices
     return program
+
+
+def source_at(path: Path) -> Source:
+    """The program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
+    file, separator, name = str(path).partition(SEPARATOR)
+    if separator:
+        source: Source = above("mechanism").read_mechanism(read_source(Path(file)), name).source
+        return source
+    if path.suffix == ".py":
+        message = f"`{path}` is a Python file: which of its mechanisms is meant?"
+        notes = (f"write `{path}{SEPARATOR}NAME`, with the name of the function",)
+        raise DiagnosticError(Diagnostic("E1905", message, notes=notes))
+    return read_source(path)
 
 
 def _source(path_or_text: str | os.PathLike[str]) -> Source:

@@ -15,10 +15,9 @@ from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
 from dipc.mechanisms.module import decorator_name, parsed
-from dipc.mechanisms.reading import SEPARATOR, source_at
 from dipc.options import Options
 from dipc.outcome.words import Asked
-from dipc.program.program import load_source
+from dipc.program.program import SEPARATOR, load_source, source_at
 from dipc.questions.privacy.outcome import PrivacyVerdict
 from dipc.text.core import IntType, RealType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing, nearest, read_source

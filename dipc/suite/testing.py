@@ -22,13 +22,12 @@ from dipc.algebra.limits import Undecided
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
-from dipc.mechanisms.reading import source_at
 from dipc.options import job_count
 from dipc.outcome import classes, privacy, rows
 from dipc.outcome.outcome import GAP, Case, Fields, Kind, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.text import render as render_text
 from dipc.outcome.words import count
-from dipc.program.program import Program, load_source, within
+from dipc.program.program import Program, load_source, source_at, within
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer, question_of
