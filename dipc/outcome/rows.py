@@ -51,28 +51,38 @@ _SHORT = 60
 
 
 def verdict_line(report: Report) -> str:
-    """The whole result in one sentence."""
-    counts = report.counts
-    everywhere = everywhere_text(report.eps)
-    if report.inputs is not None:
-        return class_verdict_line(report, everywhere)
-    rows = count(counts.rows, "row")
-    vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
+    """The whole result in one sentence: about rows, or about all inputs of the classes that the rows stand for."""
+    counts, everywhere = report.counts, everywhere_text(report.eps)
+    accurate, inaccurate, undecided = counts.accurate, counts.inaccurate, counts.undecided
+    if report.inputs is None:
+        number, word, of_classes = counts.rows, "row", ""
+    else:
+        number, word, of_classes = report.inputs, "input", " of the classes"
+        accurate, inaccurate, undecided = (
+            members(report, verdict) for verdict in (Verdict.ACCURATE, Verdict.INACCURATE, Verdict.UNDECIDED)
+        )
+
+    def within(start: str, some: int | None = None) -> str:
+        """In how many of the classes that is, where there are some."""
+        of = "" if some is None else f"{some} of "
+        return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
+
+    whole = f"{'all ' if number > 1 else ''}{count(number, word)}"
+    vacuous = f", {vacuous_text(counts)}{of_classes}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
             of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
-            return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}{of_them}, {everywhere}"
+            return f"accurate: {whole}{within(' ')}{of_them}, {everywhere}"
+        case Verdict.INACCURATE if inaccurate == number > 1:
+            return f"INACCURATE: {whole} fail{within(', ')}"
         case Verdict.INACCURATE:
-            tail = f", {counts.undecided} undecided" if counts.undecided else ""
-            if counts.inaccurate == counts.rows > 1:
-                return f"INACCURATE: all {rows} fail"
-            return (
-                f"INACCURATE: {_share_text(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}{vacuous}"
-            )
+            tail = f", {undecided} undecided" if undecided else ""
+            fail = f"{inaccurate} of {count(number, word)} fail{s(inaccurate)}"
+            return f"INACCURATE: {fail}{within(', ', counts.inaccurate)}{tail}{vacuous}"
         case Verdict.UNDECIDED:
-            rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
-            rest = f"; the other holds {everywhere}" if counts.accurate == 1 else rest
-            return f"UNDECIDED: {_share_text(counts.undecided, counts.rows)}{rest}{vacuous}"
+            others = "other holds" if accurate == 1 else f"other {accurate} hold"
+            rest = f"; the {others} {everywhere}" if accurate else ""
+            return f"UNDECIDED: {undecided} of {count(number, word)}{within(', ', counts.undecided)}{rest}{vacuous}"
     assert_never(report.verdict)
 
 
@@ -431,42 +441,12 @@ def _times(effort: Effort) -> Iterator[Part]:
     yield Fields([("time", f"{effort.seconds:.2f} s ({parts})"), ("work", work)])
 
 
-def _share_text(part: int, whole: int) -> str:
-    return f"{part} of {count(whole, 'row')}"
-
-
 # --- rows that stand for classes of inputs ---------------------------------------------------------
 
 
 def members(report: Report, verdict: Verdict) -> int:
     """How many inputs the classes with this verdict have together."""
     return sum(row.count or 0 for row in report.select(verdict))
-
-
-def class_verdict_line(report: Report, everywhere: str) -> str:
-    """The result about all inputs of all classes in one sentence; `everywhere` says for which eps."""
-    counts = report.counts
-    inputs = report.inputs or 0
-    classes = count(counts.rows, "class")
-    accurate = members(report, Verdict.ACCURATE)
-    undecided = members(report, Verdict.UNDECIDED)
-    inaccurate = members(report, Verdict.INACCURATE)
-    vacuous = f", {vacuous_text(counts)} of the classes" if counts.vacuous else ""
-    match report.verdict:
-        case Verdict.ACCURATE:
-            of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
-            return f"accurate: {_inputs(inputs, whole=True)} in {classes}{of_them}, {everywhere}"
-        case Verdict.INACCURATE:
-            tail = f", {undecided} undecided" if undecided else ""
-            fail = "fails" if inaccurate == 1 else "fail"
-            if inaccurate == inputs > 1:
-                return f"INACCURATE: {_inputs(inputs, whole=True)} {fail}, in {classes}"
-            where = f"in {counts.inaccurate} of {classes}{tail}{vacuous}"
-            return f"INACCURATE: {inaccurate} of {_inputs(inputs)} {fail}, {where}"
-        case Verdict.UNDECIDED:
-            hold = "holds" if accurate == 1 else "hold"
-            rest = f"; the other {accurate} {hold} {everywhere}" if accurate else ""
-            return f"UNDECIDED: {undecided} of {_inputs(inputs)}, in {counts.undecided} of {classes}{rest}{vacuous}"
 
 
 def row_word(row: RowResult, number: int = 1) -> str:
@@ -484,7 +464,3 @@ def class_size(row: RowResult) -> str:
     """How many inputs a class has, in words that follow its first one."""
     others = (row.count or 1) - 1
     return f"and {others} more that {'differs' if others == 1 else 'differ'} in nothing that matters" if others else ""
-
-
-def _inputs(number: int, whole: bool = False) -> str:
-    return f"{'all ' if whole and number > 1 else ''}{count(number, 'input')}"
