@@ -23,11 +23,14 @@ from dipc.certificate.data import (
     ring_data,
     sealed,
 )
+from dipc.certificate.normal import has_normal, stars_of
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.chain.constraints import Affine
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Bound, Obligation, Verdict
+from dipc.decide.series import decide_by_series
 from dipc.measure.event import Event
+from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
@@ -35,8 +38,9 @@ from dipc.questions.report import ClassResult, Refuted, RowResult
 from dipc.rules.halfspaces import Moving, bound_of
 from dipc.rules.rule import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound, Variable
 from dipc.text.ast import mentions
+from dipc.text.core import SampleNoise
+from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
-from dipc.verifier.claims import Least as Read
 from dipc.verifier.classes import Kind, least_decay, required
 from dipc.verifier.functions import ONE, read_ring
 from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
@@ -60,6 +64,9 @@ class _Writer:
             "gamma": "free" if claim.free_gamma else expression_text(claim.gamma),
             "eps": [str(interval) for interval in claim.intervals],
         }
+        self._is_normal = any(
+            isinstance(found, SampleNoise) and found.law.is_normal for found in self._program.core.instructions
+        )
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)
         self._bounds: dict[Bound, ClosedForm] = {}
@@ -110,8 +117,8 @@ class _Writer:
         reader = ClaimReader.read(self._stated, {**self._program.core.constants, **constants})
         try:
             return data | self._evidence(row, reader)
-        except Undecided:
-            return data | {"open": NOT_EXPANDED}
+        except Undecided as undecided:
+            return data | {"open": undecided.reason if self._is_normal else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""
@@ -241,11 +248,22 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
+        if has_normal(obligation.bound):
+            return self._over_normal_noise(obligation, read)
         value = self._value(obligation.bound)
         settled = decide(value, obligation.beta, obligation.intervals, self._program.limits)
         intervals = [str(interval) for interval in obligation.intervals]
         beta = certified(obligation.beta, read, ())
         return self._obligations.obligation(value, beta, obligation.intervals, settled, {"intervals": intervals})
+
+    def _over_normal_noise(self, obligation: Obligation, read: Read | None) -> int:
+        """The same for a sum over normal noises. Raises Undecided where it is none."""
+        measurer = self._program.measurer
+        value = stars_of(obligation.bound, measurer)
+        settled = decide_by_series(obligation, BoundMeasurer(measurer), self._program.limits)
+        beta = certified(obligation.beta, read, ()), read
+        intervals = [str(interval) for interval in obligation.intervals]
+        return self._obligations.of_stars(value, beta, obligation.intervals, settled, {"intervals": intervals})[1]
 
     def _value(self, bound: Bound) -> ClosedForm:
         """The bound in closed form."""

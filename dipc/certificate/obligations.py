@@ -15,6 +15,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, digits, rational, ring_data
+from dipc.certificate.normal import NO_CELLS, REFUTED, closed_value, shown_in_cells
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
@@ -24,8 +25,11 @@ from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive
 from dipc.sign.polynomial import Polynomial, normal_form
 from dipc.sign.roots import CoverPiece, Crossing, FactorSign, Root, refine
 from dipc.verifier import claims
-from dipc.verifier.claims import Least as Read
+from dipc.verifier.claims import Beta as Read
 from dipc.verifier.functions import Ring
+from dipc.verifier.normal import Enclosed, Probability, enclosed_data
+from dipc.verifier.obligations import slacks
+from dipc.verifier.reading import Budget as Steps
 
 #: ((a, b), (c,)) for min(max(a, b), c).
 Least = tuple[tuple[ClosedForm, ...], ...]
@@ -278,8 +282,9 @@ def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis
 
 IN_PIECES = "this beta is not one closed form for every eps, nor the least or the greatest of some"
 
-#: A beta as it is certified: a closed form, the least of the greatest of some, or, as its text, not at all.
-Beta = ClosedForm | Least | str
+#: A beta as it is certified: a closed form, the least of the greatest of some, a sum over stars, or, as its text, not
+#: at all.
+Beta = ClosedForm | Least | Enclosed | str
 
 Intervals = tuple[Interval, ...]
 
@@ -306,7 +311,7 @@ class ObligationWriter:
         self._intervals = intervals
         self._betas: dict[Beta, int] = {}
         self._obligations: dict[tuple[int, Beta, Intervals], int] = {}
-        self._probabilities: dict[ClosedForm, int] = {}
+        self._probabilities: dict[ClosedForm | Enclosed, int] = {}
         self._positive: dict[ExpPoly, dict[str, Any]] = {}
 
     def shared(self) -> dict[str, Any]:
@@ -337,6 +342,8 @@ class ObligationWriter:
                     data = {"value": self.closed(beta.value)}
                 case tuple():
                     data = {"min": [self._greatest(arms) for arms in beta]}
+                case Enclosed():
+                    data = {"stars": enclosed_data(beta)}
                 case str():
                     data = {"value": None, "reason": IN_PIECES}
             self._beta_data.append(data)
@@ -368,10 +375,34 @@ class ObligationWriter:
                     data |= self._decided(probability, beta, proof, intervals, result)
                 case tuple():
                     data |= self._parts(probability, beta, intervals, result)
+                case Enclosed():
+                    data |= _in_cells(closed_value(probability.value), beta, intervals, result)
                 case str():
                     data |= {"function": None, "reason": IN_PIECES}
             self._obligation_data.append(data)
         return known
+
+    def of_stars(
+        self,
+        value: Enclosed,
+        beta: tuple[Beta, Read | None],
+        intervals: Intervals,
+        result: Decision,
+        besides: Mapping[str, Any] = MappingProxyType({}),
+    ) -> tuple[int, int]:
+        """The numbers of a probability that is a sum over stars, and of an obligation about it; the beta also as the
+        checker reads it."""
+        number = self._probabilities.get(value)
+        if number is None:
+            number = self._probabilities[value] = len(self._probability_data)
+            self._probability_data.append({"stars": enclosed_data(value)})
+        key = (number, beta[0], intervals)
+        known = self._obligations.get(key)
+        if known is None:
+            known = self._obligations[key] = len(self._obligation_data)
+            data = {"probability": number, "beta": self.beta(beta[0]), "verdict": str(result.verdict), **besides}
+            self._obligation_data.append(data | _in_cells(value, beta[1], intervals, result))
+        return number, known
 
     def of_row(
         self,
@@ -487,11 +518,29 @@ def _interval_proofs(proof: Proof, intervals: Intervals) -> list[dict[str, Any] 
     return [interval_proof(interval, decision) for interval, decision in zip(intervals, proof, strict=bool(proof))]
 
 
+def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
+    """What shows a decision with sums over stars in it, or why there is nothing."""
+    totals = None if value is None else slacks(value, beta, Steps())
+    if totals is None:
+        return {"reason": IN_PIECES}
+    try:
+        if result.verdict is Verdict.ACCURATE:
+            sizes, cells = shown_in_cells(totals, intervals)
+            return {"sizes": sizes, "cells": cells}
+    except Undecided as undecided:
+        return {"reason": undecided.reason}
+    if result.counterexample is None:
+        return {"reason": result.reason or NO_CELLS}
+    return {"sizes": REFUTED, "counterexample": counterexample_data(result.counterexample)}
+
+
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
     """A beta in the form in which the checker has `read` it from the claim, None where it has not. Its divisors have
     one sign on the intervals."""
     if read is None:
         return str(beta)
+    if isinstance(read, Enclosed):
+        return read
     if len(read) == len(read[0]) == 1 and beta.closed is not None:
         return beta.closed
     result = least_of(read, intervals)

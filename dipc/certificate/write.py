@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     HOLE,
@@ -20,6 +21,7 @@ from dipc.certificate.data import (
     table_data,
 )
 from dipc.certificate.inputs import certify_inputs
+from dipc.certificate.normal import has_normal, stars_of
 from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
 from dipc.claims.claim import Terms
@@ -29,6 +31,7 @@ from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome
 from dipc.sign.piecewise import PiecewiseForm
+from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions
 from dipc.verifier.reading import SCHEMA, Budget, Question
@@ -126,7 +129,27 @@ class _Writer:
         data |= {"input": HOLE, "output": HOLE, "row": HOLE}
         intervals = self.evidence.claim.intervals
         vacuous, nothing = terms.vacuous, outcome.vacuous
-        return data | self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
+        said = self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
+        if "open" in said:
+            said |= self._over_normal_noise(row, outcome, beta)
+        return data | {name: value for name, value in said.items() if value is not None or name != "open"}
+
+    def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
+        """What is said of a row without a closed form that is about normal noise."""
+        try:
+            bound = self.evidence.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
+            if not has_normal(bound):
+                return {}
+            value = stars_of(bound, self.evidence.program.measurer)
+        except Undecided as undecided:
+            return {"open": undecided.reason}
+        claimed = beta, self._read(row)
+        numbers = self.obligations.of_stars(value, claimed, self.evidence.claim.intervals, outcome.settled)
+        return {"probability": numbers[0], "obligation": numbers[1], "open": None}
+
+    def _read(self, row: Row) -> Read | None:
+        """The beta of a row as the checker reads it."""
+        return self.reader.terms(own_cells(row), None if row.dd is None else row.dd.text, Budget(), "beta")[2]
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
         """The beta of a row in the form in which the checker will find it in the claim."""
@@ -135,5 +158,4 @@ class _Writer:
         pieces = any(name in expression and mentions(expression, name) for name in ("min", "max", "abs"))
         if beta.closed is not None and not pieces:
             return beta.closed
-        read = self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2]
-        return certified(beta, read, self.evidence.claim.intervals)
+        return certified(beta, self._read(row), self.evidence.claim.intervals)

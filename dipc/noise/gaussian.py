@@ -78,7 +78,13 @@ class Gaussian(Deviating):
 
     keyword = "Gauss"
     name = "Gaussian"
+    checker_name = "normal"
     is_normal = True
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether its variance is rational, as the checker's are."""
+        return self.normal_unit == ONE
 
     def normal_variance(self, rate: Fraction) -> Fraction:
         return self.unit.split()[1] / rate**2

@@ -53,6 +53,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family
+from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
 from dipc.verifier.reading import Budget, NotDerived
@@ -434,7 +435,8 @@ def _at_most(
 
 def _is_tail(part: Part) -> bool:
     """Whether it is a comparison of one noise that is in its tail where its slack is not positive."""
-    if len(part.laws) != 1 or len(part.comparisons) != 1 or part.laws[0][0] is Family.ONE_SIDED:
+    exponential = len(part.laws) == 1 and part.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
+    if not exponential or len(part.comparisons) != 1:
         return False
     (found,) = part.comparisons
     if found.radius or found.whole is part.continuous:
@@ -609,7 +611,7 @@ class Bounds:
         *,
         unites: bool,
         merges: bool,
-    ) -> Iterator[Closed]:
+    ) -> Iterator[Probability]:
         """For each input of which `decide` says how comparisons come out, some of these is at most the probability of
         the path's answer: as the class's bounds of slacks are used. Raises NotDerived, and what `decide` raises."""
         others = shown.kind.of_others
@@ -633,18 +635,17 @@ class Bounds:
             case _:
                 assert_never(shown.kind)
 
-    def _at_bounds(self, ways: Sequence[Way], shown: Shown, wanted: Required) -> Closed:
+    def _at_bounds(self, ways: Sequence[Way], shown: Shown, wanted: Required) -> Probability:
         """What is left where each slack is at its bound."""
-        total: Closed = {}, ONE
+        total = Sum()
         for way in ways:
             found = _constraints(way, shown, wanted, self.budget)
             if found is None:
                 continue
             if wanted.is_open:
                 way.require_steady()
-            part = self._probabilities.weighted(way.weight, *found, self.budget)
-            total = add_closed(total, part, self.budget, _STEP)
-        return (subtract(total[1], total[0]), total[1]) if shown.kind.of_others else total
+            total.add(*self._probabilities.product(way.weight, *found, self.budget), self.budget)
+        return total.opposite(self.budget).value if shown.kind.of_others else total.value
 
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
@@ -773,7 +774,7 @@ def _constraints(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tu
                 if others:
                     continue
                 return None
-            if wanted.is_open and comparison.whole:
+            if wanted.is_open and (comparison.whole or any(family is Family.FIXED_NORMAL for family, _ in part.laws)):
                 raise NotDerived("a noise does not scale with the distance")
             constant = side * (found.slope if wanted.is_open else found.base)
             noises = {first + place: c for place, c in comparison.noises}

@@ -41,6 +41,7 @@ from dipc.verifier.functions import (
     positive_everywhere,
     times,
 )
+from dipc.verifier.normal import Enclosed, Sum, complementary
 from dipc.verifier.reading import Budget, NotDerived, Rejected, items, optional_text, rational, record, text
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
@@ -635,8 +636,14 @@ def read_intervals(value: object, step: str, most: int = MOST_INTERVALS) -> tupl
 Least = tuple[tuple[Closed, ...], ...]
 
 
-def same_least(left: Least, right: Least, budget: Budget, step: str) -> bool:
+#: One that has erfc in it is a sum over stars (`normal.py`).
+Beta = Least | Enclosed
+
+
+def same_beta(left: Beta, right: Beta, budget: Budget, step: str) -> bool:
     """Whether two betas are the same, argument by argument."""
+    if isinstance(left, Enclosed) or isinstance(right, Enclosed):
+        return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget, step)
     return list(map(len, left)) == list(map(len, right)) and all(
         equal_closed(one, other, budget, step)
         for ours, theirs in zip(left, right, strict=True)
@@ -645,7 +652,7 @@ def same_least(left: Least, right: Least, budget: Budget, step: str) -> bool:
 
 
 #: alpha (None: infinite), gamma, and beta, None where it is not of this kind.
-Terms = tuple[Fraction | None, Fraction, Least | None]
+Terms = tuple[Fraction | None, Fraction, Beta | None]
 
 
 @dataclass
@@ -683,7 +690,7 @@ class Claim:
 
     def range(
         self, own: Mapping[str, str], dd: str | None, ends: Sequence[str], budget: Budget, step: str
-    ) -> tuple[Fraction | None, Least | None, bool]:
+    ) -> tuple[Fraction | None, Beta | None, bool]:
         """What is claimed for every gamma from the first of the ends up to the second, `inf` or not included: the
         greatest alpha that goes with one (None: infinity), the limit of beta as both grow, and whether nothing is."""
         low, high = _distance(ends[0], step), None if ends[1] == "inf" else _distance(ends[1], step)
@@ -730,10 +737,12 @@ class Claim:
         names["gamma"] = Form.number(gamma)
         return alpha, gamma, self._beta(own, names, budget, step)
 
-    def _beta(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget, step: str) -> Least | None:
+    def _beta(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget, step: str) -> Beta | None:
         beta = own.get("beta", self.beta)
         if beta is None:
             raise Rejected(step, "there is no beta")
+        if mentions(beta, "erfc"):
+            return normal_beta(parsed(beta, budget, step), names, _limit, budget, f"{step}, beta")
         try:
             parts = evaluate_least(beta, names, budget, f"{step}, beta")
         except NotOneForm:
@@ -768,6 +777,106 @@ class Claim:
         if own is not None:
             return _distance(own, step)
         return Fraction(0) if stated is None else _number(stated, names, self.one_eps, budget, f"{step}, alpha")
+
+
+def _limit(form: Form) -> Ring | None:
+    """The limit as a function of the ring, None for others."""
+    found = form.limit()
+    return found[0] if found is not None and found[1] == ONE else None
+
+
+def normal_beta(
+    tree: Expr,
+    names: Mapping[str, Form],
+    finished: Callable[[Form], Ring | None],
+    budget: Budget,
+    step: str,
+    *,
+    distances: int = 0,
+) -> Enclosed | None:
+    """A sum of products that have erfc(√r·t) or erfc(√r) in them once at most, with t = eps·A^distances, A being the
+    distance left open; `finished` is what a form comes to. None for others."""
+    total = Sum()
+    summands: list[tuple[str, Expr]] = []
+    while isinstance(tree, Apply) and tree.op in ("+", "-"):
+        summands.append((tree.op, tree.arguments[1]))
+        tree = tree.arguments[0]
+    try:
+        for sign, summand in [*summands, ("+", tree)]:
+            plain, arguments = _without_erfc(summand)
+            weight = finished(evaluate(plain, names, budget, step))
+            square = _square(arguments[0], names, distances, budget, step) if arguments else None
+            if weight is None or len(arguments) > 1 or (arguments and square is None):
+                return None
+            factor = constant(-1 if sign == "-" else 1)
+            value = Enclosed({(): (ONE, ONE)}) if square is None else complementary(square[0], fixed=not square[1])
+            for stars, (part, below) in value.terms.items():
+                scaled = multiply(multiply(weight, factor, budget, step), part, budget, step)
+                if scaled:
+                    total.add(stars, (scaled, below), budget)
+    except NotOneForm:
+        return None
+    found = total.value
+    return found if isinstance(found, Enclosed) else None
+
+
+def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
+    """A product with 1 in the place of erfc, and what that is taken of."""
+    match tree:
+        case Apply("erfc", (argument,)):
+            return Literal(Fraction(1)), [argument]
+        case Apply("*" | "/" | "neg" as op, operands):
+            parts = [_without_erfc(operand) for operand in operands]
+            if op == "/" and parts[1][1]:
+                raise NotOneForm
+            return Apply(op, tuple(plain for plain, _ in parts)), [each for _, found in parts for each in found]
+        case _:
+            if mentions(tree, "erfc"):
+                raise NotOneForm
+            return tree, []
+
+
+def _square(
+    tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget, step: str
+) -> tuple[Fraction, bool] | None:
+    """The r of √r·t, or of √r, and whether it is the first; None for others, and for what is negative."""
+    found = _monomial(tree, names, budget, step)
+    if found is None or found[0] < 0:
+        return None
+    c, eps, distance = found
+    if (eps, distance) not in ((0, 0), (2, 2 * distances)):
+        return None
+    return c, bool(eps)
+
+
+def _monomial(tree: Expr, names: Mapping[str, Form], budget: Budget, step: str) -> tuple[Fraction, int, int] | None:
+    """The c, k and j of its square c·eps^k·A^j; c is -1 where it is negative. None for others."""
+    match tree:
+        case Apply("*" | "/" as op, (left, right)) if mentions(tree, "sqrt"):
+            one, other = (_monomial(each, names, budget, step) for each in (left, right))
+            if one is None or other is None or min(one[0], other[0]) < 0 or (op == "/" and not other[0]):
+                return None
+            if op == "*":
+                return one[0] * other[0], one[1] + other[1], one[2] + other[2]
+            return one[0] / other[0], one[1] - other[1], one[2] - other[2]
+        case Apply("sqrt", (inner,)):
+            tree, square = inner, False
+        case _ if mentions(tree, "sqrt"):
+            return None
+        case _:
+            square = True
+    form = evaluate(tree, names, budget, step)
+    if not form.numerator:
+        return Fraction(0), 0, 0
+    if len(form.numerator) > 1 or form.denominator != ONE:
+        return None
+    (((j, r), coefficient),) = form.numerator.items()
+    if r or len(coefficient) > 1:
+        return None
+    (((k, q), c),) = coefficient.items()
+    if q or c < 0:
+        return None if q else (Fraction(-1), 0, 0)
+    return (c * c, 2 * k, 2 * j) if square else (c, k, j)
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:

@@ -19,9 +19,21 @@ from enum import StrEnum
 from fractions import Fraction
 from math import ceil, gcd, lcm
 
-from dipc.verifier.claims import Claim, Form, Interval, Least, NotOneForm, evaluate_least, linear, mentions
-from dipc.verifier.functions import ONE, Closed, Ring, positive_everywhere
+from dipc.verifier.claims import (
+    Beta,
+    Claim,
+    Form,
+    Interval,
+    NotOneForm,
+    evaluate_least,
+    linear,
+    mentions,
+    normal_beta,
+    parsed,
+)
+from dipc.verifier.functions import ONE, Ring, positive_everywhere
 from dipc.verifier.linear import ALPHA, Guard, weighted
+from dipc.verifier.normal import Probability
 from dipc.verifier.obligations import Decided
 from dipc.verifier.reading import Budget, Rejected, coefficients, items, natural, rational, record, text
 
@@ -41,7 +53,7 @@ class Required:
 
     alpha: tuple[Fraction, Fraction]
     gamma: tuple[Fraction, Fraction]
-    beta: Least | None
+    beta: Beta | None
 
     @property
     def is_open(self) -> bool:
@@ -121,10 +133,12 @@ def least_decay(claim: Claim, budget: Budget, step: str) -> Fraction | None:
     return max((-rate for form in forms for _, rate in form.numerator), default=ZERO)
 
 
-def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget, step: str) -> Least | None:
+def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget, step: str) -> Beta | None:
     """beta as a function of distance·eps, the distance being the infinite one; None where it is not of this kind."""
     if claim.beta is None:
         raise Rejected(step, "there is no beta")
+    if mentions(claim.beta, "erfc"):
+        return normal_beta(parsed(claim.beta, budget, step), names, in_product, budget, f"{step}, beta", distances=1)
     try:
         parts = evaluate_least(claim.beta, names, budget, f"{step}, beta")
     except NotOneForm:
@@ -289,7 +303,7 @@ class Shown:
     kind: Kind = Kind.WAYS
     wanted: Required | None = None
     dd: str | None = None
-    values: tuple[Closed, ...] | None = None
+    values: tuple[Probability, ...] | None = None
     slacks: Mapping[Slack, SlackBound] = field(default_factory=dict)
     #: Of integer distances: e^(decay·distance·eps)·beta never falls as the distance grows.
     decay: Fraction = ZERO
@@ -299,8 +313,8 @@ class Shown:
 class Stated:
     """The numbered parts of a certificate: what probabilities are, and what was decided of them on which intervals."""
 
-    values: Sequence[Closed]
-    betas: Sequence[Least | None]
+    values: Sequence[Probability]
+    betas: Sequence[Beta | None]
     decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
 
 

@@ -508,7 +508,7 @@ def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: 
     claim = Claim.read(data["claim"], document.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
     theorem = _theorem(document, tree, budget)
-    context = read_context(data, claim.intervals, positive)
+    context = read_context(data, claim.intervals, positive, normal=True)
     decided = check_obligations(data["obligations"], context, budget)
     columns = len(document.table["inputs"]), len(document.table["outputs"])
     rows = Rows(claim, context, decided, *columns, theorem, document.table["dd"] == "ideal")

@@ -61,7 +61,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any
 
-from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, parsed, same_least, without_ones
+from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, parsed, same_beta, without_ones
 from dipc.verifier.classes import Required, Stated, intervals_of, required, variable_of
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.functions import (
@@ -91,6 +91,7 @@ from dipc.verifier.loops import (
 )
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Event, Family, read_event
+from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import VERDICTS, Decided, index
 from dipc.verifier.probability import Theorem, components
 from dipc.verifier.program import Machine, Sample, Value
@@ -790,7 +791,10 @@ def _union(
             decided, own = stated.decided[index(place, stated.decided, here)]
             if own != intervals:
                 raise Rejected(here, "an inequality is about other values of the variable")
-            _require_needed(stated.values[decided.probability], needed.get(power, []), chances, budget, here)
+            value = stated.values[decided.probability]
+            if isinstance(value, Enclosed):
+                raise Rejected(here, "an inequality is about Gaussian noise")
+            _require_needed(value, needed.get(power, []), chances, budget, here)
             _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
             missing = decided.open or missing
         fixed, repeated = ([numbered[term] for term in part] for part in terms)
@@ -829,7 +833,7 @@ def _require_beta(decided: Decided, coefficient: Ring, stated: Stated, budget: B
     if decided.verdict != "accurate":
         raise Rejected(step, f"an inequality is {decided.verdict}")
     found = stated.betas[decided.beta]
-    if found is None or not same_least(found, (((coefficient, ONE),),), budget, step):
+    if found is None or not same_beta(found, (((coefficient, ONE),),), budget, step):
         raise Rejected(step, "an inequality is about another coefficient of beta")
 
 
@@ -874,7 +878,7 @@ def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budge
             claim.alpha, claim.beta, claim.gamma, claim.intervals, {**claim.constants, parameter: Fraction(number)}
         )
         beta = required(at, variable, None, budget, step).beta
-        if beta is None or len(beta) != 1 or len(beta[0]) != 1 or beta[0][0][1] != ONE:
+        if beta is None or isinstance(beta, Enclosed) or len(beta) != 1 or len(beta[0]) != 1 or beta[0][0][1] != ONE:
             raise Rejected(step, "beta is no exponential polynomial for every number")
         values.append(beta[0][0][0])
     # Newton's forward differences: Σ Δ^k · (s choose k).

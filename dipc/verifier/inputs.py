@@ -21,7 +21,7 @@ from math import ceil
 from typing import Any
 
 from dipc.verifier.bounds import Bounds
-from dipc.verifier.claims import Claim, Interval, Least, read_intervals, same_least
+from dipc.verifier.claims import Beta, Claim, Interval, read_intervals, same_beta
 from dipc.verifier.classes import (
     Behind,
     Kind,
@@ -42,7 +42,6 @@ from dipc.verifier.classes import (
 from dipc.verifier.every_number import check_numbers, constants_of
 from dipc.verifier.execution import Affine
 from dipc.verifier.functions import (
-    Closed,
     equal_closed,
     multiply,
     positive_everywhere,
@@ -50,6 +49,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
 from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of
+from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
@@ -287,15 +287,19 @@ class Coverage:
         assert shown.wanted is not None, "it comes with the bound"
         if shown.dd is not None and not self._has_distance(shown.dd, cell):
             raise NotDerived("a dd that all inputs of a class have")
-        if shown.kind is Kind.WAYS and not any(above for above, _ in shown.values):
+        if shown.kind is Kind.WAYS and all(not isinstance(value, Enclosed) and not value[0] for value in shown.values):
             return True  # no probability is less than 0
         values = self._bounds.values(
             shown, shown.wanted, known.finite, known.path, decide, unites=unites, merges=merges
         )
         return all(any(self._is_at_least(value, stated) for stated in shown.values) for value in values)
 
-    def _is_at_least(self, bound: Closed, stated: Closed) -> bool:
+    def _is_at_least(self, bound: Probability, stated: Probability) -> bool:
         """Whether that is seen for every value of the variable, which is positive."""
+        if isinstance(bound, Enclosed):
+            return isinstance(stated, Enclosed) and bound.equals(stated, self.budget, _STEP)
+        if isinstance(stated, Enclosed):
+            return False
         if equal_closed(bound, stated, self.budget, _STEP):
             return True
         more = multiply(bound[0], stated[1], self.budget, _STEP)
@@ -366,12 +370,12 @@ def check_inputs(
 ) -> Found:
     """The parts of a document about this program after those that all certificates have. Raises Rejected."""
     whole = Claim.read(data["claim"], constants)
-    context = read_context(data, whole.intervals, positive)
+    context = read_context(data, whole.intervals, positive, normal=True)
     decided = [
         _obligation(item, context, budget, f"obligation {number}")
         for number, item in enumerate(items(data["obligations"], "obligations"))
     ]
-    stated = Stated(context.probabilities, context.betas, decided)
+    stated = Stated(context.values, context.betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
     open_classes: list[tuple[int, str]] = []
     singly: dict[int, str] = {}
@@ -676,11 +680,11 @@ class _Class:
     def _decided(self, value: object, step: str) -> tuple[Decided, tuple[Interval, ...]]:
         return self.stated.decided[index(value, self.stated.decided, step)]
 
-    def _same(self, decided: Decided, beta: Least | None, verdict: str, step: str) -> str | None:
+    def _same(self, decided: Decided, beta: Beta | None, verdict: str, step: str) -> str | None:
         """That the obligation is about this beta, with this verdict; why it is not certified."""
         if decided.verdict != verdict:
             raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
         stated = self.stated.betas[decided.beta]
-        if stated is not None and (beta is None or not same_least(stated, beta, self.budget, step)):
+        if stated is not None and (beta is None or not same_beta(stated, beta, self.budget, step)):
             raise Rejected(step, "its beta is not what is claimed")
         return decided.open

@@ -596,7 +596,7 @@ class LoopRuns:
                 return replace(state, at=state.at + 1 if truth else otherwise)
             case Store(_, code) as store:
                 return self._written(store, state, run.where(known, code, state.values))
-            case Sample(_, family, rate, mean) as sample if family is not Family.DISCRETE_LAPLACE:
+            case Sample(_, family, rate, mean) as sample if family in (Family.LAPLACE, Family.ONE_SIDED):
                 center = run.where(known, mean, state.values)
                 if isinstance(center, bool | str):
                     raise NotDerived("a mean is no number")

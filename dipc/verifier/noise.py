@@ -10,6 +10,9 @@ A constraint stands for Σ coefficient·X[noise] + constant >= 0. Rates are mult
 - `laplace`: density (rate·eps/2)·e^{-rate·eps·|x - mean|};
 - `one-sided`: density rate·eps·e^{-rate·eps·(x - mean)} for x >= mean;
 - `discrete-laplace`: mass (1-r)/(1+r)·r^|i - mean| at every integer i, with r = e^{-rate·eps}, for an integer mean.
+
+Normal noise, which no record has, is there with its variance in the place of the rate: `normal` is that of eps·X, and
+`fixed-normal` that of X (`normal.py`).
 """
 
 from __future__ import annotations
@@ -33,6 +36,13 @@ class Family(StrEnum):
     LAPLACE = "laplace"
     ONE_SIDED = "one-sided"
     DISCRETE_LAPLACE = "discrete-laplace"
+    NORMAL = "normal"
+    FIXED_NORMAL = "fixed-normal"
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether its rate is a variance."""
+        return self in (Family.NORMAL, Family.FIXED_NORMAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,8 @@ def _noise(data: Any, step: str) -> Noise:
     if data[0] not in list(Family):
         raise Rejected(step, f"`{data[0][:40]}` is no family of noise")
     noise = Noise(Family(data[0]), rational(data[1], step), rational(data[2], step))
+    if noise.family.is_normal:
+        raise Rejected(step, "normal noise has no exponential tails")
     if noise.rate <= 0:
         raise Rejected(step, "a rate is positive")
     if noise.family is Family.DISCRETE_LAPLACE and noise.mean.denominator != 1:

@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
-from dipc.verifier.claims import Interval, Least
+from dipc.verifier.claims import Beta, Interval, Least
 from dipc.verifier.functions import (
     ONE,
     Closed,
     Ring,
     add_closed,
+    constant,
     height,
     multiply,
     read_closed,
     read_ring,
     subtract,
     times,
+)
+from dipc.verifier.normal import (
+    Cell,
+    Enclosed,
+    Probability,
+    Sum,
+    at_zero,
+    is_number,
+    read_enclosed,
+    read_sizes,
+    tails_are_positive,
 )
 from dipc.verifier.reading import Budget, Rejected, items, optional_text, pair, rational, record, text
 from dipc.verifier.signs import Range, prove_chart, prove_nonnegative, prove_positive, read_factored, sign_of_ring
@@ -96,21 +109,37 @@ class Context:
     """What obligations refer to. A beta is the least of the greatest of some closed forms, None where it is not of
     this kind."""
 
-    probabilities: Sequence[Closed]
-    betas: Sequence[Least | None]
+    values: Sequence[Probability]
+    betas: Sequence[Beta | None]
     intervals: Sequence[Interval]
     positive: Positive
 
+    @cached_property
+    def probabilities(self) -> Sequence[Closed]:
+        """All of them as closed forms, which they are where sums over normal noises are not read."""
+        found = [value for value in self.values if not isinstance(value, Enclosed)]
+        assert len(found) == len(self.values), "no others were read"
+        return found
 
-def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive) -> Context:
-    """The probabilities and betas of a certificate."""
-    probabilities = []
+
+def read_context(
+    data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive, *, normal: bool = False
+) -> Context:
+    """The probabilities and betas of a certificate; sums over `normal` noises are read where they have a meaning."""
+    values: list[Probability] = []
     for number, item in enumerate(items(data["probabilities"], "probabilities")):
         step = f"probability {number}"
-        probabilities.append(read_closed(record(item, step, ("value",))["value"], step))
-        positive.open(probabilities[-1][1], step)
+        entry = record(item, step, (), ("value", "stars") if normal else ("value",))
+        if len(entry) != 1:
+            raise Rejected(step, "it has one value")
+        if "stars" in entry:
+            values.append(read_enclosed(entry["stars"], step))
+            continue
+        closed = read_closed(entry["value"], step)
+        values.append(closed)
+        positive.open(closed[1], step)
     betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    return Context(probabilities, betas, intervals, positive)
+    return Context(values, betas, intervals, positive)
 
 
 def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
@@ -121,9 +150,11 @@ def check_obligations(value: object, context: Context, budget: Budget) -> list[D
     ]
 
 
-def _beta(item: object, step: str, positive: Positive) -> Least | None:
-    entry = record(item, step, (), ("value", "min", "reason"))
+def _beta(item: object, step: str, positive: Positive) -> Beta | None:
+    entry = record(item, step, (), ("value", "min", "reason", "stars"))
     optional_text(entry.get("reason"), step)
+    if "stars" in entry:
+        return read_enclosed(record(entry, step, ("stars",))["stars"], step)
     if ("value" in entry) == ("min" in entry):
         raise Rejected(step, "it has either a `value` or is the `min` of some")
     if "value" in entry and entry["value"] is None:
@@ -147,15 +178,17 @@ def _arms(part: object, step: str) -> Sequence[object]:
 
 def check_obligation(value: object, context: Context, budget: Budget, step: str) -> Decided:
     """Re-derive one entry of `obligations`."""
-    entry = record(value, step, ("probability", "beta", "verdict"), (*_STATED, "parts", "reason"))
-    at, beta_at = index(entry["probability"], context.probabilities, step), index(entry["beta"], context.betas, step)
+    entry = record(value, step, ("probability", "beta", "verdict"), (*_STATED, "parts", "reason", "sizes", "cells"))
+    at, beta_at = index(entry["probability"], context.values, step), index(entry["beta"], context.betas, step)
     verdict = entry["verdict"]
     if verdict not in VERDICTS:
         raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
-    probability, least = context.probabilities[at], context.betas[beta_at]
+    probability, least = context.values[at], context.betas[beta_at]
+    if isinstance(probability, Enclosed) or isinstance(least, Enclosed):
+        return Decided(at, beta_at, verdict, _check_enclosed(entry, probability, least, context, budget, step))
     reason = optional_text(entry.get("reason"), step)
     stated = {name: part for name, part in entry.items() if name in _STATED}
-    if ("parts" in entry) == ("function" in entry):
+    if ("parts" in entry) == ("function" in entry) or entry.keys() & {"sizes", "cells"}:
         raise Rejected(step, "it has either a `function` or `parts`")
     if "parts" in entry:
         if least is None or stated or reason is not None or verdict == "undecided":
@@ -176,6 +209,98 @@ def check_obligation(value: object, context: Context, budget: Budget, step: str)
         raise Rejected(step, f"a reason with the verdict {verdict}")
     missing, charted = _check_part(stated, probability, least[0][0], verdict, context, budget, step)
     return Decided(at, beta_at, verdict, missing, charted)
+
+
+def _check_enclosed(
+    entry: Mapping[str, Any], value: Probability, beta: Beta | None, context: Context, budget: Budget, step: str
+) -> str | None:
+    """Pr >= 1 - beta for a sum over normal noises: cell by cell, or refuted at one eps. Why it is not shown, if so."""
+    always = ("probability", "beta", "verdict")
+    verdict = entry["verdict"]
+    if "reason" in entry:
+        record(entry, step, (*always, "reason"))
+        return optional_text(entry["reason"], step) or "no reason is given"
+    totals = slacks(value, beta, budget)
+    if totals is None:
+        raise Rejected(step, "beta is not the least of some functions, but something is stated")
+    if verdict == "accurate":
+        record(entry, step, (*always, "sizes", "cells"))
+        sizes, cells = read_sizes(entry["sizes"], step), items(entry["cells"], step)
+        if len(cells) != len(context.intervals):
+            raise Rejected(step, "there are not cells for each interval of eps")
+        for interval, ends in zip(context.intervals, cells, strict=True):
+            for total in totals:
+                _prove_in_cells(total, interval, ends, sizes, budget, f"{step}, {interval}")
+        return None
+    record(entry, step, (*always, "sizes", "counterexample"))
+    if verdict != "inaccurate":
+        raise Rejected(step, "a counterexample is stated, and the verdict is another")
+    accuracy, _ = read_sizes(entry["sizes"], step)
+    stated = record(entry["counterexample"], f"{step}, counterexample", ("eps", "probability", "required"))
+    eps = rational(stated["eps"], step)
+    if not any(eps in interval for interval in context.intervals):
+        raise Rejected(step, "eps is not in the intervals of the claim")
+    ends = [rational(pair(stated[name], step)[place], step) for name, place in (("probability", 1), ("required", 0))]
+    if not ends[0] < ends[1]:
+        raise Rejected(step, "the enclosures are not disjoint")
+    cell = Cell(eps, Fraction(0), 1, accuracy, budget)
+    if all(cell.enclosure(total)[1] >= 0 for total in totals):
+        raise Rejected(step, "the probability is not shown to be less than what is required")
+    return None
+
+
+def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:
+    """Pr + beta - 1, one for each argument of a beta that is the least of some functions; None for others."""
+    if beta is None or (not isinstance(beta, Enclosed) and any(len(arms) > 1 for arms in beta)):
+        return None
+    result = []
+    for arm in [beta] if isinstance(beta, Enclosed) else [arms[0] for arms in beta]:
+        total = Sum()
+        for part in (value, arm, (constant(-1), ONE)):
+            total.include(part, budget)
+        found = total.value
+        result.append(found if isinstance(found, Enclosed) else Enclosed({(): found} if found[0] else {}))
+    return result
+
+
+#: Cells of one interval.
+MOST_CELLS = 10_000
+
+
+def _prove_in_cells(
+    total: Enclosed, interval: Interval, stated: object, sizes: tuple[int, int], budget: Budget, step: str
+) -> None:
+    """Raises Rejected unless the sum is not negative on the interval, cell by cell: `stated` are their ends, the last
+    `inf` where the tails decide from the one before on."""
+    ends = items(stated, step, MOST_CELLS)
+    if not total.terms:
+        if ends:
+            raise Rejected(step, "it is 0, and has no cells")
+        return
+    accuracy, terms = sizes
+    if is_number(total) or interval.is_point:
+        cell = Cell(interval.lower or Fraction(1), Fraction(0), 1, accuracy, budget)
+        if ends or not cell.is_positive(total):
+            raise Rejected(step, "it is not shown to be positive there")
+        return
+    position = interval.lower
+    for number, end in enumerate(ends, start=1):
+        if end == "inf":
+            if number < len(ends) or interval.upper is not None or not position:
+                raise Rejected(step, "tails are not looked at there")
+            if not tails_are_positive(total, position, budget):
+                raise Rejected(step, f"from {position} on its tails do not show that it is positive")
+            return
+        upper = rational(end, step)
+        if upper <= position:
+            raise Rejected(step, "a cell does not end after the one before")
+        cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
+        touching = not position and at_zero(total) == 0
+        if not (cell.is_positive_from_zero(total) if touching else cell.is_positive(total)):
+            raise Rejected(f"{step}, cell {number}", "it is not shown to be positive")
+        position = upper
+    if position != interval.upper:
+        raise Rejected(step, "the cells do not end where the interval does")
 
 
 def _check_parts(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.functions import ONE, Closed, Ring, add_closed, closed_text, equal_closed, read_closed, subtract
+from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import Context, Decided, index
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
@@ -148,7 +149,7 @@ class _Shown:
         least = self.context.betas[found.beta]
         if found.verdict != verdict:
             raise Rejected(step, f"it is {found.verdict}")
-        if least is None or len(least) != 1 or len(least[0]) != 1:
+        if least is None or isinstance(least, Enclosed) or len(least) != 1 or len(least[0]) != 1:
             raise Rejected(step, "its beta is not one closed form")
         rest = (subtract(likely[1], likely[0]), likely[1])
         if not equal_closed(least[0][0], rest, self.budget, step):

@@ -47,6 +47,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced
 from dipc.verifier.reading import (
     DERIVATION_ENDS,
@@ -247,23 +248,22 @@ def _times(left: Closed, right: Closed, budget: Budget) -> Closed:
 #: The most answers whose distances are looked up.
 MOST_ANSWERS = 2_000
 
-#: Laws and half-spaces of noises that hang together, the noises numbered anew.
-_Key = tuple[tuple[tuple[Family, Fraction], ...], tuple[tuple[tuple[tuple[int, int], ...], Fraction], ...]]
-
 
 @dataclass
 class Probabilities:
     """Probabilities of one program; equal integrals are computed once."""
 
     machine: Machine
-    _measures: dict[_Key, Closed | str] = field(default_factory=dict)
+    _measures: dict[Hanging, Closed | str] = field(default_factory=dict)
 
-    def of(self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget) -> Closed:
+    def of(
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
+    ) -> Probability:
         """The probability that all these outputs, by slot, are as given, up to gamma. Raises NotDerived."""
-        total: Closed = {}, ONE
+        total = Sum()
         for answer in self._near(inputs, outputs, gamma, budget):
-            total = add_closed(total, self._of(inputs, answer, gamma, budget), budget, "answers")
-        return total
+            total.include(self._of(inputs, answer, gamma, budget), budget)
+        return total.value
 
     def _near(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
@@ -331,7 +331,9 @@ class Probabilities:
         assert not isinstance(gap, Affine), "nothing is left open"
         return gap
 
-    def _of(self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget) -> Closed:
+    def _of(
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
+    ) -> Probability:
         run = Execution(self.machine, Wanted(outputs, gamma), budget)
         run.run(inputs)
         weights = visits(run.steps, (end.state for end in run.ends), budget)
@@ -340,23 +342,37 @@ class Probabilities:
             before = by_noises.get(end.known)
             weight = weights[end.state]
             by_noises[end.known] = weight if before is None else add_closed(before, weight, budget, "exits")
-        total: Closed = {}, ONE
+        total = Sum()
         for known, weight in by_noises.items():
-            total = add_closed(total, self.weighted(weight, known, run.laws, budget), budget, "exits")
-        return total
+            total.add(*self.product(weight, known, run.laws, budget), budget)
+        return total.value
+
+    def product(
+        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[Family, Fraction]], budget: Budget
+    ) -> tuple[Stars, Closed]:
+        """weight·Pr[known] as stars of normal noises and what they are multiplied with. Raises NotDerived."""
+        stars: list[Star] = []
+        for key in _parts(known, laws):
+            if any(family.is_normal for family, _ in key[0]):
+                stars.append(star_of(key))
+            else:
+                weight = multiply_closed(weight, self._measure(key, budget), budget, "exits")
+        return tuple(sorted(stars)), weight
 
     def weighted(
         self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[Family, Fraction]], budget: Budget
     ) -> Closed:
-        """weight·Pr[known]. Raises NotDerived."""
+        """weight·Pr[known] in closed form. Raises NotDerived."""
         for key in _parts(known, laws):
             weight = multiply_closed(weight, self._measure(key, budget), budget, "exits")
         return weight
 
-    def _measure(self, key: _Key, budget: Budget) -> Closed:
+    def _measure(self, key: Hanging, budget: Budget) -> Closed:
         found = self._measures.get(key)
         if found is None:
             laws, rows = key
+            if any(family.is_normal for family, _ in laws):
+                raise NotDerived("probabilities of Gaussian noise have no closed form")
             noises = tuple(Noise(family, rate, Fraction(0)) for family, rate in laws)
             limits = tuple(Constraint({i: Fraction(a) for i, a in form}, constant) for form, constant in rows)
             found = self._measures[key] = measure_anew(Event(noises, limits), budget)
@@ -365,9 +381,9 @@ class Probabilities:
         return found
 
 
-def _parts(known: Constraints, laws: Mapping[int, tuple[Family, Fraction]]) -> list[_Key]:
+def _parts(known: Constraints, laws: Mapping[int, tuple[Family, Fraction]]) -> list[Hanging]:
     """The half-spaces by the noises that hang together."""
-    found: list[_Key] = []
+    found: list[Hanging] = []
     for noises, rows in connected(known.rows.values(), lambda row: (i for i, _ in row.form)):
         place = {i: at for at, i in enumerate(sorted(noises))}
         found.append(
@@ -380,6 +396,9 @@ def _parts(known: Constraints, laws: Mapping[int, tuple[Family, Fraction]]) -> l
 
 
 # === theorem ===================================================================================
+
+#: Of a sum over normal noises: equal ones may have other terms.
+OTHER_SUM = "the program has another sum over Gaussian noises"
 
 #: Where it is looked at whether a function that was not derived is between 0 and 1.
 _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(16))
@@ -400,7 +419,7 @@ class Theorem:
     measured: int = 0
     distances: Counter[str] = field(default_factory=Counter)
     _probabilities: Probabilities = field(init=False)
-    _known: dict[tuple[object, ...], Closed | str] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], Probability | str] = field(default_factory=dict)
     _equal: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -428,13 +447,16 @@ class Theorem:
                 raise Rejected("table", f"its {role}s are not those of the program")
 
     def check(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Closed, step: str
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability, step: str
     ) -> None:
         """That the stated probability is that of the program. Raises Rejected where it is not."""
         key = (tuple(inputs), tuple(outputs), gamma)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._derived(inputs, outputs, gamma, step)
+        if isinstance(found, Enclosed) or isinstance(stated, Enclosed):
+            self._require_same_sum(found, stated)
+            return
         if isinstance(found, str):
             self.reasons[found] += 1
             check_range(stated, self.whole, step)
@@ -445,6 +467,13 @@ class Theorem:
                 raise Rejected(step, "the program has another probability at these inputs")
             self._equal.add(same)
         self.derived += 1
+
+    def _require_same_sum(self, found: Probability | str, stated: Probability) -> None:
+        """That a sum over normal noises is the one that was derived, term by term; else it is taken on trust."""
+        if isinstance(found, Enclosed) and isinstance(stated, Enclosed) and found.equals(stated, self.whole, "rows"):
+            self.derived += 1
+        else:
+            self.reasons[found if isinstance(found, str) else OTHER_SUM] += 1
 
     def check_distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool, step: str
@@ -519,7 +548,7 @@ class Theorem:
 
     def _derived(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str
-    ) -> Closed | str:
+    ) -> Probability | str:
         given, wanted = self.read(inputs, outputs, step)
         try:
             return self._probabilities.of(given, wanted, gamma, self.budget)

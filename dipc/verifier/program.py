@@ -380,9 +380,9 @@ class _Compiler:
             case syntax.Noise() | syntax.Mechanism() | syntax.Choose() if read := self._parameter(statement):
                 self._for_each_value(read, statement)
             case syntax.Noise(target, law, rate, mean):
-                family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[law]
                 center = Literal(ZERO) if mean is None else self.resolved(mean)
-                self.emit(Sample(self._target(target), family, self.rate(rate), center))
+                family, parameter = self.law(law, rate)
+                self.emit(Sample(self._target(target), family, parameter, center))
             case syntax.Choose(target, arms):
                 chosen = tuple((self.resolved(value), self.probability(weight)) for value, weight in arms)
                 self.emit(Choice(self._target(target), chosen))
@@ -521,8 +521,8 @@ class _Compiler:
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
                     return Fault(f"`{name}` has no element {at.value}")
                 return self._read(variable.slots[int(place)])
-            case Apply("exp"):
-                raise NotDerived("`exp` stands in an expression of the program")
+            case Apply("exp" | "sqrt" as op):
+                raise NotDerived(f"`{op}` stands in an expression of the program")
             case Apply(op, arguments):
                 codes = tuple(self.resolved(argument) for argument in arguments)
                 values = [code.value for code in codes if isinstance(code, Literal)]
@@ -559,6 +559,40 @@ class _Compiler:
         if value.denominator != 1:
             raise NotDerived(f"an integer is expected, not {value}")
         return value.numerator
+
+    def law(self, name: str, parameter: Expr) -> tuple[Family, Fraction]:
+        """The family of a noise and its rate, or its variance in multiples of 1/eps², or of 1."""
+        if name != "Gauss":
+            family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
+            return family, self.rate(parameter)
+        if self.at is not None:
+            raise NotDerived("a program with Gaussian noise is read at one eps")
+        variance, power = self._square(parameter)
+        if variance <= 0 or power not in (0, -2):
+            raise NotDerived("a deviation is no positive multiple of 1 or of 1/eps")
+        return Family.NORMAL if power else Family.FIXED_NORMAL, variance
+
+    def _square(self, expr: Expr) -> tuple[Fraction, int]:
+        """The c and n of its square c·eps^n; of what is negative -1 and 0."""
+        match expr:
+            case Apply("sqrt", (inner,)):
+                return self._monomial(inner)
+            case Apply("*" | "/" as op, (first, second)) if any(map(_has_roots, expr.arguments)):
+                (c, n), (d, k) = self._square(first), self._square(second)
+                if min(c, d) <= 0:
+                    return Fraction(-1), 0
+                return (c * d, n + k) if op == "*" else (c / d, n - k)
+            case _:
+                c, n = self._monomial(expr)
+                return (c * c, 2 * n) if c > 0 else (Fraction(-1), 0)
+
+    def _monomial(self, expr: Expr) -> tuple[Fraction, int]:
+        """The c and n of c·eps^n."""
+        parts = self.weight(expr)
+        if any(len(part) != 1 or next(iter(part))[1] for part in parts):
+            raise NotDerived("a deviation is no power of eps")
+        ((above, c),), ((below, d),) = (part.items() for part in parts)
+        return c / d, above[0] - below[0]
 
     def rate(self, expr: Expr) -> Fraction:
         """The a > 0 of a rate a·eps."""
@@ -615,6 +649,10 @@ class _Compiler:
 
     def _sum(self, left: Closed, right: Closed) -> Closed:
         return reduced(add_closed(left, right, self.budget, "program"))
+
+
+def _has_roots(expr: Expr) -> bool:
+    return isinstance(expr, Apply) and (expr.op == "sqrt" or any(map(_has_roots, expr.arguments)))
 
 
 def _has_powers_of_e(expr: Expr) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.claims import Claim, Least, Terms, mentions, never_grows, same_least
+from dipc.verifier.claims import Beta, Claim, Terms, mentions, never_grows, same_beta
+from dipc.verifier.functions import ONE
 from dipc.verifier.obligations import VERDICTS, Context, Decided, index, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Budget, Rejected, items, optional_text, pair, rational, record, text
@@ -172,7 +173,7 @@ class Rows:
             raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
         probability = row["probability"]
         if probability is not None:
-            value = self.context.probabilities[index(probability, self.context.probabilities, step)]
+            value = self.context.values[index(probability, self.context.values, step)]
             self.theorem.check(cells["input"], cells["output"], gamma, value, step)
         reason = optional_text(row.get("reason"), step)
         if (reason is not None) != (verdict == "undecided"):
@@ -192,7 +193,7 @@ class Rows:
         if decided.beta != beta:
             raise Rejected(step, "its obligation is about another beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.
-        of_nothing = verdict == "accurate" and not self.context.probabilities[decided.probability][0]
+        of_nothing = verdict == "accurate" and self.context.values[decided.probability] == ({}, ONE)
         if decided.probability != probability and not of_nothing:
             raise Rejected(step, "its obligation is about another probability")
         if verdict != decided.verdict:
@@ -231,9 +232,9 @@ class Rows:
         self._require_same(terms[2], beta, budget, step)
         self._equal.add(key)
 
-    def _require_same(self, claimed: Least | None, beta: int, budget: Budget, step: str) -> None:
+    def _require_same(self, claimed: Beta | None, beta: int, budget: Budget, step: str) -> None:
         """That a stated beta is the one that is claimed."""
         stated = self.context.betas[beta]
         # Without a stated beta nothing is certified, so there is nothing to compare.
-        if stated is not None and (claimed is None or not same_least(stated, claimed, budget, step)):
+        if stated is not None and (claimed is None or not same_beta(stated, claimed, budget, step)):
             raise Rejected(step, "its beta is not what is claimed")

@@ -121,6 +121,8 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
         )
         # Whole noises stay where they are.
         noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
+        if any(run.laws[i][0].is_normal for i in noises):
+            raise NotDerived("shifts of Gaussian noise have no finite cost")
         rates = {i: run.laws[i][1] for i in noises if run.laws[i][0] is not Family.DISCRETE_LAPLACE}
         growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
         found.append(AlignedExit(slacks, outputs, rates, growing))

@@ -128,7 +128,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """`target <- Lap(rate, mean)`, `DLap(rate, mean)` or `Expo(rate)`."""
+    """`target <- Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, or `Gauss(deviation, mean)`."""
 
     target: Name | Element
     law: str
@@ -258,7 +258,7 @@ _SPELLINGS = {
     "ε": "eps",
 }
 _TYPES = ("bool", "int", "real")
-_DRAWN = ("Lap", "DLap", "Expo", "Exp", "choose")
+_DRAWN = ("Lap", "DLap", "Expo", "Gauss", "Exp", "choose")
 _DECLARED = ("program", "const", "domain", "input", "output", "var", "claim", "ideal")
 _CONTROL = ("if", "then", "else", "end", "while", "for", "in", "do", "exit")
 _KEYWORDS = frozenset((*_TYPES, *_DRAWN, *_DECLARED, *_CONTROL, "eps", "true", "false", "and", "or", "not"))
@@ -696,7 +696,7 @@ class _Reader:
                 if self._take("("):
                     arguments = self._separated(self.expression)
                     self._expect(")")
-                    if token.text not in ("min", "max", "abs", "exp"):
+                    if token.text not in ("min", "max", "abs", "exp", "sqrt", "erfc"):
                         raise NotDerived(f"there is no function `{token.text[:40]}`, line {token.line}")
                     return Apply(token.text, arguments)
                 return Name(token.text)

@@ -1,0 +1,822 @@
+"""Probabilities of events over normal noises: there is no closed form, so they are sums over nodes with proved errors.
+
+With X = eps·N, or X = N where the deviation does not depend on eps, each noise is normal with a fixed variance, and
+eps occurs in the half-spaces Σ c·X + d·eps >= 0 alone. A *star* is an event in which leaves L are compared with one
+center t:
+
+    P(eps) = ∫ φ_v0(t)·Π_i p_i(t, eps) dt,   p = Φ(x), or Φ(x) + Φ(x') - 1,   x = (a·t + d·eps)/√v.
+
+Without a center there is one leaf, and P is its p. FORMAT.md states and proves the four lemmas that this rests on: the
+trapezoid rule (N1), its Taylor polynomials (N2), Φ in fixed point (N3) and the tails (N4).
+
+Everything is computed with integers that stand for multiples of 2^-bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, isqrt, prod
+from operator import mul
+from typing import Any
+
+from dipc.verifier.functions import (
+    ONE,
+    Closed,
+    Ring,
+    add,
+    add_closed,
+    constant,
+    equal_closed,
+    read_closed,
+    times,
+)
+from dipc.verifier.noise import Family
+from dipc.verifier.reading import Budget, NotDerived, Rejected, items, natural, pair, rational, record, triple
+from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positive_on_unit
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+_STEP = "normal noise"
+
+#: The most nodes on each side of one integral, of leaves, of terms of a series, and bits of an error.
+MOST_NODES, MOST_LEAVES, MOST_TERMS, MOST_BITS = 5_000, 500, 200, 2_000
+
+#: Bits of numbers beyond those of the errors.
+_GUARD = 64
+
+#: A series is not worked out where its argument moves farther.
+_MOST_SLOPE = 6
+
+#: The disks of Cauchy's estimate have 2, 4, ... times the radius of the cell.
+_DISKS = (1, 2, 3, 4, 5)
+
+# === stars =====================================================================================
+
+#: (a, d) of a bound a·t + d·eps.
+Line = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Leaf:
+    """L of this variance, L + a·t + d·eps >= 0 for the first line, and L <= a·t + d·eps for the second, where there are
+    two."""
+
+    variance: Fraction
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Star:
+    """Leaves, with how often each occurs, around a center of this variance; the variance 0 and one leaf for none. It is
+    `fixed` where the deviations do not depend on eps: then 1 stands in the place of eps."""
+
+    variance: Fraction
+    leaves: tuple[tuple[Leaf, int], ...]
+    fixed: bool
+
+    @property
+    def doubled(self) -> int:
+        """The number of leaves with two bounds: a factor of 2 for each in every bound at complex eps."""
+        return sum(count for leaf, count in self.leaves if len(leaf.lines) > 1)
+
+    @property
+    def curvature(self) -> Fraction:
+        """1/v0 + Σ a²/v."""
+        return 1 / self.variance + sum((n * _greatest(leaf, 0) / leaf.variance for leaf, n in self.leaves), _ZERO)
+
+    @property
+    def spread(self) -> Fraction:
+        """Σ d²/v; 0 where eps is not in it."""
+        if self.fixed:
+            return _ZERO
+        return sum((n * _greatest(leaf, 1) / leaf.variance for leaf, n in self.leaves), _ZERO)
+
+    def drift(self, accuracy: int) -> Fraction:
+        """At least 2π·D1/(h·V), with D1 = Σ |a·d|/v and the step h: what an error grows with at complex eps."""
+        total = _ZERO
+        for leaf, count in self.leaves if not self.fixed else ():
+            a, d = (max(abs(line[place]) for line in leaf.lines) for place in (0, 1))
+            total += count * a * d / leaf.variance
+        return total * Fraction(629, 100) / (rule(self, accuracy)[0] * self.curvature) if total else _ZERO
+
+    @property
+    def at_zero(self) -> Fraction | None:
+        """The limit at eps = 0, where it is known as a rational: by symmetry."""
+        if self.fixed:
+            return None
+        if any(len(leaf.lines) > 1 for leaf, _ in self.leaves):
+            return None if self.variance else _ZERO
+        if not self.variance:
+            return Fraction(1, 2)
+        signs = [leaf.lines[0][0] > 0 for leaf, count in self.leaves for _ in range(count)]
+        if len(signs) == 1:
+            return Fraction(1, 2)
+        if any(leaf.variance != leaf.lines[0][0] ** 2 * self.variance for leaf, _ in self.leaves):
+            return None
+        # All orders of as many equal values are as probable; the center has its place, whoever is below it.
+        return Fraction(1, (len(signs) + 1) * comb(len(signs), sum(signs)))
+
+    @property
+    def tails(self) -> list[Fraction] | None:
+        """The r of e^{-r·eps²}/2 that the half-spaces fail with at most, each; None where one has no positive slack."""
+        if self.fixed:
+            return None
+        result: list[Fraction] = []
+        for leaf, count in self.leaves:
+            for a, d in leaf.lines:
+                if d <= 0:
+                    return None
+                result += [d * d / (2 * (leaf.variance + a * a * self.variance))] * count
+        return result
+
+
+def _greatest(leaf: Leaf, place: int) -> Fraction:
+    return max(line[place] ** 2 for line in leaf.lines)
+
+
+#: The coefficients of a half-space by noise, and its constant.
+Row = tuple[tuple[tuple[int, int], ...], Fraction]
+
+#: Laws and half-spaces of noises that hang together.
+Hanging = tuple[tuple[tuple[Family, Fraction], ...], tuple[Row, ...]]
+
+
+def star_of(hanging: Hanging) -> Star:
+    """The star that an event over normal noises is. Raises NotDerived for others."""
+    laws, rows = hanging
+    families = {family for family, _ in laws}
+    if not all(family.is_normal for family in families):
+        raise NotDerived("Gaussian noise is compared with other noise")
+    if len(families) > 1:
+        raise NotDerived("Gaussian noise with and without eps in its deviation is compared")
+    fixed = families == {Family.FIXED_NORMAL}
+    variances, merged = _merged(laws, rows)
+    if len(variances) == 1:
+        leaf = _leaf(variances[0], [(_ZERO, row[0], d) for row, d in merged])
+        if leaf is None:
+            raise NotDerived("half-spaces over Gaussian noise contradict each other")
+        return Star(_ZERO, ((leaf, 1),), fixed)
+    stars = [found for i in range(len(variances)) if (found := _around(i, variances, merged, fixed)) is not None]
+    if not stars:
+        raise NotDerived("comparisons of Gaussian noises do not have one of them in common, or bound one twice")
+    return min(stars)
+
+
+def _merged(
+    laws: Sequence[tuple[Family, Fraction]], rows: Sequence[Row]
+) -> tuple[list[Fraction], list[tuple[dict[int, Fraction], Fraction]]]:
+    """Independent values by their variances, and half-spaces over them: noises whose columns are proportional are one
+    value, as sums of normal noises are normal."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for place, (form, _) in enumerate(rows):
+        for i, c in form:
+            columns.setdefault(i, []).append((place, c))
+    values: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
+    signs: list[int] = []
+    for i, column in sorted(columns.items()):
+        first = column[0][1]
+        key = tuple((place, Fraction(c) / first) for place, c in column)
+        if key not in values:
+            signs.append(1 if first > 0 else -1)
+        values[key] = values.get(key, _ZERO) + laws[i][1] * first**2
+    merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]
+    for number, (direction, sign) in enumerate(zip(values, signs, strict=True)):
+        for place, ratio in direction:
+            merged[place][0][number] = sign * ratio
+    return list(values.values()), merged
+
+
+def _around(
+    center: int, variances: Sequence[Fraction], rows: Sequence[tuple[Mapping[int, Fraction], Fraction]], fixed: bool
+) -> Star | None:
+    """The star with this center; None where the half-spaces are none."""
+    bounds: dict[int, list[tuple[Fraction, Fraction, Fraction]]] = {}
+    for row, d in rows:
+        others = row.keys() - {center}
+        if len(others) != 1:
+            return None
+        (place,) = others
+        bounds.setdefault(place, []).append((row.get(center, _ZERO), row[place], d))
+    leaves: dict[Leaf, int] = {}
+    for place, each in bounds.items():
+        leaf = _leaf(variances[place], each)
+        if leaf is None:
+            return None
+        leaves[leaf] = leaves.get(leaf, 0) + 1
+    # -t has the law of t.
+    mirrored = {
+        _ordered(leaf.variance, tuple((-a if a else a, d) for a, d in leaf.lines)): n for leaf, n in leaves.items()
+    }
+    found = min(tuple(sorted(each.items())) for each in (leaves, mirrored))
+    # In the multiple of t in which the greatest |d| is 1.
+    size = max(abs(d) for leaf, _ in found for _, d in leaf.lines) or _ONE
+    scaled = [
+        (Leaf(leaf.variance / size**2, tuple((a, d / size) for a, d in leaf.lines)), count) for leaf, count in found
+    ]
+    return Star(variances[center] / size**2, tuple(sorted(scaled)), fixed)
+
+
+def _leaf(variance: Fraction, bounds: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Leaf | None:
+    """The leaf with b·L + a·t + d·eps >= 0 for each (a, b, d); None where two such differ in more than d."""
+    nearest: dict[bool, Line] = {}
+    for a, b, d in bounds:
+        line = a / abs(b), d / abs(b)
+        known = nearest.get(b > 0, line)
+        if known[0] != line[0]:
+            return None
+        nearest[b > 0] = min(known, line)
+    if len(nearest) > 1:
+        # Half-spaces of which none has room would be no probability of this form.
+        (a, d), (b, e) = nearest[True], nearest[False]
+        if a + b or d + e <= 0:
+            return None
+    # -L has the law of L.
+    return _ordered(variance, tuple(nearest.values()))
+
+
+def _ordered(variance: Fraction, lines: tuple[Line, ...]) -> Leaf:
+    """The leaf in the multiple in which its first number is 1 or -1."""
+    first = min(lines)
+    size = abs(first[0] or first[1])
+    if not size:
+        return Leaf(variance, tuple(sorted(lines)))
+    return Leaf(variance / size**2, tuple(sorted((a / size, d / size) for a, d in lines)))
+
+
+# === sums ======================================================================================
+
+#: Independent stars, sorted.
+Stars = tuple[Star, ...]
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """Σ weight·Π Pr[star]: a probability that is known by enclosures, or a bound of one."""
+
+    terms: Mapping[Stars, Closed]
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms))
+
+    def equals(self, other: Enclosed, budget: Budget, step: str) -> bool:
+        """Whether all weights are the same, term by term."""
+        return self.terms.keys() == other.terms.keys() and all(
+            equal_closed(weight, other.terms[stars], budget, step) for stars, weight in self.terms.items()
+        )
+
+
+#: What a probability is known by.
+Probability = Closed | Enclosed
+
+
+class Sum:
+    """A sum of weights times stars on the way."""
+
+    def __init__(self, terms: Mapping[Stars, Closed] | None = None) -> None:
+        self._terms: dict[Stars, Closed] = dict(terms or {})
+
+    def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
+        """One more summand; without a center Pr[L within two bounds] is the sum of those for each, less 1."""
+        for place, star in enumerate(stars):
+            leaf, _ = star.leaves[0]
+            if not star.variance and len(leaf.lines) > 1:
+                rest = (*stars[:place], *stars[place + 1 :])
+                for line in leaf.lines:
+                    one = replace(star, leaves=((_ordered(leaf.variance, (line,)), 1),))
+                    self.add(tuple(sorted((*rest, one))), weight, budget)
+                self.add(rest, (times(weight[0], -1), weight[1]), budget)
+                return
+        known = self._terms.get(stars)
+        self._terms[stars] = weight if known is None else add_closed(known, weight, budget, _STEP)
+
+    def include(self, other: Probability, budget: Budget) -> None:
+        """All of another sum."""
+        for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
+            self.add(stars, weight, budget)
+
+    def opposite(self, budget: Budget) -> Sum:
+        """1 less the sum."""
+        result = Sum({stars: (times(above, -1), below) for stars, (above, below) in self._terms.items()})
+        result.add((), (ONE, ONE), budget)
+        return result
+
+    @property
+    def value(self) -> Probability:
+        """The sum; a closed form where it has no stars."""
+        terms = {stars: weight for stars, weight in self._terms.items() if weight[0]}
+        if terms.keys() <= {()}:
+            return terms.get((), ({}, ONE))
+        return Enclosed(terms)
+
+
+def read_enclosed(value: object, step: str) -> Enclosed:
+    """Of a certificate. Raises Rejected."""
+    terms: dict[Stars, Closed] = {}
+    for item in items(value, step, 10_000):
+        weight, factors = pair(item, step)
+        stars = tuple(_read_star(star, step) for star in items(factors, step, 100))
+        if stars in terms or list(stars) != sorted(stars):
+            raise Rejected(step, "its summands are not those of different stars, in their order")
+        terms[stars] = read_closed(weight, step)
+        if not terms[stars][0]:
+            raise Rejected(step, "a weight is 0")
+        if terms[stars][1] != ONE:
+            raise Rejected(step, "a weight has a denominator")
+    if terms.keys() <= {()}:
+        raise Rejected(step, "it has no star")
+    return Enclosed(terms)
+
+
+def enclosed_data(value: Enclosed) -> list[Any]:
+    """The same, as it is written."""
+    return [
+        [[[k, str(q), str(c)] for (k, q), c in sorted(above.items())], [_star_data(star) for star in stars]]
+        for stars, (above, _) in sorted(value.terms.items(), key=lambda term: term[0])
+    ]
+
+
+def _star_data(star: Star) -> dict[str, Any]:
+    leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
+    return {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
+
+
+def _read_star(value: object, step: str) -> Star:
+    entry = record(value, step, ("center", "leaves", "fixed"))
+    leaves: list[tuple[Leaf, int]] = []
+    for item in items(entry["leaves"], step, MOST_LEAVES):
+        parts = triple(item, step)
+        ends = [pair(line, step) for line in items(parts[2], step, 2)]
+        lines = [(rational(a, step), rational(d, step)) for a, d in ends]
+        leaf = Leaf(rational(parts[1], step), tuple(lines))
+        count = natural(parts[0], step, MOST_LEAVES)
+        if leaf.variance <= 0 or not count or not lines:
+            raise Rejected(step, "a leaf has a positive variance, and a bound")
+        leaves.append((leaf, count))
+    star = Star(rational(entry["center"], step), tuple(leaves), entry["fixed"] is True)
+    if type(entry["fixed"]) is not bool or star.variance < 0 or not leaves:
+        raise Rejected(step, "it is no star")
+    if not star.variance and (len(leaves) > 1 or leaves[0][1] > 1 or any(a for a, _ in leaves[0][0].lines)):
+        raise Rejected(step, "without a center it has one leaf, which is compared with none")
+    return star
+
+
+# === fixed point ===============================================================================
+
+
+@lru_cache(maxsize=256)
+def _pi(bits: int) -> Pair:
+    """π, by Machin's formula."""
+    work = bits + 16
+
+    def arctangent(n: int) -> Pair:
+        """Of 1/n: the series alternates and decreases."""
+        total, term, k = 0, (1 << work) // n, 1
+        count = 0
+        while term:
+            total += (term // k) * (-1 if count % 2 else 1)
+            term //= n * n
+            k, count = k + 2, count + 1
+        return total - 2 * count - 2, total + 2 * count + 2
+
+    (a, b), (c, d) = arctangent(5), arctangent(239)
+    return (16 * a - 4 * d) >> 16, -(-(16 * b - 4 * c) >> 16)
+
+
+def _root(x: Fraction, bits: int) -> Pair:
+    """√x for x >= 0, a unit wide; exact where it is one unit's multiple."""
+    whole, rest = divmod(x.numerator << 2 * bits, x.denominator)
+    low = isqrt(whole)
+    return low, low + (bool(rest) or low * low != whole)
+
+
+@lru_cache(maxsize=256)
+def _peak(bits: int) -> Pair:
+    """1/√(2π)."""
+    low, high = _pi(bits + 8)
+    one = 1 << 2 * (bits + 8)
+    return _root(Fraction(one // (2 * high), 1 << bits + 8), bits)[0], _root(
+        Fraction(-(-one // (2 * low)), 1 << bits + 8), bits
+    )[1]
+
+
+def _density(x: int, bits: int) -> tuple[Pair, int]:
+    """φ at x·2^-bits, in so many bits: as many more as it is small."""
+    square = Fraction(x * x, 1 << 2 * bits + 1)
+    fine = bits + growth_bits(square) // 32 * 32 + 32
+    low, high = exp_minus(square, fine)
+    least, most = _peak(fine)
+    return (low * least >> fine, -(-high * most >> fine)), fine
+
+
+def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
+    """Φ at x·2^-bits: 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign."""
+    size = abs(x)
+    square_low, square_high = size * size >> bits, -(-size * size >> bits)
+    low = high = low_term = high_term = size
+    n = 1
+    # Where x² < (n + 2)/2 each term is at most half of the one before.
+    while high_term > 1 or square_high * 2 > (n + 2) << bits:
+        n += 2
+        low_term = (low_term * square_low >> bits) // n
+        high_term = -(-high_term * square_high // (n << bits))
+        low, high = low + low_term, high + high_term
+    high += 2 * high_term
+    low, high = low * density[0] >> fine, -(-high * density[1] >> fine)
+    half = 1 << bits - 1
+    low, high = half + low, min(half + high, 2 * half)
+    return (low, high) if x >= 0 else (2 * half - high, 2 * half - low)
+
+
+# === series ====================================================================================
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A polynomial in u: the true coefficients differ from these by at most `error`, their differences added up."""
+
+    coefficients: list[int]
+    error: int
+
+    @property
+    def size(self) -> int:
+        """Σ |coefficient|."""
+        return sum(map(abs, self.coefficients))
+
+
+class NotShown(Exception):
+    """Numbers of this precision do not show it."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """eps = middle + radius·u for -1 <= u <= 1: series have so many `terms`, numbers are multiples of 2^-bits, and
+    integrals are wrong by at most 2^-accuracy."""
+
+    middle: Fraction
+    radius: Fraction
+    terms: int
+    accuracy: int
+    budget: Budget
+
+    @property
+    def bits(self) -> int:
+        return self.accuracy + _GUARD
+
+    # --- arithmetic ---------------------------------------------------------------------------
+
+    def constant(self, ends: Pair) -> Series:
+        """A number."""
+        return Series([ends[0]] + [0] * (self.terms - 1), ends[1] - ends[0])
+
+    def plus(self, left: Series, right: Series) -> Series:
+        return Series(
+            [a + b for a, b in zip(left.coefficients, right.coefficients, strict=True)], left.error + right.error
+        )
+
+    def times(self, left: Series, right: Series) -> Series:
+        self.budget.spend(self.terms * self.terms // 16 + 8, _STEP, self.bits)
+        mine, theirs = left.coefficients, right.coefficients[::-1]
+        last, bits = self.terms, self.bits
+        product = [sum(map(mul, mine[: k + 1], theirs[last - 1 - k :])) >> bits for k in range(last)]
+        error = left.size * right.error + left.error * right.size + left.error * right.error
+        return Series(product, (error >> bits) + 1 + self.terms)
+
+    def power(self, base: Series, count: int) -> Series:
+        result = None
+        while count:
+            if count % 2:
+                result = base if result is None else self.times(result, base)
+            count //= 2
+            base = self.times(base, base) if count else base
+        assert result is not None, "the count is positive"
+        return result
+
+    def ring(self, function: Ring) -> Series:
+        """An exponential polynomial."""
+        total = Series([0] * self.terms, 0)
+        one = 1 << self.bits
+        line = [self.middle, self.radius][: self.terms]
+        eps = Series([int(c * one) for c in line] + [0] * (self.terms - len(line)), 2)
+        for (k, q), c in function.items():
+            term = self._exponential(q)
+            if k:
+                term = self.times(term, self.power(eps, k))
+            scaled = [c.numerator * each // c.denominator for each in term.coefficients]
+            total = self.plus(total, Series(scaled, int(abs(c) * term.error) + 1 + self.terms))
+        return total
+
+    def _exponential(self, q: Fraction) -> Series:
+        """e^{q·eps}, the coefficients e^{q·middle}·(q·radius)^k/k!."""
+        bits, at, slope = self.bits, abs(q) * self.middle, q * self.radius
+        if growth_bits(at) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
+            raise NotShown
+        low, high = exp_minus(at, bits + 2 * growth_bits(at))
+        if q > 0:
+            shift = 2 * bits + 2 * growth_bits(at)
+            low, high = (1 << shift) // high, -(-(1 << shift) // low)
+        else:
+            low, high = low >> 2 * growth_bits(at), -(-high >> 2 * growth_bits(at))
+        self.budget.spend(4 * self.terms, _STEP, bits)
+        coefficients, above, below = [], 1, 1
+        for k in range(self.terms):
+            coefficients.append(low * above // below)
+            above, below = above * slope.numerator, below * slope.denominator * (k + 1)
+        return Series(coefficients, (high - low << growth_bits(abs(slope))) + self.terms)
+
+    # --- integrals ----------------------------------------------------------------------------
+
+    def star(self, star: Star) -> Series:
+        """The trapezoid sum of a star as a function of eps, its first coefficients; without a center the probability
+        itself."""
+        if star.fixed:
+            found = replace(self, middle=_ONE, radius=_ZERO, terms=1).star(replace(star, fixed=False))
+            return Series(found.coefficients + [0] * (self.terms - 1), found.error)
+        if not star.variance:
+            return self._leaf(star.leaves[0][0], _ZERO)
+        step, nodes = rule(star, self.accuracy)
+        bits = self.bits
+        total = Series([0] * self.terms, 0)
+        scale = _root(step * step / star.variance, bits + 8)
+        peak = _peak(bits + 8)
+        for k in range(-nodes, nodes + 1):
+            self.budget.spend(50, _STEP, bits)
+            low, high = exp_minus((k * step) ** 2 / (2 * star.variance), bits + 8)
+            weight = self.constant(
+                (
+                    low * scale[0] * peak[0] >> 3 * bits + 24 - bits,
+                    -(-high * scale[1] * peak[1] >> 3 * bits + 24 - bits),
+                )
+            )
+            for leaf, count in star.leaves:
+                weight = self.times(weight, self.power(self._leaf(leaf, k * step), count))
+            total = self.plus(total, weight)
+        return total
+
+    def _leaf(self, leaf: Leaf, t: Fraction) -> Series:
+        """Φ(x), or Φ(x) + Φ(x') - 1."""
+        total = None
+        for a, d in leaf.lines:
+            found = self._normal(a * t + d * self.middle, d * self.radius, leaf.variance)
+            total = (
+                found if total is None else self.plus(self.plus(total, found), self.constant((-1 << self.bits,) * 2))
+            )
+        assert total is not None, "a leaf has a bound"
+        return total
+
+    def _normal(self, at: Fraction, slope: Fraction, variance: Fraction) -> Series:
+        """Φ((at + slope·u)/√variance)."""
+        bits = self.bits
+        low, high = _root(1 / variance, bits + 8)
+        x, s = (number.numerator * low // (number.denominator << 8) for number in (at, slope))
+        # How far both are from the numbers meant.
+        off = 2 + int((abs(at) + abs(slope)) * (high - low) / 256) + 1
+        size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
+        self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), _STEP, bits)
+        if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
+            return Series([(1 << bits) if x > 0 else 0] + [0] * (self.terms - 1), 1)
+        if size > _MOST_SLOPE:
+            raise NotShown
+        density, fine = _density(x, bits)
+        value = _distribution(x, density, fine, bits)
+        density = density[0] >> fine - bits, -(-density[1] >> fine - bits)
+        coefficients, error = [value[0]], value[1] - value[0]
+        product, square = x * s >> bits, s * s >> bits
+        # φ is Σ g_n·u^n, with (n + 1)·g_(n+1) = -(x·s·g_n + s²·g_(n-1)); each wrong by as much as is in `wrong`.
+        before, now = 0, density[0]
+        wrong_before, wrong = 0, density[1] - density[0]
+        for n in range(1, self.terms):
+            coefficients.append(s * now // (n << bits))
+            error += (abs(s) * wrong >> bits) // n + 2
+            before, now, wrong_before, wrong = (
+                now,
+                -(product * now + square * before >> bits) // n,
+                wrong,
+                ((abs(product) + 1) * wrong + (square + 1) * wrong_before + abs(now) + abs(before) >> bits) // n + 4,
+            )
+        return Series(coefficients, error + (2 * off << growth_bits(size * size)))
+
+    # --- what has to be positive --------------------------------------------------------------
+
+    def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
+        """The sum with trapezoid sums for integrals, and how far it is from the true one at most."""
+        result = Series([0] * self.terms, 0)
+        away = _ZERO
+        for stars, (weight, below) in total.terms.items():
+            if below != ONE:
+                raise NotShown
+            product = self.ring(weight)
+            for star in stars:
+                product = self.times(product, self.star(star))
+            result = self.plus(result, product)
+            integrals = sum(1 for star in stars if star.variance)
+            away += majorant(weight, self.middle, self.radius) * 2 * integrals / (1 << self.accuracy)
+        return result, away
+
+    def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+        """Ratios, a bound of the sum with trapezoid sums on the disk that is so many times larger, and of how far it is
+        there from the true one."""
+        for larger in _DISKS:
+            ratio = Fraction(1, 1 << larger)
+            disk = self.radius / ratio
+            most = away = _ZERO
+            for stars, (weight, _) in total.terms.items():
+                # Each star is at most 2·2^doubled·e^{ν²·D2/2} there.
+                grown = sum((star.spread for star in stars), _ZERO) * disk * disk / 2
+                turned = [star.drift(self.accuracy) * disk for star in stars if star.variance]
+                if grown + max(turned, default=_ZERO) > 2_000:
+                    break
+                twice = sum(1 + star.doubled for star in stars) + growth_bits(grown)
+                size = majorant(weight, self.middle, disk) * (1 << twice)
+                most += size
+                away += sum((size * (1 << growth_bits(turn)) for turn in turned), _ZERO) / (1 << self.accuracy)
+            else:
+                yield ratio, most, away
+
+    def is_positive(self, total: Enclosed) -> bool:
+        """Whether the sum is shown to be positive on all of the cell."""
+        try:
+            outside = _ZERO
+            if self.radius:
+                found = [most * ratio**self.terms / (1 - ratio) for ratio, most, _ in self.disks(total)]
+                outside = min(found, default=_ONE)
+            if outside >= 1:
+                return False
+            polynomial, away = self.polynomial(total)
+        except (NotShown, NotDerived):
+            return False
+        wrong = polynomial.error + int((away + outside) * (1 << self.bits)) + 1
+        upward = [polynomial.coefficients[0] - wrong, *polynomial.coefficients[1:]]
+        downward = [-c if k % 2 else c for k, c in enumerate(upward)]
+        return all(positive_on_unit(each, self.budget, _STEP) for each in (upward, downward))
+
+    def is_positive_from_zero(self, total: Enclosed) -> bool:
+        """The same for a sum that is 0 at 0, on (0, radius], by lemma N2 around 0."""
+        around = replace(self, middle=_ZERO, radius=self.middle + self.radius)
+        try:
+            found = [
+                (most * ratio**self.terms + 2 * away * ratio) / (1 - ratio) for ratio, most, away in around.disks(total)
+            ]
+            outside = min(found, default=_ONE)
+            if outside >= 1:
+                return False
+            polynomial, _ = around.polynomial(total)
+        except (NotShown, NotDerived):
+            return False
+        wrong = polynomial.error + int(outside * (1 << self.bits)) + 1
+        # Divided by u: its own value at 0 is that of the errors.
+        _, first, *rest = polynomial.coefficients
+        return positive_on_unit([first - wrong, *rest], self.budget, _STEP)
+
+    def enclosure(self, total: Enclosed) -> tuple[Fraction, Fraction]:
+        """Around the sum at the middle."""
+        try:
+            polynomial, away = replace(self, radius=_ZERO, terms=1).polynomial(total)
+        except (NotShown, NotDerived):
+            raise Rejected(_STEP, "its numbers are too large") from None
+        off = Fraction(polynomial.error, 1 << self.bits) + away
+        middle = Fraction(polynomial.coefficients[0], 1 << self.bits)
+        return middle - off, middle + off
+
+
+def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
+    """At least the absolute value of an exponential polynomial on the disk."""
+    total, far = _ZERO, middle + radius
+    for (k, q), c in function.items():
+        most = max(q * (middle - radius), q * far)
+        if most > 2_000:
+            raise NotShown
+        size = Fraction(1 << growth_bits(most)) if most > 0 else Fraction(1, 1 << decay_bits(-most))
+        total += abs(c) * far**k * size
+    return total
+
+
+def rule(star: Star, accuracy: int) -> tuple[Fraction, int]:
+    """The step and the number of nodes on each side of a trapezoid sum that is wrong by at most 2^-accuracy for every
+    eps > 0, by lemma N1. Raises Exhausted, NotDerived for too many nodes."""
+    variance, curvature = star.variance, star.curvature
+    # e^-wanted is less than 2^-(accuracy + doubled + 3).
+    wanted = Fraction(7, 10) * (accuracy + star.doubled + 4)
+    # 2π² > 19.73.
+    step = Fraction(isqrt(int((1 << 40) * Fraction(1973, 100) / (curvature * wanted))), 1 << 20)
+    if not step:
+        raise NotDerived("deviations of Gaussian noise are too different")
+    # Not more than √(6·v0), so that the sum of the densities is at most 2.
+    step = min(step, Fraction(isqrt(int((1 << 40) * 6 * variance)), 1 << 20))
+    nodes = isqrt(int(2 * variance * wanted / step**2)) + 1
+    if nodes > MOST_NODES:
+        raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_NODES} nodes on each side")
+    folded = decay_bits(Fraction(1973, 100) / (step**2 * curvature))
+    cut = decay_bits((nodes * step) ** 2 / (2 * variance))
+    # 2F·x/(1 - x) with x <= 1/2, and F·e^{-(nh)²/(2·v0)}.
+    if min(folded - 2, cut) < accuracy + star.doubled + 1 or step**2 > 6 * variance:
+        raise NotDerived("a step for an integral over Gaussian noise is not found")
+    return step, nodes
+
+
+# === proofs ====================================================================================
+
+
+def is_number(total: Enclosed) -> bool:
+    """Whether all of it is the same for every eps."""
+    return all(weight[0].keys() <= {(0, _ZERO)} for weight in total.terms.values()) and all(
+        star.fixed for stars in total.terms for star in stars
+    )
+
+
+def at_zero(total: Enclosed) -> Fraction | None:
+    """The limit of the sum at 0, where it is known as a rational."""
+    result = _ZERO
+    for stars, (weight, below) in total.terms.items():
+        known = [star.at_zero for star in stars]
+        if None in known or below != ONE:
+            return None
+        result += sum((c for (k, _), c in weight.items() if not k), _ZERO) * prod(each or _ZERO for each in known)
+    return result
+
+
+def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:
+    """Whether the sum is seen to be positive on [start, inf), by lemma N4: a product of stars with a positive weight is
+    at least 1 less the tails of all its half-spaces, one half-space with a negative weight is 1 less its tail."""
+    plain: Ring = {}
+    tails: dict[Fraction, Ring] = {}
+    for stars, (weight, below) in total.terms.items():
+        signs = {c > 0 for c in weight.values()}
+        rates = [star.tails for star in stars]
+        if below != ONE or (stars and len(signs) > 1):
+            return False
+        exact = len(stars) == 1 and not stars[0].variance
+        if None in rates and signs == {True}:
+            continue  # it is at least 0
+        plain = add(plain, weight)
+        if not stars or (signs == {False} and (None in rates or not exact)):
+            continue  # it is at most 1
+        for rate in (r for each in rates for r in each or ()):
+            tails[rate] = add(tails.get(rate, {}), times(weight, -1))
+    if all(c > 0 for c in plain.values()) and _normal_tails_are_positive(tails, start, budget):
+        return True
+    for rate, weight in tails.items():
+        # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps).
+        plain = add(plain, {(k, q - rate * start): c / 2 for (k, q), c in weight.items() if c < 0})
+    return positive_from(plain, start, budget)
+
+
+def _normal_tails_are_positive(tails: Mapping[Fraction, Ring], start: Fraction, budget: Budget) -> bool:
+    """Whether Σ c·erfc(√r·eps)/2 is seen to be positive on [start, inf), for numbers c."""
+    numbers = {r: c[0, _ZERO] for r, c in tails.items() if c}
+    if start <= 0 or any(c and c.keys() != {(0, _ZERO)} for c in tails.values()):
+        return False
+    least = min((r for r, c in numbers.items()), default=None)
+    if least is None or numbers[least] <= 0:
+        return False
+    bits = 64
+    budget.spend(20 * len(numbers), _STEP, bits)
+    # All of it times eps·e^(least·eps²), in units of 2^-bits: √π < 2.
+    edge = least * start * start
+    high = _root(edge, bits)[1] + _root(edge + 2, bits)[1]
+    left = numbers[least] * start / 2 * (1 << 2 * bits) / high
+    for rate, c in numbers.items():
+        if c < 0:
+            excess = (rate - least) * start * start
+            if 2 * excess < 1:
+                return False
+            left += c * start * exp_minus(excess, bits)[1] / 2
+    return left > 0
+
+
+def positive_from(function: Ring, start: Fraction, budget: Budget) -> bool:
+    """Whether it is seen to be positive on [start, inf): what falls slowest is positive there, and greater at the start
+    than all negative terms together, each of which falls faster from there on."""
+    if not function or start <= 0:
+        return False
+    (power, slowest) = max(function, key=lambda term: (term[1], term[0]))
+    if function[power, slowest] <= 0:
+        return False
+    bits = 64
+    budget.spend(4 * len(function), _STEP, bits)
+    left = function[power, slowest] * (1 << bits)
+    for (k, q), c in function.items():
+        if c < 0:
+            if k - power > (slowest - q) * start:
+                return False
+            left += c * start ** (k - power) * exp_minus((slowest - q) * start, bits)[1]
+    return left > 0
+
+
+def read_sizes(value: object, step: str) -> tuple[int, int]:
+    """The accuracy and the number of terms that a certificate states."""
+    numbers = pair(value, step)
+    accuracy, terms = natural(numbers[0], step, MOST_BITS), natural(numbers[1], step, MOST_TERMS)
+    if accuracy < 8 or terms < 2:
+        raise Rejected(step, "the accuracy is at least 8, and there are at least 2 terms")
+    return accuracy, terms
+
+
+def complementary(square: Fraction, *, fixed: bool) -> Enclosed:
+    """erfc(√square·eps), or erfc(√square): 2 - 2·Pr[L <= eps], for L with the variance 1/(2·square)."""
+    if not square:
+        return Enclosed({(): (ONE, ONE)})
+    star = Star(_ZERO, ((Leaf(1 / (2 * square), ((_ZERO, _ONE),)), 1),), fixed)
+    return Enclosed({(): (constant(2), ONE), (star,): (constant(-2), ONE)})

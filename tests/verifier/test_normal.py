@@ -1,0 +1,337 @@
+"""The checker's own arithmetic of normal noise: against mpmath, against the engine, and what it must not accept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import pytest
+
+import dipc
+from dipc.certificate.normal import stars_of
+from dipc.measure.event import Event
+from dipc.measure.measure import Bound, Measurer, Share
+from dipc.verifier.document import check_text
+from dipc.verifier.functions import ONE
+from dipc.verifier.normal import (
+    Cell,
+    Enclosed,
+    Leaf,
+    Series,
+    Star,
+    at_zero,
+    complementary,
+    rule,
+    tails_are_positive,
+)
+from dipc.verifier.reading import Budget, Rejected
+from tests.measure.test_normal import at_least, enclosure, normal
+from tests.verifier.samples import resealed
+
+F = Fraction
+
+
+def exact(x: Fraction) -> mpmath.mpf:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def probability(star: Star, eps: Fraction) -> mpmath.mpf:
+    """Of the star, by adaptive quadrature."""
+    e = mpmath.mpf(1) if star.fixed else exact(eps)
+
+    def factors(t: mpmath.mpf) -> mpmath.mpf:
+        total = mpmath.mpf(1)
+        for leaf, count in star.leaves:
+            ends = [
+                mpmath.ncdf((exact(a) * t + exact(d) * e) / mpmath.sqrt(exact(leaf.variance))) for a, d in leaf.lines
+            ]
+            total *= (sum(ends) - (len(ends) - 1)) ** count
+        return total
+
+    if not star.variance:
+        return factors(mpmath.mpf(0))
+    s = mpmath.sqrt(exact(star.variance))
+    nodes = [k * s for k in range(-9, 10)]
+    return mpmath.quad(lambda t: mpmath.npdf(t, 0, s) * factors(t), nodes)
+
+
+def value_at(series: Series, u: Fraction, bits: int) -> mpmath.mpf:
+    return sum(mpmath.mpf(c) * exact(u) ** k for k, c in enumerate(series.coefficients)) / mpmath.mpf(2) ** bits
+
+
+def random_star(chance: random.Random) -> Star:
+    size = F(10) ** chance.choice((-6, -1, 0, 0, 0, 1, 6))
+    leaves: dict[Leaf, int] = {}
+    for _ in range(chance.randint(1, 3)):
+        a, d = F(chance.choice((-2, -1, 1, 1, 3))), F(chance.randint(-4, 9), 3)
+        lines = ((a, d),) if chance.random() < 0.7 else ((-a, F(chance.randint(1, 5))), (a, F(chance.randint(1, 5))))
+        leaves[Leaf(F(chance.randint(1, 9), 2) * size, lines)] = chance.randint(1, 3)
+    return Star(F(chance.randint(1, 8), 3) * size, tuple(sorted(leaves.items())), False)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_polynomials_of_stars_are_as_near_as_they_say(seed: int) -> None:
+    chance = random.Random(seed)
+    star = random_star(chance)
+    middle = F(10) ** chance.choice((-3, 0, 0, 1)) * chance.randint(1, 9) / 4
+    cell = Cell(middle, middle * F(chance.choice((1, 1, 3)), 4), 30, 60, Budget())
+    total = Enclosed({(star,): (ONE, ONE)})
+    with mpmath.workdps(25):
+        if cell.radius**2 * star.spread > 200:
+            cell = Cell(middle, F(1, 10) / (1 + int(star.spread)), 30, 60, Budget())
+        series = cell.star(star)
+        left = min(most * ratio**cell.terms / (1 - ratio) for ratio, most, _ in cell.disks(total))
+        allowed = exact(left) + mpmath.mpf(series.error + 1) / mpmath.mpf(2) ** cell.bits + mpmath.mpf(2) ** -60
+        for u in (F(-1), F(1, 3), F(1)):
+            gap = abs(value_at(series, u, cell.bits) - probability(star, cell.middle + cell.radius * u))
+            assert gap <= allowed * (1 + mpmath.mpf(10) ** -10) + mpmath.mpf(10) ** -18
+
+
+@pytest.mark.parametrize("x", ["0", "1/1000000", "-1/3", "37/10", "-9", "14", "25", "-25", "300"])
+def test_values_of_the_normal_distribution(x: str) -> None:
+    leaf = Leaf(F(1), ((F(0), F(x)),))
+    cell = Cell(F(1), F(0), 1, 64, Budget())
+    series = cell.star(Star(F(0), ((leaf, 1),), False))
+    with mpmath.workdps(60):
+        wanted = mpmath.ncdf(exact(leaf.lines[0][1])) * 2**cell.bits
+        assert abs(series.coefficients[0] - wanted) <= series.error + 1
+    assert series.error < 100
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_engine_has_the_same_values(seed: int) -> None:
+    """Nodes, steps and arithmetic are others there; the event is read by both."""
+    chance = random.Random(seed)
+    center = normal(chance.randint(1, 4), chance.randint(-1, 1))
+    others = [normal(F(chance.randint(1, 9), 2), F(chance.randint(-6, 6), 4)) for _ in range(chance.randint(1, 4))]
+    noises = (center, *others)
+    event = Event(noises, tuple(at_least({0: chance.choice((-1, 1, 2)), i: 1}, i) for i in range(1, len(noises))))
+    stars = stars_of(Bound((Share(None, (event,)),)), Measurer())
+    eps = F(chance.randint(1, 30), 10)
+    found = Cell(eps, F(0), 1, 80, Budget()).enclosure(stars)
+    wanted = enclosure(event, eps)
+    assert found[0] <= wanted[1]
+    assert wanted[0] <= found[1]
+    assert found[1] - found[0] < F(1, 2**70)
+
+
+def test_steps_are_wrong_by_no_more_than_they_say() -> None:
+    with mpmath.workdps(40):
+        for seed in range(12):
+            star = random_star(random.Random(seed))
+            step, nodes = rule(star, 40)
+            h, v0, curvature = exact(step), exact(star.variance), exact(star.curvature)
+            z = mpmath.exp(-2 * mpmath.pi**2 / (h * h * curvature))
+            cut = mpmath.exp(-((nodes * h) ** 2) / (2 * v0))
+            assert 2**star.doubled * (2 * z / (1 - z * z) + cut) <= mpmath.mpf(2) ** -40
+
+
+def test_limits_at_zero() -> None:
+    def star(signs: str, *, variance: int = 4) -> Star:
+        leaves = tuple(sorted((Leaf(F(4), ((F(1 if s == "+" else -1), F(1)),)), signs.count(s)) for s in set(signs)))
+        return Star(F(variance), leaves, False)
+
+    def limit(one: Star) -> Fraction | None:
+        return at_zero(Enclosed({(one,): (ONE, ONE)}))
+
+    assert limit(star("+")) == limit(star("+", variance=9)) == F(1, 2)
+    assert limit(star("+++")) == F(1, 4)
+    assert limit(star("++-")) == F(1, 12)
+    assert limit(star("++", variance=9)) is None
+    with mpmath.workdps(25):
+        assert abs(probability(star("++-"), F(0)) - mpmath.mpf(1) / 12) < mpmath.mpf(10) ** -15
+
+
+def test_tails_are_positive_only_where_they_are() -> None:
+    """erfc(√r·eps) - erfc(√s·eps), and less a constant."""
+    near, far = complementary(F(1), fixed=False), complementary(F(2), fixed=False)
+
+    def combined(*parts: tuple[int, Enclosed]) -> Enclosed:
+        terms: dict[Any, Any] = {}
+        for factor, part in parts:
+            for stars, (weight, _) in part.terms.items():
+                known = terms.get(stars, ({}, ONE))[0].get((0, F(0)), F(0))
+                number = known + factor * weight[0, F(0)]
+                terms[stars] = ({(0, F(0)): number} if number else {}, ONE)
+        return Enclosed({stars: weight for stars, weight in terms.items() if weight[0]})
+
+    assert tails_are_positive(combined((1, near), (-1, far)), F(2), Budget())
+    assert not tails_are_positive(combined((1, far), (-1, near)), F(2), Budget())
+    assert not tails_are_positive(combined((1, near), (-1, far)), F(1, 100), Budget())
+    minus = Enclosed({**near.terms, (): ({(0, F(0)): F(2) - F(1, 10**9)}, ONE)})
+    assert not tails_are_positive(minus, F(100), Budget())
+
+
+# --- programs -----------------------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[2]
+SPARSE = (ROOT / "benchmarks" / "gaussian_sparse.dip").read_text(encoding="utf-8")
+NOISY_MAX = (ROOT / "benchmarks" / "gaussian_noisy_max.dip").read_text(encoding="utf-8")
+COUNT = (ROOT / "docs" / "programs" / "gaussian_count.dip").read_text(encoding="utf-8")
+
+FIXED = """
+program fixed;
+input q : real;
+output o : bool;
+ideal { o <- q >= 0 }
+o <- Gauss(sqrt(2), q) >= 0;
+"""
+
+#: With Gaussian noise whose deviation has no eps a claim about alpha·eps says nothing of one distance.
+FIRST = """
+program first;
+const s = 2;
+input q[1..2] : real;
+output o : {1, 2};
+ideal { if q[1] >= q[2] then o <- 1 else o <- 2 end }
+metric { input: linf; }
+claim { alpha: dd; beta: exp(-alpha*eps/4)/2; }
+if Gauss(s/eps, q[1]) >= Gauss(sqrt(3)/eps, q[2]) then o <- 1 else o <- 2 end;
+"""
+
+_SHARP = "m*c*exp(-alpha*eps/(8*c))"
+
+#: The least factor of the row (-1, -1, 1) is 0.92371779506…, near eps = 1.3.
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sparse": (SPARSE, {"inputs": "all"}),
+    "sparse refuted": (SPARSE, {"inputs": "all", "beta": f"{_SHARP}/4"}),
+    "sparse on an interval": (SPARSE, {"inputs": "all", "eps": "[1/2, 3]", "alpha": 1}),
+    "sparse, the least of two": (SPARSE, {"inputs": "all", "beta": f"min(1, {_SHARP}/3)"}),
+    "sparse against erfc": (SPARSE, {"inputs": "q=(-1,-2,1)", "beta": "erfc(alpha*eps/10)"}),
+    "sparse against erfc, refuted": (SPARSE, {"inputs": "q=(-1,-2,1)", "beta": "erfc(alpha*eps/2)"}),
+    "sparse near its supremum": (SPARSE, {"inputs": "q=(-1,-1,1)", "beta": "231/250*exp(-eps/8)"}),
+    "a point": (SPARSE, {"inputs": "q=(-1,-1,1)", "beta": "3*exp(-alpha*eps/8)/3", "eps": "[1, 1]"}),
+    "noisy max": (NOISY_MAX, {"inputs": "all"}),
+    "noisy max refuted": (NOISY_MAX, {"inputs": "all", "beta": "m*exp(-alpha*eps/2)/9"}),
+    "a count": (COUNT, {"inputs": "all"}),
+    "a count, less sharp": (COUNT, {"inputs": "all", "beta": "erfc(2*gamma*eps/3)"}),
+    "a count, too sharp": (COUNT, {"inputs": "all", "beta": "erfc(3*gamma*eps/4)"}),
+    "touching at 0": (FIRST, {"inputs": "q=(1,0)", "beta": "exp(-eps/8)/2"}),
+    "touching at 0 for all": (FIRST, {"inputs": "all"}),
+    "fixed": (FIXED, {"inputs": "q=1", "beta": "1/3"}),
+    "fixed, refuted": (FIXED, {"inputs": "q=1", "beta": "1/5"}),
+    "fixed, with equality": (FIXED, {"inputs": "q=2", "beta": "erfc(1)/2"}),
+}
+
+
+@cache
+def certificate(name: str) -> str:
+    source, options = QUESTIONS[name]
+    return dipc.certify(dipc.check(dipc.load(source), keep_proofs=True, **options))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_programs_with_gaussian_noise_are_certified(name: str) -> None:
+    source, options = QUESTIONS[name]
+    accepted = check_text(certificate(name))
+    assert accepted.complete
+    assert accepted.verdict == str(dipc.check(dipc.load(source), **options).verdict)
+    assert accepted.verdict == ("inaccurate" if "refuted" in name or "too sharp" in name else "accurate")
+
+
+def changed(name: str, change: Callable[[dict[str, Any]], object]) -> str:
+    """What is said of a certificate that was changed, and sealed again."""
+    data = json.loads(certificate(name))
+    change(data)
+    try:
+        accepted = check_text(resealed(data))
+    except Rejected as error:
+        return str(error)
+    return "accepted in full" if accepted.complete else "accepted in part"
+
+
+def lesser(factor: str) -> Callable[[dict[str, Any]], object]:
+    """A claim with so many times the beta, which is false."""
+
+    def change(data: dict[str, Any]) -> None:
+        data["claim"]["beta"] = f"{factor}*({data['claim']['beta']})"
+        for beta in data["betas"]:
+            for term in beta["value"]:
+                term[2] = str(F(term[2]) * F(factor))
+
+    return change
+
+
+def star_in(data: dict[str, Any]) -> dict[str, Any]:
+    return data["probabilities"][-1]["stars"][0][1][0]  # type: ignore[no-any-return]
+
+
+CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
+    ("a lesser beta", "sparse", lesser("3/4"), "not shown"),
+    ("a lesser beta at a row", "sparse near its supremum", lesser("999/1000"), "not shown"),
+    ("no tails", "sparse", lambda data: data["obligations"][-1]["cells"][0].pop(), "do not end where"),
+    ("tails from 0", "sparse", lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["inf"]), "not looked at"),
+    ("early tails", "sparse", lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["1/8", "inf"]), "tails"),
+    ("no cells", "sparse on an interval", lambda data: data["obligations"][0]["cells"][0].clear(), "do not end where"),
+    (
+        "cells that fall",
+        "sparse on an interval",
+        lambda data: data["obligations"][0]["cells"].__setitem__(0, ["2", "1", "3"]),
+        "does not end after",
+    ),
+    (
+        "cells beyond",
+        "sparse on an interval",
+        lambda data: data["obligations"][0]["cells"][0].append("4"),
+        "do not end",
+    ),
+    ("a lesser deviation", "sparse", lambda data: star_in(data).__setitem__("center", "1"), "accepted in part"),
+    ("a negative variance", "sparse", lambda data: star_in(data).__setitem__("center", "-1"), "it is no star"),
+    ("another count", "sparse", lambda data: star_in(data)["leaves"][0].__setitem__(0, 1), "accepted in part"),
+    ("a count of 0", "sparse", lambda data: star_in(data)["leaves"][0].__setitem__(0, 0), "a positive variance, and"),
+    ("two leaves alone", "sparse", lambda data: star_in(data).__setitem__("center", "0"), "without a center"),
+    ("it is fixed", "sparse", lambda data: star_in(data).__setitem__("fixed", True), "not"),
+    ("few bits", "sparse", lambda data: data["obligations"][-1].__setitem__("sizes", [4, 16]), "at least 8"),
+    (
+        "a summand twice",
+        "sparse",
+        lambda data: data["probabilities"][0]["stars"].append(data["probabilities"][0]["stars"][0]),
+        "not those of different stars",
+    ),
+    (
+        "another counterexample",
+        "sparse against erfc, refuted",
+        lambda data: data["obligations"][0]["counterexample"].__setitem__("eps", "100"),
+        "not shown to be less",
+    ),
+    ("another number", "fixed", lesser("1/2"), "not shown"),
+    (
+        "an equality that is none",
+        "a count",
+        lambda data: data["claim"].__setitem__("beta", "erfc(gamma*eps/sqrt(2) + gamma*eps/1000)"),
+        "its beta is not what is claimed",
+    ),
+    (
+        "another noise",
+        "sparse",
+        lambda data: data["program"].__setitem__("text", data["program"]["text"].replace("Gauss(4*c", "Gauss(5*c")),
+        "sha256",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "why"), [line[1:] for line in CHANGES], ids=[line[0] for line in CHANGES])
+def test_what_is_changed_is_not_accepted_in_full(
+    name: str, change: Callable[[dict[str, Any]], object], why: str
+) -> None:
+    assert why in changed(name, change)
+
+
+def test_distances_left_open_are_not_those_of_noise_without_eps() -> None:
+    """Pr depends on alpha then, and not on alpha·eps: at alpha = 1/100 and a great eps beta is far below 1/2."""
+    text = FIRST.replace("s/eps", "s").replace("sqrt(3)/eps", "sqrt(3)")
+    data = json.loads(certificate("touching at 0 for all"))
+    data["program"]["text"] = text
+    data["program"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    for fixed in (False, True):
+        star_in(data)["fixed"] = fixed
+        with suppress(Rejected):
+            assert not check_text(resealed(data)).complete
