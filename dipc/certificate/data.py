@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import repeat
 from operator import itemgetter
@@ -210,8 +210,4 @@ def _lists(columns: Sequence[_Column]) -> Iterator[str]:
     """The cells of each row as a JSON list."""
     texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
     result = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
-    return map("[{}]".format, map(",".join, _side_by_side(result)))
-
-
-def _side_by_side(columns: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
-    return zip(*columns, strict=True) if columns else repeat(())
+    return map("[{}]".format, map(",".join, (zip(*result, strict=True) if result else repeat(()))))

@@ -55,11 +55,6 @@ def _is_too_long(undecided: Undecided) -> bool:
     return isinstance(undecided, LimitReached) and undecided.limit in _LONG
 
 
-def _may_have_series(undecided: Undecided) -> bool:
-    """Whether a closed form was not reached because it is too long, or because there is none."""
-    return _is_too_long(undecided) or isinstance(undecided, NoClosedForm)
-
-
 @dataclass(slots=True, eq=False)
 class Pending:
     """A question that was asked; `decision` once it is there, when `waiting` are called."""
@@ -189,7 +184,7 @@ class Engine:
                 if tried.verdict is Verdict.ACCURATE or (tried.verdict is Verdict.INACCURATE and self.digits is None):
                     return replace(tried, bound=measured)
         except Undecided as undecided:
-            if obligation is not None and _may_have_series(undecided):
+            if obligation is not None and (_is_too_long(undecided) or isinstance(undecided, NoClosedForm)):
                 if tried is None:
                     tried = decide_by_series(obligation, self.bounds, self.limits)
                 return tried if tried.verdict is not Verdict.UNDECIDED else too_long(undecided, tried)

@@ -153,7 +153,7 @@ def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) 
     The page asks nothing of anybody: its policy forbids every request, and runs the script that is in it alone.
     """
     first, *others = sections
-    scripts = _scripts() if curves else []
+    scripts = [_asset("uplot.min.js"), _asset("plot.js")] if curves else []
     hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}".rstrip()
     policy = f"{allowed if scripts else _NO_SCRIPT}; base-uri 'none'; form-action 'none'"
@@ -177,10 +177,6 @@ def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) 
 
 def _asset(name: str) -> str:
     return (files("dipc.outcome") / "assets" / name).read_text(encoding="utf-8")
-
-
-def _scripts() -> list[str]:
-    return [_asset("uplot.min.js"), _asset("plot.js")]
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> str:

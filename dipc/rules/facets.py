@@ -374,13 +374,9 @@ def _may_be_apart(steps: _Steps, region: Region, way: Way) -> bool:
     beyond = constraint(depth.scaled(way.width) - way.facet, CompareOp.GT)
     known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
     try:
-        return any(not _excluded(known, case) for case in _cases(formula))
+        return any(not contradict([*case, *connected(case, known)]) for case in _cases(formula))
     except _TooMany:
         return True
-
-
-def _excluded(known: Sequence[Constraint], case: Sequence[Constraint]) -> bool:
-    return contradict([*case, *connected(case, known)])
 
 
 class _TooMany(Exception):

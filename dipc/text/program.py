@@ -37,7 +37,6 @@ from dipc.text.core import (
     SampleNoise,
     Slot,
     Target,
-    Type,
     Typed,
     Unknown,
     show_affine,
@@ -176,13 +175,8 @@ def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *
         text = inner.slots[slot].name.replace(variable.name, name, 1)
         inner.slots[slot] = replace(inner.slots[slot], name=text)
     if numbers and isinstance(known.type, RealType | IntType):
-        known = replace(known, type=_as_numbers(known.type))
+        known = replace(known, type=DomType((Fraction(0),)))
     inner.symbols[name] = known
-
-
-def _as_numbers(_: Type) -> DomType:
-    """Reals and ints whose values are known, as the numbers of a DOM are."""
-    return DomType((Fraction(0),))
 
 
 class _Elaborator(Elaborator):

@@ -154,10 +154,6 @@ def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
     elaborator.report_value(Code.BAD_RATE, span, message, notes=notes)
 
 
-def _has_eps(expr: ast.Expr) -> bool:
-    return any(isinstance(part, ast.Eps) for part in walk(expr))
-
-
 def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
     """The a > 0 such that a*eps is the rate at the one eps that the program is read at."""
     slope = _over_fixed(expr, elaborator)
@@ -219,7 +215,7 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
 
 
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
-    if _has_eps(expr):
+    if any(isinstance(part, ast.Eps) for part in walk(expr)):
         raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
     value = elaborator.constant(expr, "what multiplies eps", or_chosen=True)
     if value is None:

@@ -534,7 +534,7 @@ def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot]
         if slot.role is Role.INPUT or slot.initial is not None:
             initial |= 1 << slot.index
     for label, assigned in _reached(instructions, initial):
-        for read in _reads(instructions[label]):
+        for read in (part for part in walk(instructions[label]) if isinstance(part, Read | ReadElement)):
             among = (read.slot,) if isinstance(read, Read) else read.slots
             if not assigned & _bits(among):
                 _report(read, slots[among[0]], findings)
@@ -595,10 +595,6 @@ def _written(instruction: Instruction) -> int:
 def _bits(slots: tuple[int, ...]) -> int:
     """The set of the slots of one scalar, or of one array: those follow one another."""
     return ((1 << len(slots)) - 1) << slots[0]
-
-
-def _reads(instruction: Instruction) -> Iterator[Read | ReadElement]:
-    return (part for part in walk(instruction) if isinstance(part, Read | ReadElement))
 
 
 def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
