@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from dipc.questions.privacy.check import check_privacy
     from dipc.questions.privacy.every_number import check_privacy_for_all
     from dipc.questions.privacy.outcome import PrivacyReport, PrivacyVerdict
+    from dipc.questions.privacy.profile import compose
     from dipc.questions.question import check, check_for_all, expected_error, iter_rows, table
     from dipc.questions.report import Interrupted, Report, RowResult
     from dipc.simulation.audit import Audit, audit
@@ -116,6 +117,7 @@ __all__ = [
     "check_privacy",
     "check_privacy_for_all",
     "choice",
+    "compose",
     "conform",
     "discrete_gaussian",
     "discrete_laplace",
@@ -165,6 +167,7 @@ _HOME = {
     "check": "dipc.questions.question",
     "check_for_all": "dipc.questions.question",
     "check_privacy": "dipc.questions.privacy.check",
+    "compose": "dipc.questions.privacy.profile",
     "check_privacy_for_all": "dipc.questions.privacy.every_number",
     "expected_error": "dipc.questions.question",
     "iter_rows": "dipc.questions.question",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,12 @@ from dipc.outcome.privacy import Found, PrivacyStatement
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.delta import LeastDelta
 from dipc.questions.privacy.every_number import EveryNumber
-from dipc.questions.privacy.loss import DIGITS, Loss
+from dipc.questions.privacy.loss import DIGITS, Divergences, Loss
 from dipc.questions.privacy.outcome import read_claim
+from dipc.questions.privacy.profile import Theorems, budget_at, theorems_of
+from dipc.questions.privacy.profile import profile as profile_at
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _EPILOG = """
@@ -58,6 +62,9 @@ Examples:
   dipc privacy svt.dip --adjacent linf:1 --inputs all --constant -D m=2..5
   dipc privacy svt.dip --adjacent linf:1 --inputs all --for-all m --constant
   dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --delta-of eps/2
+  dipc privacy response.dip --adjacent hamming:1 --compose 10 --budget-of 1/1000
+    --at 1/2
+  dipc privacy response.dip --adjacent hamming:1 --profile --at 1 --plot p.svg
 
 \b
 Exit codes: 0 private, 1 not private, 2 bad input, 3 undecided, 70 internal
@@ -82,7 +89,9 @@ error.
 @click.option("--constant", is_flag=True, help="Find the least K such that the program is K*eps-private.")
 @click.option("--max-loss", is_flag=True, help="Find the largest log(p/p') --at an eps.")
 @click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
-@click.option("--renyi", metavar="A", type=click.IntRange(2, 64), help="Find the largest Renyi divergence --at an eps.")
+@click.option("--budget-of", metavar="DELTA", help="Find the least budget for this delta --at an eps.")
+@click.option("--profile", is_flag=True, help="Find the least deltas of all budgets --at an eps, and the losses' law.")
+@click.option("--renyi", metavar="A|A..B", help="Find the largest Renyi divergence of these orders --at an eps.")
 @click.option("--rho", is_flag=True, help="Find the least rho of zero-concentrated differential privacy.")
 @click.option(
     "--compose",
@@ -132,7 +141,8 @@ def privacy(**given: Any) -> ExitCode:
     if ranged:
         return output.deliver(answers.family([(constants, one, known) for constants, _, one, known in found]))
     ((_, question, one, known),) = found
-    outcome = answers.outcome(question, one, _statement(asked, question), known)
+    statement = replace(_statement(asked, question), theorems=_beside(question, one, mode))
+    outcome = answers.outcome(question, one, statement, known)
     return output.deliver(outcome, asked.command("privacy", "--adjacent", adjacent, *mode.words()))
 
 
@@ -144,7 +154,7 @@ class _Mode:
     option: str | None
     at: Fraction | None = None
     at_text: str | None = None
-    value: str | int | None = None
+    value: str | None = None
     estimate: bool = False
     runs: int | None = None
     seed: int | None = None
@@ -153,9 +163,7 @@ class _Mode:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> _Mode:
         """The question of the values of the options. Raises DiagnosticError for two, and for what has no part in it."""
-        asked = {
-            name: given[_PARAMETERS[name]] for name in ("--constant", "--max-loss", "--delta-of", "--renyi", "--rho")
-        }
+        asked = {name: given[_PARAMETERS[name]] for name in _MODES}
         others = {name: given[_PARAMETERS[name]] for name in _PARAMETERS if name not in asked}
         option = _only({name: bool(value) for name, value in asked.items()}, others)
         runs, seed, at_text = given["runs"], given["seed"], given["at_text"]
@@ -165,7 +173,9 @@ class _Mode:
             if number is not None and not given["estimate"]:
                 raise _no_part(name, option, "add --max-loss --at 1/10 --estimate")
         at = None if at_text is None else positive_option("--at", at_text)
-        value = asked[option] if option in ("--delta-of", "--renyi") else None
+        value = asked[option] if option in ("--delta-of", "--renyi", "--budget-of") else None
+        if option == "--renyi":
+            _orders(str(value))
         together = given["runs_together"]
         if together > 1 and given["estimate"]:
             raise _no_part("--estimate", "--compose", "leave it out: it estimates the loss of one run")
@@ -182,13 +192,37 @@ class _Mode:
 
 
 #: What may be asked for in place of a verdict.
-_MODES = ("--constant", "--max-loss", "--delta-of", "--renyi", "--rho")
+_MODES = ("--constant", "--max-loss", "--delta-of", "--budget-of", "--profile", "--renyi", "--rho")
+
+#: Those that are asked --at an eps, with an example.
+_AT_AN_EPS = {
+    "--max-loss": "--max-loss",
+    "--renyi": "--renyi 2",
+    "--budget-of": "--budget-of 1/1000",
+    "--profile": "--profile",
+}
+
+#: Orders of Rényi divergences.
+_LEAST_ORDER, _GREATEST_ORDER = 2, 64
+
+
+def _orders(text: str) -> range:
+    """The orders that a text such as `2` or `2..16` means. Raises DiagnosticError."""
+    first, _, last = text.strip().partition("..")
+    ends = [int(end) if end.isascii() and end.isdigit() and len(end) < 4 else 0 for end in (first, last or first)]
+    if not _LEAST_ORDER <= ends[0] <= ends[1] <= _GREATEST_ORDER:
+        note = f"write a whole number from {_LEAST_ORDER} to {_GREATEST_ORDER}, or two of them, as 2..16"
+        raise DiagnosticError(Diagnostic("E1412", f"`{text}` is no order of a divergence", notes=(note,)))
+    return range(ends[0], ends[1] + 1)
+
 
 #: What options are called here.
 _PARAMETERS = {
     "--constant": "constant",
     "--max-loss": "max_loss",
     "--delta-of": "delta_of",
+    "--budget-of": "budget_of",
+    "--profile": "profile",
     "--renyi": "renyi",
     "--rho": "rho",
     "--budget": "budget",
@@ -224,8 +258,15 @@ def _answer(
             return question, loss, _estimated(program, loss, mode) if mode.estimate else None
         case "--renyi":
             assert at is not None
-            assert isinstance(mode.value, int)
-            return question, question.divergence(mode.value, at, digits), None
+            found = [question.divergence(order, at, digits) for order in _orders(mode.value or "")]
+            return question, found[0] if len(found) == 1 else Divergences(*question.asked, tuple(found)), None
+        case "--budget-of":
+            assert at is not None
+            delta = positive_option("--budget-of", mode.value or "")
+            return question, budget_at(question, delta, at, digits), None
+        case "--profile":
+            assert at is not None
+            return question, profile_at(question, at, digits=digits), None
         case "--rho":
             return question, question.rho(options.eps), None
         case "--delta-of":
@@ -244,6 +285,15 @@ def _statement(asked: Asked, question: PrivacyQuestion | EveryNumber) -> Privacy
     )
     runs = 1 if isinstance(question, EveryNumber) else question.runs
     return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers, runs)
+
+
+def _beside(question: PrivacyQuestion | EveryNumber, found: Found, mode: _Mode) -> tuple[Theorems, Fraction] | None:
+    """What theorems about composition say beside a delta at an eps."""
+    if isinstance(question, EveryNumber) or not isinstance(found, LeastDelta) or mode.at is None:
+        return None
+    theorems = theorems_of(question, mode.at)
+    budget = read_claim(question.program, mode.value, None, None, "delta-of").budget * mode.at
+    return None if theorems is None else (theorems, budget)
 
 
 def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
@@ -269,6 +319,8 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
         "--constant": {"--eps", "--certificate"},
         "--max-loss": {"--at", "--certificate"},
         "--renyi": {"--at"},
+        "--budget-of": {"--at"},
+        "--profile": {"--at", "--plot"},
         "--rho": {"--eps"},
         "--delta-of": {"--at", "--eps"},
     }[mode]
@@ -276,8 +328,8 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
         if value is not None and option not in takes:
             note = "leave it out" if mode or option != "--at" else "add --max-loss, --renyi 2 or --delta-of K*eps"
             raise _no_part(option, mode, note)
-    if mode in ("--max-loss", "--renyi") and given["--at"] is None:
-        note = f"write for example {mode}{' 2' if mode == '--renyi' else ''} --at 1/10"
+    if mode in _AT_AN_EPS and given["--at"] is None:
+        note = f"write for example {_AT_AN_EPS[mode]} --at 1/10"
         raise DiagnosticError(
             Diagnostic("E1412", f"`{mode}` is asked for at an eps, and `--at` is missing", notes=(note,))
         )

@@ -34,6 +34,7 @@ from dipc.outcome.words import assignment_text, exact, numbered, plural
 from dipc.questions.expected_error import ErrorReport
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyReport
+from dipc.questions.privacy.profile import Profile
 from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Source
 from dipc.rules.rule import Posed, Variable
@@ -500,6 +501,8 @@ def draw(path: Path, outcome: Outcome) -> None:
             _write_factors(path, members, outcome)
         case Tuned() as found:
             _draw_objective(path, found)
+        case Profile() as found:
+            _draw_profile(path, found)
         case ErrorReport() as report:
             _draw_errors(path, outcome.question.intervals, report)
         case _:
@@ -557,6 +560,18 @@ def _draw_objective(path: Path, found: Tuned) -> None:
     axes.set_xlabel(name)
     axes.set_ylabel("t" if found.adjacent is None else "K·t")
     axes.set_title(f"{found.program}: what the claim needs", fontsize=10, loc="left")
+    save(figure, path)
+
+
+def _draw_profile(path: Path, found: Profile) -> None:
+    """Draw the least delta over the budget."""
+    figure, axes = new_figure()
+    points = [(float(point.budget), float(point.delta[1])) for point in found.points]
+    axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3)
+    axes.set_xlabel("budget")
+    axes.set_ylabel("least delta")
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{found.program}: privacy profile at eps = {found.eps}", fontsize=10, loc="left", color=_INK)
     save(figure, path)
 
 

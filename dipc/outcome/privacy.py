@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, assert_never
 
 from dipc.frozen import frozen
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import (
     DIGITS,
     agreement,
@@ -22,13 +22,17 @@ from dipc.outcome.words import (
     rational,
     shown,
 )
+from dipc.outcome.words import (
+    exact as exactly,
+)
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.delta import LeastDelta
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.gaussian import Rho
-from dipc.questions.privacy.loss import Loss, Renyi
+from dipc.questions.privacy.loss import Divergences, Loss, Renyi
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.questions.privacy.profile import BudgetAt, Profile, Theorems
 
 if TYPE_CHECKING:
     from dipc.estimate import LossEstimate
@@ -43,7 +47,7 @@ _TONES = {
 @frozen
 class PrivacyStatement:
     """What was asked, in the user's own words: the file of the program, its constants, those given on the command line,
-    and the values of a constant that is left open."""
+    and the values of a constant that is left open; what theorems about several runs say of a budget."""
 
     path: str
     program: str
@@ -51,6 +55,7 @@ class PrivacyStatement:
     definitions: tuple[str, ...]
     numbers: Numbers | None = None
     runs: int = 1
+    theorems: tuple[Theorems, Fraction] | None = None
 
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that say what every question about privacy is about."""
@@ -78,7 +83,7 @@ _STANDINGS = {
 
 
 #: What a question about privacy comes to.
-Found = PrivacyReport | Constant | Loss | LeastDelta | Renyi | Rho
+Found = PrivacyReport | Constant | Loss | LeastDelta | BudgetAt | Profile | Renyi | Divergences | Rho
 
 
 def privacy_line(found: Found) -> str:
@@ -95,6 +100,18 @@ def privacy_line(found: Found) -> str:
             return f"least delta for {found.budget}: supremum {_enclosed(found.supremum)}, {how}"
         case Renyi():
             return f"largest Rényi divergence of order {found.order}: {_enclosed(found.value)} at eps = {found.eps}"
+        case Divergences():
+            first, last = found.orders[0], found.orders[-1]
+            values = f"{_enclosed(first.value)} to {_enclosed(last.value)}"
+            return f"largest Rényi divergences of orders {first.order} to {last.order}: {values} at eps = {first.eps}"
+        case BudgetAt():
+            return f"least budget for delta {found.delta}: {_enclosed(found.value)} at eps = {found.eps}"
+        case Profile():
+            most = found.points[-1]
+            return (
+                f"privacy profile at eps = {found.eps}: delta falls from {_enclosed(found.points[0].delta)} to "
+                f"{_enclosed(most.delta)} at budget {rational(most.budget)}"
+            )
         case Rho():
             return f"least rho: {_enclosed(found.value)}-zCDP, {everywhere_text(found.eps)}"
     assert_never(found)
@@ -272,7 +289,24 @@ def _parts(found: Found, statement: PrivacyStatement, estimate: LossEstimate | N
             yield Fields([("input u", assignment_text(found.input)), ("adjacent u'", assignment_text(found.adjacent))])
         case LeastDelta():
             yield Fields([*about, ("budget", found.budget), ("eps", f"all of {interval_text(found.eps)}")])
-            yield from _least_delta(found)
+            yield from _least_delta(found, statement.theorems)
+        case Divergences():
+            yield Fields([*about, ("eps", str(found.orders[0].eps))])
+            yield GAP
+            yield Grid(("order", "divergence", "at"), tuple(_orders(found.orders)), frozenset({0}))
+        case BudgetAt():
+            yield Fields([*about, ("delta", rational(found.delta)), ("eps", rational(found.eps))])
+            if found.value is not None and found.value[0]:
+                low, high = (end / found.eps for end in found.value)
+                yield Fields([("as K*eps", f"{_enclosed((low, high))}*eps")])
+            if found.theorems is not None:
+                yield GAP
+                yield Fields(_theorems(found.theorems, found.delta))
+        case Profile():
+            yield Fields([*about, ("eps", rational(found.eps)), *_reason(found.reason)])
+            yield GAP
+            points = [(None, (exactly(point.budget), _enclosed(point.delta))) for point in found.points]
+            yield Grid(("budget", "least delta"), tuple(points))
         case _:
             assert_never(found)
 
@@ -295,7 +329,22 @@ def _place(
     ]
 
 
-def _least_delta(found: LeastDelta) -> Iterator[Part]:
+_ADVANCED = "by Dwork and Roth, Theorem 3.20"
+
+
+def _orders(found: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[str, ...]]]:
+    for each in found:
+        places = f"{assignment_text(each.input)} against {assignment_text(each.adjacent)}"
+        yield None, (str(each.order), _enclosed(each.value), places)
+
+
+def _theorems(theorems: Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
+    """The budgets that composition is known to have."""
+    yield "basic", f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
+    yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
+
+
+def _least_delta(found: LeastDelta, beside: tuple[Theorems, Fraction] | None) -> Iterator[Part]:
     for piece in found.pieces or ():
         yield GAP
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
@@ -314,6 +363,11 @@ def _least_delta(found: LeastDelta) -> Iterator[Part]:
     if found.at is not None:
         eps, value, form = found.at
         fields.append((f"at {eps}", _enclosed(value) + ("" if form is None else f" = {form}")))
+        if beside is not None:
+            theorems, budget = beside
+            nothing = "nothing" if budget < theorems.basic else "delta 0"
+            fields.append(("basic", f"{nothing}: {theorems.runs} runs have the budget {exactly(theorems.basic)}"))
+            fields.append(("advanced", f"delta {theorems.advanced_delta(budget):.10g}, {_ADVANCED}"))
     yield Fields(fields)
 
 

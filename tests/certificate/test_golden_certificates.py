@@ -81,6 +81,7 @@ WITHOUT = {
     "vacuous_solve_quiet",
     "privacy_every_m_grows",  # a constant that is a function of m
     *("privacy_compose", "privacy_real_delta", "privacy_real_loss"),  # several runs; densities with a delta
+    *("privacy_budget_of", "privacy_profile", "privacy_renyi_orders"),  # numbers at an eps, no claims
     *("privacy_normal_delta", "privacy_normal_refuted", "privacy_rho"),  # normal noise
     *("solve_error", "tighten_error"),  # expected errors
     "solve_constant",  # values that were tried one by one

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +22,7 @@ from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs
 from dipc.questions.privacy.closed import ClosedLaws, Laws
-from dipc.questions.privacy.composition import bounds_of_runs, composed
+from dipc.questions.privacy.composition import bounds_of_runs, composed, together
 from dipc.questions.privacy.constant import (
     Constant,
     Ends,
@@ -58,8 +60,9 @@ from dipc.questions.privacy.outcome import (
     power,
     read_claim,
 )
+from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.core import RealType
+from dipc.text.core import RealType, Slot
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 
@@ -123,6 +126,13 @@ class PrivacyQuestion:
         slots = self.program.core.slots
         return any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
 
+    def single(self) -> PrivacyQuestion:
+        """The same about one run."""
+        one = copy(self)
+        one.__dict__.update(runs=1, _table=None)
+        one.__dict__.pop("normal", None)
+        return one
+
     def _densities(self) -> RealOutputs:
         """The laws of real outputs. Raises Undecided where these are of another kind."""
         if self.runs > 1:
@@ -147,7 +157,7 @@ class PrivacyQuestion:
         ends = [normal.worst(interval) for interval in claim.intervals]
         known = [normal.mechanism.rho(normal.square, end) for end in ends if end is not None]
         value = None if len(known) < len(ends) and normal.square else max(known, default=(Fraction(0), Fraction(0)))
-        return Rho(*self._asked, claim.eps_text, value, normal.input, normal.adjacent)
+        return Rho(*self.asked, claim.eps_text, value, normal.input, normal.adjacent)
 
     def table(self, pairs: Pairs) -> LawTable:
         """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
@@ -211,7 +221,7 @@ class PrivacyQuestion:
         except Undecided as undecided:
             findings, counterexample = UnprovedLoss(undecided.reason), None
         return PrivacyReport(
-            *self._asked,
+            *self.asked,
             claim,
             _verdict(findings),
             counterexample,
@@ -251,7 +261,7 @@ class PrivacyQuestion:
         pairs = self._enumerated("--max-loss")
         table, pairs = self._densities().losses(pairs) if self.real_outputs else (self.table(pairs), pairs)
         value, pair, answer, text = self._laws(table).loss(pairs, eps, digits)
-        return Loss(*self._asked, eps, value, *pairs.texts(self.program, pair), table.texts(answer), text)
+        return Loss(*self.asked, eps, value, *pairs.texts(self.program, pair), table.texts(answer), text)
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
@@ -266,7 +276,7 @@ class PrivacyQuestion:
         else:
             pair, moment, value = self._laws(self.table(pairs)).divergence(pairs, order, eps, digits)
         form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
-        return Renyi(*self._asked, order, eps, value, form, *pairs.texts(self.program, pair))
+        return Renyi(*self.asked, order, eps, value, form, *pairs.texts(self.program, pair))
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
@@ -291,18 +301,41 @@ class PrivacyQuestion:
             value, form = laws.delta_at(pairs, claim, point, digits)
             there = point, outward(*value, digits), form
         budget, intervals = claim.budget_text, claim.eps_text
-        return LeastDelta(*self._asked, budget, intervals, pieces, supremum, attained, place, needs, there)
+        return LeastDelta(*self.asked, budget, intervals, pieces, supremum, attained, place, needs, there)
+
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+        """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits. Raises as
+        `largest_loss` does."""
+        self.program.core.require_meaning(eps)
+        if self.normal is not None:
+            return self.normal.mechanism.delta(self.normal.square, budget, eps)
+        pairs = self._enumerated("--delta-of")
+        if self.real_outputs:
+            claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
+            table, pairs = self._densities().excesses(pairs, claim)
+        else:
+            table = self.table(pairs)
+        laws = EnclosedLaws(table, self.engine.bounds, self.program.limits)
+        return laws.greatest(pairs, budget, eps, digits).value
+
+    def listed(self) -> tuple[LawTable, Pairs]:
+        """The laws of finite or int outputs, with the pairs. Raises as `largest_loss` does, and Undecided for real
+        outputs."""
+        pairs = self._enumerated("--profile")
+        if self.real_outputs:
+            raise OutsideFragment("the loss of real outputs has a density: no list of atoms is its distribution")
+        return self.table(pairs), pairs
 
     def _normal_loss(self, normal: GaussianPrivacy, eps: Fraction) -> Loss:
         """Infinite, unless nothing moves."""
         value, text = (None, "inf") if normal.square else ((Fraction(0), Fraction(0)), "0")
         output = dict.fromkeys(self.program.outputs, "far out" if normal.square else "any")
         places = normal.input, normal.adjacent, output
-        return Loss(*self._asked, eps, value, *places, text)
+        return Loss(*self.asked, eps, value, *places, text)
 
     def _normal_divergence(self, normal: GaussianPrivacy, order: int, eps: Fraction) -> Renyi:
         low, high = normal.mechanism.rho(normal.square, eps)
-        return Renyi(*self._asked, order, eps, (order * low, order * high), None, normal.input, normal.adjacent)
+        return Renyi(*self.asked, order, eps, (order * low, order * high), None, normal.input, normal.adjacent)
 
     def _normal_delta(
         self, normal: GaussianPrivacy, claim: PrivacyClaim, point: Fraction | None, digits: int
@@ -312,7 +345,7 @@ class PrivacyQuestion:
         if point is not None:
             there = point, outward(*normal.mechanism.delta(normal.square, claim.budget, point), digits), None
         return LeastDelta(
-            *self._asked,
+            *self.asked,
             claim.budget_text,
             claim.eps_text,
             None,
@@ -348,7 +381,7 @@ class PrivacyQuestion:
         except Undecided as undecided:
             ends, reason = Ends(None, Fraction(0), None), undecided.reason
         return Constant(
-            *self._asked,
+            *self.asked,
             intervals_text(intervals),
             ends.proved,
             ends.refuted_below,
@@ -362,7 +395,7 @@ class PrivacyQuestion:
         return self.pairs.about if isinstance(self.pairs, Pairs) else "all real inputs"
 
     @property
-    def _asked(self) -> tuple[str, str, str, int | None]:
+    def asked(self) -> tuple[str, str, str, int | None]:
         """What each answer is about."""
         count = len(self.pairs) if isinstance(self.pairs, Pairs) else None
         return self.program.name, str(self.adjacency), self.about, count
@@ -450,6 +483,56 @@ class PrivacyQuestion:
         return findings, PrivacyCounterexample(
             sides, counterexample.eps, counterexample.required, counterexample.probability, claim.is_pure
         )
+
+
+class ComposedQuestion(PrivacyQuestion):
+    """All outputs of independent runs of several programs with the same inputs, at the same pairs."""
+
+    def __init__(self, parts: Sequence[PrivacyQuestion]) -> None:
+        """The pairs are those of the first one. Raises ValueError for programs whose inputs have other names or
+        types."""
+        first = parts[0]
+        self.__dict__.update(first.__dict__)
+        self.parts = parts
+        wanted = [(slot.name, slot.type) for slot in _inputs(first.program)]
+        for other in parts[1:]:
+            if [(slot.name, slot.type) for slot in _inputs(other.program)] != wanted:
+                raise ValueError(
+                    f"`{other.program.name}` has other inputs than `{first.program.name}`: programs are composed at "
+                    "the same pair of inputs, so declare the same ones, in the same order"
+                )
+        self.runs = sum(part.runs for part in parts)
+        self._table = None
+
+    @property
+    def finite_outputs(self) -> bool:
+        return all(part.finite_outputs for part in self.parts)
+
+    @property
+    def real_outputs(self) -> bool:
+        return any(part.real_outputs for part in self.parts)
+
+    def table(self, pairs: Pairs) -> LawTable:
+        if self._table is None:
+            self._table = together([part.table(pairs) for part in self.parts], self.program.limits)
+        return self._table
+
+    def bounds(self) -> LossBounds:
+        """Losses add up; what refutes less is looked for where outputs are listed."""
+        each = [part.bounds() for part in self.parts]
+        known = [bound.proved for bound in each if bound.proved is not None]
+        reason = next((bound.reason for bound in each if bound.reason is not None), None)
+        return LossBounds(sum(known, Fraction(0)) if len(known) == len(each) else None, reason, ())
+
+    @property
+    def asked(self) -> tuple[str, str, str, int | None]:
+        _, *others = super().asked
+        names = [part.program.name + (f" ({part.runs} runs)" if part.runs > 1 else "") for part in self.parts]
+        return ", ".join(names), *others  # type: ignore[return-value]
+
+
+def _inputs(program: Program) -> list[Slot]:
+    return [program.core.slots[slot] for slot in program.core.inputs]
 
 
 def _verdict(findings: Findings) -> PrivacyVerdict:

@@ -511,6 +511,17 @@ class Renyi(PrivacyAnswer):
         }
 
 
+@frozen
+class Divergences(PrivacyAnswer):
+    """The largest divergences of several orders, from the least on: Rényi differential privacy at one eps."""
+
+    orders: tuple[Renyi, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        orders = [each.as_json()["renyi"] for each in self.orders]
+        return {**self.head, "pairs": self.pairs, "eps": str(self.orders[0].eps), "renyi_orders": orders}
+
+
 def moment(table: LawTable, pair: tuple[int, int], order: int) -> Closed | None:
     """Σ p^order / p'^(order-1) at a pair; None is infinity. Raises Undecided where a probability is not known, or is
     not known to be positive for every eps."""
