@@ -26,7 +26,7 @@ _QUESTIONS = (*_PROGRAMS, "dipc.decide", "dipc.options", "dipc.rules", "dipc.que
 ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.above": (),
     "dipc.frozen": (),
-    "dipc.text": ("dipc.noise", "dipc.algebra.reals"),
+    "dipc.text": ("dipc.noise", "dipc.algebra.reals", "dipc.sign.interval"),
     "dipc.algebra": (),
     "dipc.linear": ("dipc.algebra",),
     "dipc.sign": ("dipc.algebra",),

@@ -36,7 +36,7 @@ from dipc.text.core import BoolType, DomType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression
-from dipc.text.program import CoreProgram, EpsRange
+from dipc.text.program import CoreProgram
 
 # --- The intervals of eps that a claim is about -----------------------------------------------------------------------
 #
@@ -439,22 +439,15 @@ def claimed_intervals(
         case None:
             field_ = _field(program, "eps")
             if field_ is None or not isinstance(field_.value, tuple):
-                return tuple(map(interval_of, program.only_in)) or (Interval.positive(),)
+                return program.only_in or (Interval.positive(),)
             intervals = resolve_intervals(program.source, field_.value, constants)
         case Interval():
             intervals = (given,)
         case _:
             source = Source("<eps>", given_text(given))
             intervals = resolve_intervals(source, parse_interval(source), constants)
-    program.require_meaning(
-        [EpsRange(each.lower, each.upper, each.lower_closed, each.upper_closed) for each in intervals]
-    )
+    program.require_meaning(intervals)
     return intervals
-
-
-def interval_of(eps: EpsRange) -> Interval:
-    """The same as an interval of the sign procedure."""
-    return Interval(eps.low, eps.high, eps.low_closed, eps.high_closed)
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:

@@ -21,7 +21,7 @@ from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
 from dipc.chain.finite_noise import with_finite_noise
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import is_symbolic
-from dipc.claims.claim import GivenEps, given_text
+from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
@@ -31,11 +31,12 @@ from dipc.noise.law import NoClosedForm
 from dipc.program.exits import Laws, exits
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
+from dipc.sign.interval import Interval
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
 from dipc.text.parser import parse
-from dipc.text.program import CoreProgram, EpsRange
-from dipc.text.sampling import asked_ranges, fixed_eps
+from dipc.text.program import CoreProgram
+from dipc.text.sampling import asked_ranges
 from dipc.text.statements import lower
 
 # --- Exact output probabilities of one program, row after row ---------------------------------------------------------
@@ -584,21 +585,19 @@ def load(
 #: What stands between a Python file and the name of a mechanism in it.
 SEPARATOR = "::"
 
-_EVERY_EPS = EpsRange(Fraction(0), None, False, False)
-
 
 def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
     """The program that `source` holds, to be asked about `eps`; see `load`."""
     tree = parse(source)
     ranges = asked_ranges(tree, source, constants, None if eps is None else given_text(eps))
-    point = fixed_eps(ranges)
+    point = the_one_eps(ranges)
     core = lower(tree, source, constants, point)
     program = Program(core)
     # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
     try:
         _ = program.choices
     except DiagnosticError:
-        if core.only_at is not None or all(each.covers(_EVERY_EPS) for each in ranges):
+        if core.only_at is not None or all(each.covers(Interval.positive()) for each in ranges):
             raise
         program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
         _ = program.choices

@@ -11,7 +11,6 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
 from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
-from dipc.claims.claim import interval_of
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -251,7 +250,7 @@ class Choices:
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """The program's weights; raises DiagnosticError with all that is wrong with them."""
-    ranges = tuple(map(interval_of, program.only_in)) or (Interval.positive(),)
+    ranges = program.only_in or (Interval.positive(),)
     weights = Weights(program.source, limits, program.only_at, ranges)
     diagnostics: list[Diagnostic] = []
     undecided: Undecided | None = None

@@ -61,6 +61,13 @@ class Interval:
         below = self.upper is None or value < self.upper or (value == self.upper and self.upper_closed)
         return above and below
 
+    def covers(self, other: Interval) -> bool:
+        """Whether all of the other interval lies in this one."""
+        left = (other.lower, not other.lower_closed) >= (self.lower, not self.lower_closed)
+        if self.upper is None or other.upper is None:
+            return left and self.upper is None
+        return left and (other.upper, other.upper_closed) <= (self.upper, self.upper_closed)
+
     def scaled(self, factor: Fraction) -> Interval:
         """The image under multiplication by `factor` > 0."""
         upper = None if self.upper is None else self.upper * factor

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.frozen import frozen
+from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.ast import ClaimDecl, ClaimedInputs, IdealDecl
 from dipc.text.core import (
@@ -242,27 +243,6 @@ _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 
 
 @dataclass(frozen=True)
-class EpsRange:
-    """The eps from `low` to `high`, None for infinity, with the ends that are closed."""
-
-    low: Fraction
-    high: Fraction | None
-    low_closed: bool
-    high_closed: bool
-
-    def covers(self, other: EpsRange) -> bool:
-        """Whether all of the other range lies in this one."""
-        left = (other.low, not other.low_closed) >= (self.low, not self.low_closed)
-        if self.high is None or other.high is None:
-            return left and self.high is None
-        return left and (other.high, other.high_closed) <= (self.high, self.high_closed)
-
-    def __str__(self) -> str:
-        left, right = "[" if self.low_closed else "(", "]" if self.high_closed else ")"
-        return f"{left}{self.low}, {'inf' if self.high is None else self.high}{right}"
-
-
-@dataclass(frozen=True)
 class CoreProgram:
     """A typed program. `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index);
     `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free); `domains` are the
@@ -283,7 +263,7 @@ class CoreProgram:
     domains: dict[str, DomType] = field(default_factory=dict)
     metric: CoreMetric | None = None
     only_at: Fraction | None = None
-    only_in: tuple[EpsRange, ...] = ()
+    only_in: tuple[Interval, ...] = ()
     given: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
@@ -299,11 +279,11 @@ class CoreProgram:
         """What it was read to be asked about, where it has no meaning at other eps: for reading it again."""
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
-    def require_meaning(self, eps: Fraction | Sequence[EpsRange]) -> None:
+    def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
         """Raise DiagnosticError where the program has another meaning, or none, at the eps that is asked about, or
         somewhere in the ranges that are."""
-        ranges = [EpsRange(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
-        points = [each.low for each in ranges if each.low == each.high]
+        ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
+        points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None
         asked = "others are asked about" if one is None else f"eps = {one} is asked about"
         if self.only_at not in (None, one):

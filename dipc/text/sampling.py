@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import assert_never
 
 from dipc.algebra.reals import Real
 from dipc.noise.law import Law
 from dipc.noise.laws import LAWS
+from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, walk
 from dipc.text.core import (
@@ -44,7 +45,6 @@ from dipc.text.diagnostic import Source, Span
 from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
-from dipc.text.program import EpsRange
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
 
@@ -54,7 +54,7 @@ from dipc.text.syntax_errors import MAX_POWER
 
 def asked_ranges(
     program: ast.Program, source: Source, overrides: Mapping[str, Fraction], given: str | None
-) -> tuple[EpsRange, ...]:
+) -> tuple[Interval, ...]:
     """The eps that are asked about, in the intervals `given`, else in those of the claim block; none where neither says
     which, and where an interval has a mistake. Raises DiagnosticError for a text that is no interval."""
     findings = Findings(source)
@@ -67,20 +67,15 @@ def asked_ranges(
     def end(expression: ast.Expr) -> Fraction | None:
         return elaborator.constant(expression, "the end of an interval")
 
-    result: list[EpsRange] = []
+    result: list[Interval] = []
     for each in intervals:
         low, high = end(each.low), None if each.high is None else end(each.high)
         if low is None or low < 0 or (high is None) != (each.high is None) or (high is not None and high < low):
             return ()
         if high == low and not (low and each.low_closed and each.high_closed):
             return ()
-        result.append(EpsRange(low, high, each.low_closed and low > 0, each.high_closed))
+        result.append(Interval(low, high, each.low_closed and low > 0, each.high_closed and high is not None))
     return tuple(result)
-
-
-def fixed_eps(ranges: Sequence[EpsRange]) -> Fraction | None:
-    """The one eps that is asked about; None where others are, too."""
-    return ranges[0].low if len(ranges) == 1 and ranges[0].low == ranges[0].high else None
 
 
 def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:
