@@ -111,12 +111,6 @@ class Solution:
         return self.status is Status.SOLVED and all(says.nothing for says in self.sayings.values())
 
     @property
-    def single_eps(self) -> str | None:
-        """The eps that was asked about, as text, where it is a single one."""
-        low, _, high = self.eps.strip("[]").partition(", ")
-        return low if low == high else None
-
-    @property
     def program(self) -> str:
         return self.question.program.name
 
