@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, compress, product
+from itertools import combinations, product
 from math import floor
 
 from dipc.algebra.closed_form import ClosedForm
@@ -47,7 +47,7 @@ from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Within
-from dipc.text.core import IntType, Slot, Value
+from dipc.text.core import IntType, Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -243,11 +243,10 @@ class Costly:
 
 def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     """The worst move of the ball for one exit. Raises Undecided."""
-    core = program.core
-    keys = [aligned.first_input + position for position in range(len(core.inputs))]
-    whole = [isinstance(core.slots[slot].type, IntType) for slot in core.inputs]
-    if any(whole):
-        return _over_integers(aligned, within, keys, list(compress(keys, whole)), program.limits)
+    places = range(len(program.core.inputs))
+    if any(isinstance(program.core.slots[slot].type, IntType) for slot in program.core.inputs):
+        return costliest_into(aligned, aligned, within, places, program)
+    keys = [aligned.first_input + position for position in places]
     slacks, equations = aligned.changes()
     # Integer noises do not meet real inputs: they stay where they are.
     rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
@@ -261,31 +260,17 @@ def ball_of(within: Within) -> Ball:
     return Ball.LINF if within.distance is Distance.LINF else Ball.L1
 
 
-def _over_integers(
-    aligned: AlignedExit, within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits
-) -> Costly:
-    """Every move of the int inputs, and what is left of the ball for the real ones at its vertices: for one move of the
-    former the least cost is convex in that of the latter. Shifts of integer noises are integers."""
-    worst = Costly(aligned, dict.fromkeys(keys, _ZERO), _ZERO, None)
-    for move in _moves(within, keys, integers, limits):
-        cost = integer_cost(aligned, move, limits)
-        if cost is None:
-            return Costly(aligned, move, None, None)
-        assert worst.cost is not None
-        if cost > worst.cost:
-            worst = Costly(aligned, move, cost, None)
-    return worst
-
-
 def costliest_into(
     aligned: AlignedExit, onto: AlignedExit, within: Within | None, places: Sequence[int], program: Program
 ) -> Costly:
     """The worst move, of the ball, of the real and int inputs at these places for shifts into an exit that `aligned`
-    corresponds to, at other values of the finite inputs; None: they stay. For one move of the ints the least cost is
-    convex in that of the reals, so that vertices are enough. Raises Undecided."""
+    corresponds to (itself, or one at other values of the finite inputs); None: they stay. For one move of the ints the
+    least cost is convex in that of the reals, so that vertices are enough. Shifts of integer noises are integers.
+    Raises Undecided."""
     core = program.core
     keys = [aligned.first_input + position for position in places]
-    integers = [key for position, key in zip(places, keys, strict=True) if _is_int(core.slots[core.inputs[position]])]
+    types = [core.slots[core.inputs[position]].type for position in places]
+    integers = [key for type_, key in zip(types, keys, strict=True) if isinstance(type_, IntType)]
     worst = Costly(aligned, dict.fromkeys(keys, _ZERO), _ZERO, None)
     moves = () if within is None else _moves(within, keys, integers, program.limits)
     for move in (dict.fromkeys(keys, _ZERO), *moves):
@@ -296,10 +281,6 @@ def costliest_into(
         if cost > worst.cost:
             worst = Costly(aligned, move, cost, None)
     return worst
-
-
-def _is_int(slot: Slot) -> bool:
-    return isinstance(slot.type, IntType)
 
 
 def _moves(within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:

@@ -15,11 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import comb, factorial, prod
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, product
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.questions.privacy.constant import LossBounds
-from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable
+from dipc.questions.privacy.loss import LawTable, Numbering
 
 
 def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
@@ -82,9 +81,9 @@ def _kinds(table: LawTable) -> list[_Kind]:
 
 def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
     """The table of these probabilities, equal ones under one number."""
-    numbers: dict[ClosedForm, int] = {ClosedForm(ExpPoly.zero()): IMPOSSIBLE}
-    numbered = [tuple([numbers.setdefault(ClosedForm(value), len(numbers)) for value in row]) for row in rows]
-    return LawTable((name,), tuple([(each,) for each in said]), tuple(numbers), tuple(numbered))
+    numbering = Numbering()
+    numbered = [tuple([numbering.of(value) for value in row]) for row in rows]
+    return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:

@@ -16,7 +16,7 @@ above leaves nothing over is found by a linear program. What comes of it is meas
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
@@ -567,11 +567,18 @@ class Ends:
     at: Candidate | None
 
 
-def refuted_ends(candidates: Iterable[Candidate], intervals: Sequence[Interval], limits: Limits) -> Ends:
-    """The greatest K of which all smaller ones are refuted by some candidate; nothing is proved."""
+#: Of two functions numbers that the supremum of log(first/second)/eps is not less than; None is infinity.
+Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fraction | None]]
+
+
+def refuted_ends(
+    candidates: Iterable[Candidate], intervals: Sequence[Interval], limits: Limits, values: Values | None = None
+) -> Ends:
+    """The greatest K of which all smaller ones are refuted by some candidate, at an eps or at a limit, or as these
+    `values` say; nothing is proved."""
     best, at = Fraction(0), None
     for candidate in candidates:
-        for value in _below(candidate.first, candidate.second, intervals, limits):
+        for value in (values or _below)(candidate.first, candidate.second, intervals, limits):
             if value is None:
                 return Ends(None, None, candidate)
             if value > best:
@@ -585,16 +592,13 @@ def constant_of_candidates(
     """The constant of all the candidates together, which are all there is to look at: enclosed to so many significant
     digits, or to WIDTH, where it is not a limit. Raises Undecided where that is not found."""
     limits = engine.limits
-    best, at = Fraction(0), None
-    for candidate in candidates:
-        for value in _limits(candidate.first, candidate.second, intervals, limits):
-            if value is None:
-                return Ends(None, None, candidate)
-            if value > best:
-                best, at = value, candidate
+    at_limits = refuted_ends(candidates, intervals, limits, _limits)
+    best = at_limits.refuted_below
+    if best is None:
+        return at_limits
     failing = _failing(candidates, best, intervals, engine)
     if not failing:
-        return Ends(best, best, at)
+        return replace(at_limits, proved=best)
     # From here on only what fails at the limits matters: the others hold at every greater constant.
     low, high = best, max(best, WIDTH) * 2
     while still := _failing(failing, high, intervals, engine):

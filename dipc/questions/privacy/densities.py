@@ -30,7 +30,6 @@ from fractions import Fraction
 from itertools import pairwise
 from itertools import product as combinations
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.chain.chain import ExitState
@@ -44,7 +43,7 @@ from dipc.measure.event import Event, Noise
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
-from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable
+from dipc.questions.privacy.loss import LawTable, Numbering
 from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.optimum import Ratio
@@ -188,26 +187,17 @@ class RealOutputs:
 
     def _table(self, pairs: Pairs, asked: Callable[[Input, Input], Iterable[Outcome]]) -> tuple[LawTable, Pairs]:
         """The pairs that have different functions, each with two inputs of its own, and a table of these."""
-        forms = [ClosedForm(ExpPoly.zero())]
-        numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+        numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
         seen: set[tuple[tuple[int, int], ...]] = set()
         every: list[tuple[tuple[int, int], dict[int, tuple[int, int]]]] = []
-
-        def number(value: Closed) -> int:
-            form = ClosedForm(value)
-            if form not in numbers:
-                numbers[form] = len(forms)
-                forms.append(form)
-            return numbers[form]
-
         for i, j in pairs.ordered:
             own: dict[int, tuple[int, int]] = {}
             for outcome in asked(pairs.inputs[i], pairs.inputs[j]):
                 nth = 0
                 while answers.setdefault((outcome.answer, nth), len(answers)) in own:
                     nth += 1
-                own[answers[outcome.answer, nth]] = number(outcome.first), number(outcome.second)
+                own[answers[outcome.answer, nth]] = numbering.of(outcome.first), numbering.of(outcome.second)
             key = tuple(sorted(own.values()))
             if key not in seen:
                 seen.add(key)
@@ -221,7 +211,7 @@ class RealOutputs:
         ]
         points = tuple(pairs.inputs[position] for pair, _ in every for position in pair)
         names = tuple(slot.name for slot in self._slots)
-        table = LawTable(names, tuple([answer for answer, _ in answers]), tuple(forms), tuple(rows))
+        table = LawTable(names, tuple([answer for answer, _ in answers]), tuple(numbering.forms), tuple(rows))
         return table, Pairs(points, tuple((2 * n, 2 * n + 1) for n in range(len(every))), pairs.about)
 
     # --- densities ----------------------------------------------------------------------------------------

@@ -82,6 +82,28 @@ class LawTable:
         return {name: None if value is None else show_value(value) for name, value in values}
 
 
+class Numbering:
+    """Functions with their numbers in the order in which they come, equal ones once; the zero function is the first."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[ClosedForm | EnclosedForm, int] = {ClosedForm(ExpPoly.zero()): IMPOSSIBLE}
+        self.forms: list[ClosedForm | EnclosedForm | str] = [*self._numbers]
+
+    def number(self, form: ClosedForm | EnclosedForm | str) -> int:
+        """Its number; each text, which says why a function is not known, has one of its own."""
+        known = None if isinstance(form, str) else self._numbers.get(form)
+        if known is not None:
+            return known
+        self.forms.append(form)
+        if not isinstance(form, str):
+            self._numbers[form] = len(self.forms) - 1
+        return len(self.forms) - 1
+
+    def of(self, value: Closed) -> int:
+        """That of a function in closed form."""
+        return self.number(ClosedForm(value))
+
+
 def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progress: Progress | None = None) -> LawTable:
     """The laws at these inputs; `progress` is called as they are found. Raises Undecided where the program is too large
     to be executed, DiagnosticError where it goes wrong."""
@@ -92,18 +114,14 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
             progress(done, len(inputs))
         at_inputs.append(laws.at(dict(zip(program.core.inputs, point, strict=True))))
     answers = sorted({answer for law in at_inputs for answer in law}, key=laws.rank)
-    forms: list[ClosedForm | EnclosedForm | str] = [ClosedForm(ExpPoly.zero())]
-    numbers: dict[ClosedForm | EnclosedForm | str, int] = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+    numbering = Numbering()
     enclosed: dict[int, Bound] = {}
 
     def number(form: ClosedForm | EnclosedForm | str, bound: Bound) -> int:
-        if not isinstance(form, str) and form in numbers:
-            return numbers[form]
-        forms.append(form)
-        numbers[form] = len(forms) - 1
+        result = numbering.number(form)
         if isinstance(form, EnclosedForm):
-            enclosed[len(forms) - 1] = bound
-        return len(forms) - 1
+            enclosed.setdefault(result, bound)
+        return result
 
     measured = settled((Underway(_measured(bound, engine)) for bound in _bounds(at_inputs)), engine)
     numbered = []
@@ -113,7 +131,7 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
         numbered.append({answer: number(next(measured), bound) for answer, bound in law.items()})
     rows = tuple(tuple(row.get(answer, IMPOSSIBLE) for answer in answers) for row in numbered)
     names = tuple(slot.name for slot in laws.observed)
-    return LawTable(names, tuple(answers), tuple(forms), rows, enclosed)
+    return LawTable(names, tuple(answers), tuple(numbering.forms), rows, enclosed)
 
 
 def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:
@@ -175,24 +193,17 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
         answers += itertools.product(*each)
     if len(answers) > program.limits.answers:
         raise LimitReached("answers", f"{len(answers)} answers are looked at one by one")
-    forms = [ClosedForm(ExpPoly.zero())]
-    numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+    numbering = Numbering()
     rows = []
     for point in inputs:
         row = []
         for answer in answers:
             asked = {slot.name: show_value(value) for slot, (value, _, _) in zip(slots, answer, strict=True)}
             function = program.closed_probability(texts(program, point), asked).value
-            for _, _, share in answer:
-                function = function * share
-            form = ClosedForm(function)
-            if form not in numbers:
-                numbers[form] = len(forms)
-                forms.append(form)
-            row.append(numbers[form])
+            row.append(numbering.of(product([function, *[share for _, _, share in answer]])))
         rows.append(tuple(row))
     said = tuple([tuple([value for _, value, _ in answer]) for answer in answers])
-    return LawTable(tuple([slot.name for slot in slots]), said, tuple(forms), tuple(rows))
+    return LawTable(tuple([slot.name for slot in slots]), said, tuple(numbering.forms), tuple(rows))
 
 
 @frozen
