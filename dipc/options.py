@@ -290,12 +290,12 @@ class Options:
         """The tolerance as a number; `1%` is 1/100. Raises ValueError for one that is not positive."""
         value = self.tolerance
         if isinstance(value, str) and value.strip().endswith("%"):
-            found = exact_rational(value.strip()[:-1].strip(), "tolerance") / 100
+            tolerance = exact_rational(value.strip()[:-1].strip(), "tolerance") / 100
         else:
-            found = exact_rational(value, "tolerance")
-        if found <= 0:
-            raise ValueError(f"a tolerance is positive, not {found}")
-        return found
+            tolerance = exact_rational(value, "tolerance")
+        if tolerance <= 0:
+            raise ValueError(f"a tolerance is positive, not {tolerance}")
+        return tolerance
 
     @property
     def parts(self) -> dict[str, Any]:

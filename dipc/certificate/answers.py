@@ -43,13 +43,13 @@ class Solved(Answers):
         asked = key, isinstance(question, Divided) or question.exact
         if key not in self.stated and asked not in self._unanswered:
             try:
-                found = _answer(question)
+                answer = _answer(question)
             except Undecided:
-                found = None
-            if found is None:
+                answer = None
+            if answer is None:
                 self._unanswered.add(asked)
             else:
-                self.stated[key] = found
+                self.stated[key] = answer
         return self.stated.get(key)
 
 
@@ -71,10 +71,10 @@ def _answer(question: Question | Divided) -> dict[str, Any] | None:
 
 def _about_points(question: Question) -> dict[str, Any] | None:
     """A point of the half-spaces, where it is asked for, or multipliers that show that there is none."""
-    found = solution(list(map(_halfspace, question.guards)))
-    if isinstance(found, Infeasible):
-        return {"none": _weights(found.weights)}
-    return {"point": _point(found)} if question.exact else None
+    point = solution(list(map(_halfspace, question.guards)))
+    if isinstance(point, Infeasible):
+        return {"none": _weights(point.weights)}
+    return {"point": _point(point)} if question.exact else None
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
@@ -86,8 +86,8 @@ def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
             nearest = integer_minimum(form, system, question.whole, _MOST_CASES)
         point = None if nearest is None else nearest[1]
     else:
-        found = minimum(form, system)
-        point = found.point if isinstance(found, Least) else None
+        least = minimum(form, system)
+        point = least.point if isinstance(least, Least) else None
     if point is not None:
         smaller = tuple([(i, -c) for i, c in form.coefficients])
         system.append(Halfspace(smaller, form.value({**dict.fromkeys(dict(smaller), Fraction(0)), **point}), True))
@@ -107,12 +107,12 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
         weights = contradiction(here)
         if weights is not None:
             return _weights(weights)
-        found = minimum(form, here)
-        assert isinstance(found, Least), "the form is bounded"
-        broken = next((i for i in sorted(whole) if found.point.get(i, Fraction(0)).denominator != 1), None)
+        least = minimum(form, here)
+        assert isinstance(least, Least), "the form is bounded"
+        broken = next((i for i in sorted(whole) if least.point.get(i, Fraction(0)).denominator != 1), None)
         if broken is None:
             raise Undecided("a case of integers has a point on its edge")
-        most = Fraction(found.point[broken].numerator // found.point[broken].denominator)
+        most = Fraction(least.point[broken].numerator // least.point[broken].denominator)
         below, above = Halfspace(((broken, Fraction(-1)),), most), Halfspace(((broken, Fraction(1)),), -most - 1)
         return {
             "variable": broken,

@@ -77,12 +77,12 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
     raise Uncertified(f"a least {solution.wanted} has none: check the claim with it")
 
 
-def certify_constant(question: PrivacyQuestion | EveryNumber, found: Constant | Loss, tool: str = "dipc") -> str:
+def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
     """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with a budget
     that is at least that, and not with one that is less, unless that is not refuted by a certificate; of every number,
     for one of them. Raises Uncertified."""
-    low, high = _budgets(found)
-    eps = Interval(found.eps, found.eps, True, True) if isinstance(found, Loss) else found.eps
+    low, high = _budgets(constant)
+    eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
 
     def decided(question: PrivacyQuestion | EveryNumber, budget: Fraction, wanted: PrivacyVerdict) -> dict[str, Any]:
         report = question.decide(read_claim(question.program, f"{budget}*eps", None, eps))
@@ -94,10 +94,10 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, found: Constant | 
     proved, refuted = decided(question, high, PrivacyVerdict.PRIVATE), None
     one = question
     if isinstance(question, EveryNumber):
-        assert isinstance(found, Constant), "it is about every eps"
-        assert found.numbers is not None, "it is about every number"
-        assert found.numbers.at is not None, "one of them is the worst that was looked at"
-        one = question.at(found.numbers.at)
+        assert isinstance(constant, Constant), "it is about every eps"
+        assert constant.numbers is not None, "it is about every number"
+        assert constant.numbers.at is not None, "one of them is the worst that was looked at"
+        one = question.at(constant.numbers.at)
     assert isinstance(one, PrivacyQuestion), "it is about one number"
     if low > 0:
         # A refutation by real outputs is looked for anew, and need not be found next to the constant.
@@ -107,9 +107,9 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, found: Constant | 
     return _whole("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
 
 
-def _budgets(found: Constant | Loss) -> tuple[Fraction, Fraction]:
+def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
     """A multiple of eps that is refuted, unless it is at most 0, and one that is proved."""
-    match found:
+    match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved
         case Constant():
@@ -118,7 +118,7 @@ def _budgets(found: Constant | Loss) -> tuple[Fraction, Fraction]:
             raise Uncertified("the loss is infinite")
         case Loss(value=(low, high), eps=eps):
             return (low if low < high else low - low / 10**6) / eps, high / eps
-    raise AssertionError(found)
+    raise AssertionError(constant)
 
 
 def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> str:
@@ -134,13 +134,13 @@ def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> 
 
 def _from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
     """The part of the intervals from the start on."""
-    found = []
+    remaining = []
     for interval in intervals:
         upper = interval.upper
         if upper is not None and (upper < start or (upper == start and not interval.upper_closed)):
             continue
-        found.append(interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True))
-    return found
+        remaining.append(interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True))
+    return remaining
 
 
 def _texts(intervals: Sequence[Interval]) -> str:

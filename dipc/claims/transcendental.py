@@ -211,12 +211,12 @@ class _Enclosure:
         """e to the power of the logarithms of an exponent."""
         result = Fraction(1)
         for base, count in exponent.powers:
-            found = self._number(base)
-            if found is None or found[0] != found[1] or found[0] <= 0:
+            number = self._number(base)
+            if number is None or number[0] != number[1] or number[0] <= 0:
                 raise self._error(base, "a logarithm is taken of a positive rational", "this is none")
-            if found[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
+            if number[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
                 raise self._error(inner, "a power of e is too large to be written out", "")
-            result *= found[0] ** count
+            result *= number[0] ** count
         return result
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
@@ -291,8 +291,8 @@ class _Enclosure:
             case Name(name=name) if name in self.constants:
                 return self.constants[name], self.constants[name]
             case Unary(op=UnaryOp.NEGATE, operand=operand):
-                found = self._number(operand)
-                return None if found is None else (-found[1], -found[0])
+                number = self._number(operand)
+                return None if number is None else (-number[1], -number[0])
             case Binary(op=op, left=left, right=right):
                 one, two = self._number(left), self._number(right)
                 if one is None or two is None or (op is BinaryOp.DIVIDE and two[0] <= 0 <= two[1]):
@@ -305,24 +305,24 @@ class _Enclosure:
                         return min(found_all), max(found_all)
                 return None
             case Call(function="log", arguments=(inner,)):
-                found = self._number(inner)
-                if found is None or found[0] <= 0:
+                number = self._number(inner)
+                if number is None or number[0] <= 0:
                     raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
-                return log_enclosure(*found, DIGITS)
+                return log_enclosure(*number, DIGITS)
             case Call(function="sqrt", arguments=(inner,)):
-                found = self._number(inner)
-                if found is None or found[0] < 0:
+                number = self._number(inner)
+                if number is None or number[0] < 0:
                     raise self._error(inner, "a root is taken of a number that is not negative", "this is none")
-                below, above = (Real.of(end).sqrt().enclosure(4 * DIGITS) for end in found)
+                below, above = (Real.of(end).sqrt().enclosure(4 * DIGITS) for end in number)
                 return below[0], above[1]
             case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
                 exponent = in_exponent(inner)
-                found = self._number(exponent.rest)
-                if found is None:
+                number = self._number(exponent.rest)
+                if number is None:
                     return None
                 factor = self._power(exponent, inner)
                 try:
-                    below, above = (ClosedForm(ExpPoly.term(factor, 0, end)).at(Fraction(1), DIGITS) for end in found)
+                    below, above = (ClosedForm(ExpPoly.term(factor, 0, end)).at(Fraction(1), DIGITS) for end in number)
                 except Undecided as undecided:
                     raise self._error(inner, undecided.reason, "") from None
                 return below[0], above[1]

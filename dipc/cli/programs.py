@@ -64,9 +64,9 @@ def prob(**given: Any) -> ExitCode:
         program = work.program(eps=eps)
         values = parse_input(given["input_texts"], program.core)
         progress.stage(f"looking for the outputs of {program.name}")
-        found = outputs(outcomes_at(program, values, eps, progress))
+        outcomes = outputs(outcomes_at(program, values, eps, progress))
         progress.stage("writing out closed forms")
-        return output.deliver(found)
+        return output.deliver(outcomes)
 
 
 _DTMC_EPILOG = """
@@ -112,11 +112,11 @@ def dtmc(**given: Any) -> ExitCode:
     reals = {name: value for name, value in values.items() if name in symbolic}
     with ProgressBar(f"exploring {core.name}", silent=output.quiet):
         wanted = parse_output(given["output_texts"], core)
-        found = of_program.chain_at(program, None if open_inputs else reals, wanted, finite)
+        chain = of_program.chain_at(program, None if open_inputs else reals, wanted, finite)
     constants = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
     title = core.name + (f" with {constants}" if constants else "")
     title += "" if core.only_at is None else f", only at eps = {core.only_at}"
-    return output.deliver(of_program.outcome(found, title, eps))
+    return output.deliver(of_program.outcome(chain, title, eps))
 
 
 _TABLE_EPILOG = """
@@ -221,15 +221,15 @@ def explain(code: str | None) -> ExitCode:
     return ExitCode.ACCURATE
 
 
-def _explanation_parts(found: Explanation) -> Iterator[Part]:
-    yield Line(f"{found.code}: about {found.about}", Tone.HEAD)
+def _explanation_parts(explanation: Explanation) -> Iterator[Part]:
+    yield Line(f"{explanation.code}: about {explanation.about}", Tone.HEAD)
     yield GAP
-    if found.command is None:
-        yield Line(f"it comes up when {found.when}")
+    if explanation.command is None:
+        yield Line(f"it comes up when {explanation.when}")
         return
-    for name, content in found.files:
+    for name, content in explanation.files:
         yield Line(f"with {name}:")
         yield Verbatim(f"    {line}" for line in content.splitlines())
         yield GAP
-    yield Verbatim([f"$ {found.command}"], Tone.HEAD)
-    yield Verbatim(found.text.splitlines())
+    yield Verbatim([f"$ {explanation.command}"], Tone.HEAD)
+    yield Verbatim(explanation.text.splitlines())

@@ -84,10 +84,10 @@ def run(**given: Any) -> ExitCode:
     values = parse_input(given["input_texts"], program.core)
     how = {"grid": grid, "seed": given["seed"]}
     with ProgressBar(f"running {program.name}") as progress:
-        found = later.execution.executed(program, values, eps, given["runs"], **how, progress=progress)
+        executed = later.execution.executed(program, values, eps, given["runs"], **how, progress=progress)
     if samples is not None:
-        write_result(samples, found.write_samples)
-    return output.deliver(later.executions.runs(found, samples))
+        write_result(samples, executed.write_samples)
+    return output.deliver(later.executions.runs(executed, samples))
 
 
 _SIMULATE_EPILOG = """
@@ -250,8 +250,8 @@ def conform(**given: Any) -> ExitCode:
     values = parse_input(given["input_texts"], program.core)
     observed = later.conform.read_observed(samples if counts is None else counts, program.core, counted=samples is None)
     with ProgressBar(f"computing the exact probabilities of {program.name}", silent=output.quiet):
-        found = later.conform.judge(program, values, eps, observed, later.compare.CONFIDENCE, grid)
-    return output.deliver(later.experiments.conformance(found))
+        comparison = later.conform.judge(program, values, eps, observed, later.compare.CONFIDENCE, grid)
+    return output.deliver(later.experiments.conformance(comparison))
 
 
 _AUDIT_EPILOG = """
@@ -303,8 +303,8 @@ def audit(**given: Any) -> ExitCode:
     program = Work(asked).program(parse_definitions(asked.definitions), eps)
     values = [parse_input((text,), program.core) for text, _ in samples]
     observed = [later.conform.read_observed(path, program.core, counted=False) for _, path in samples]
-    found = later.audit.judge_loss(program, tuple(values), eps, tuple(observed), confidence)
-    return output.deliver(later.experiments.audit(found))
+    audited = later.audit.judge_loss(program, tuple(values), eps, tuple(observed), confidence)
+    return output.deliver(later.experiments.audit(audited))
 
 
 # --- options ---------------------------------------------------------------------------------------

@@ -167,8 +167,8 @@ def serve(port: int, opens: bool) -> ExitCode:
 
 def _site() -> Path:
     """The directory of the built page."""
-    found = find_spec(_PACKAGE)
-    places = [] if found is None else [Path(place, "site") for place in found.submodule_search_locations or ()]
+    spec = find_spec(_PACKAGE)
+    places = [] if spec is None else [Path(place, "site") for place in spec.submodule_search_locations or ()]
     for place in places:
         if (place / "index.html").is_file():
             return place

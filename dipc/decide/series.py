@@ -243,12 +243,12 @@ class Search:
         for event in events:
             for item in event.constraints:
                 try:
-                    found = normal_measure(Event(event.noises, (item,))).functions()
+                    tails = normal_measure(Event(event.noises, (item,))).functions()
                 except OutsideFragment:
                     return None
-                if found is None:
+                if tails is None:
                     return None
-                for c, function in found:
+                for c, function in tails:
                     total = total + NormalSum.single(ExpPoly.constant(c), function)
                 total = total + NormalSum.of(ExpPoly.constant(-1), ())
         return total
@@ -488,18 +488,18 @@ class Search:
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
     """Values in the intervals, simple ones first: some of any size, and the simplest of each part of a short interval
     and of one where there are none of these."""
-    found: set[Fraction] = set()
+    points: set[Fraction] = set()
     for interval in intervals:
         usual = [eps for eps in _SAMPLES if eps in interval]
-        found.update(usual)
+        points.update(usual)
         high = _FAR * (interval.lower + 1) if interval.upper is None else interval.upper
         low = max(interval.lower, high / _FAR)
         if not usual or high < _SHORT * low:
             ends = [low + (high - low) * part / _PARTS for part in range(_PARTS + 1)]
-            found.update(
+            points.update(
                 simplest_between(start, end, lower_closed=True, upper_closed=True) for start, end in pairwise(ends)
             )
-    inside = [eps for eps in found if _is_in(eps, intervals)]
+    inside = [eps for eps in points if _is_in(eps, intervals)]
     return sorted(inside, key=lambda eps: (eps.denominator, eps.numerator))
 
 

@@ -122,8 +122,8 @@ class Cache:
         database = self._open
         # Both are read at one moment: another process may be making the file just now.
         with _transaction(database, "DEFERRED"):
-            found, tables = _pragma(database, "application_id"), _tables(database)
-        if found not in (0, _APPLICATION) or (found == 0 and tables):
+            application, tables = _pragma(database, "application_id"), _tables(database)
+        if application not in (0, _APPLICATION) or (application == 0 and tables):
             raise DiagnosticError(self._foreign("is a database of another program"))
         # With a log beside the file, readers do not wait for a writer, and one that is killed harms nothing.
         database.execute("PRAGMA journal_mode = WAL")
@@ -387,11 +387,11 @@ def decision_text(decision: Decision) -> str:
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:
     """What `decision_text` wrote of an obligation with this bound; raises Unreadable."""
     try:
-        verdict, found, failing, reason = json.loads(text)
+        verdict, example, failing, reason = json.loads(text)
         decision = Decision(
             Verdict(verdict),
             bound,
-            None if found is None else _read_counterexample(*found),
+            None if example is None else _read_counterexample(*example),
             tuple(
                 FailureInterval(_read_end(*start), _read_end(*end), _read_worst(worst)) for start, end, worst in failing
             ),

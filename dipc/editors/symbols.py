@@ -294,10 +294,10 @@ def probabilities(text: str) -> str | None:
     one, or no output is finite."""
     try:
         program = load_source(Source(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))
-        found = parse_inputs(program.core.claimed_inputs or "", program) if program.inputs else None
-        if found is not None and not (isinstance(found, FiniteInputs) and found.count == 1):
+        inputs = parse_inputs(program.core.claimed_inputs or "", program) if program.inputs else None
+        if inputs is not None and not (isinstance(inputs, FiniteInputs) and inputs.count == 1):
             return None
-        values = next(iter(found)) if found is not None else ()
+        values = next(iter(inputs)) if inputs is not None else ()
         outcomes = program.outcomes(dict(zip(program.inputs, values, strict=True)))
     except (DiagnosticError, Undecided):
         return None

@@ -212,8 +212,8 @@ _NO_ERROR = PiecewiseForm(ExpPoly.zero())
 
 def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, Saying]:
     """Where at least one row of the claim's table says something."""
-    found = [saying(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
-    return {str(Variable.EPS): together(found)} if found else {}
+    sayings = [saying(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
+    return {str(Variable.EPS): together(sayings)} if sayings else {}
 
 
 def interrupted_before(rest: Sequence[Claimed]) -> UnknownCases:

@@ -264,14 +264,14 @@ class _Everywhere:
         self._at_zero = claims_of(question.asking(gamma=0))
 
     def solve(self) -> GammaSolution:
-        found, rows, reason = self._tried(self._at_zero)
-        if found is _Found.HOLDS:
+        known, rows, reason = self._tried(self._at_zero)
+        if known is _Found.HOLDS:
             claiming = self._at_zero.cases > self._at_zero.vacuous
             nothing = "" if claiming else f"no {self._question.word} claims anything"
             return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
         core = self._question.program.core
         if Nearness(core).plain and not any(is_symbolic(core.slots[slot].type) for slot in core.outputs):
-            if found is _Found.FAILS:
+            if known is _Found.FAILS:
                 return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
             return self._answer(Status.UNDECIDED, rows, reason)
         scaled = self._in_products()
@@ -346,12 +346,12 @@ class _Everywhere:
 
         def holds(gamma: Fraction) -> bool:
             nonlocal blamed, refuted
-            found, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
-            if found is not _Found.HOLDS:
+            known, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
+            if known is not _Found.HOLDS:
                 blamed = failing
-            if found is _Found.FAILS:
+            if known is _Found.FAILS:
                 refuted = max(refuted, gamma)
-            return found is _Found.HOLDS
+            return known is _Found.HOLDS
 
         try:
             low, high = narrowed(holds, *neighboring_powers(holds, GREATEST_EVERYWHERE), self._digits)

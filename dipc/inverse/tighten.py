@@ -158,10 +158,10 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
     """
     options = Options(**given)
     question = asked(program, table, options)
-    found = tightest(claims_of(question, options.progress, best=False), options.digits or DIGITS)
-    if found.interrupted:
-        raise Stopped(found)
-    return found
+    answer = tightest(claims_of(question, options.progress, best=False), options.digits or DIGITS)
+    if answer.interrupted:
+        raise Stopped(answer)
+    return answer
 
 
 def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
@@ -520,10 +520,10 @@ class Factors:
         scaled = ratio.scaled(1 / rate)
         ends = _scaled_end(lower, rate), _scaled_end(upper, rate)
         key = (scaled, *ends)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = peaks(scaled, *ends, self._limits)
-        for peak in found:
+        highest = self._known.get(key)
+        if highest is None:
+            highest = self._known[key] = peaks(scaled, *ends, self._limits)
+        for peak in highest:
             at = _unscaled(peak.at, rate)
             if at is Far.EVERYWHERE and sample is not None:
                 at = sample  # all of the cell, but not all of the interval

@@ -235,15 +235,15 @@ def greatest_bounds(
         base, base_strict = best[lower]
         step = steps[lower] + 1
         for upper, (weight, strict) in graph.get(lower, ()):
-            found = (base + weight, base_strict + strict)
+            bound = (base + weight, base_strict + strict)
             known = best.get(upper)
-            if known is not None and found <= known:
+            if known is not None and bound <= known:
                 continue
             if upper == start or step > most:
                 return None
-            best[upper] = found
+            best[upper] = bound
             steps[upper] = step
-            if upper == goal and enough is not None and found >= enough:
+            if upper == goal and enough is not None and bound >= enough:
                 return best
             if upper not in waiting and graph.get(upper):
                 waiting.add(upper)

@@ -182,9 +182,9 @@ class Simplex:
                     row.pop(other, None)
         self._rows[number] = row
         self._values[number] = _NOWHERE  # never looked at
-        found = self._raised(number)
+        raised = self._raised(number)
         row = self._rows.pop(number)
-        if not found:
+        if not raised:
             return None
         self._fixed.update(row)
         return self._weights(

@@ -555,7 +555,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
     """
     noise, above, below = _cheapest(system)
     lower = system.lower
-    found = []
+    systems = []
     least: list[int | None] = [*above] or [None]
     greatest: list[int | None] = [*below] or [None]
     for u, l in product(least, greatest):
@@ -576,14 +576,14 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
                 _add(case, l, j, lower[noise, j] - lower[noise, l] + tie)
         if u is None or l is None or u == l:
             _hang(case, lower, noise, u, l)
-            found.append((1, case))
+            systems.append((1, case))
             continue
         _add(case, u, l, lower[u, noise] + lower[noise, l])
         under_u, under_l = dict(case), dict(case)
         under_u[u, noise] = lower[u, noise]
         under_l[l, noise] = -lower[noise, l] + system.whole
-        found += [(1, under_u), (-1, under_l)]
-    parts = [(sign, reduced(replace(system, lower=case))) for sign, case in found]
+        systems += [(1, under_u), (-1, under_l)]
+    parts = [(sign, reduced(replace(system, lower=case))) for sign, case in systems]
     return [(sign, system) for sign, system in parts if system is not None]
 
 

@@ -431,12 +431,12 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
         return function
     pieces = []
     for piece in function.pieces:
-        found: Terms = {}
+        terms: Terms = {}
         for (_, q, n, l), c in piece.terms().items():
             for m in range(n + 1):
                 key = (0, q + l * offset, m, l)
-                found[key] = found.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
-        pieces.append(Piece.of_terms(found))
+                terms[key] = terms.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
+        pieces.append(Piece.of_terms(terms))
     return Piecewise(tuple([b - offset for b in function.breaks]), tuple(pieces))
 
 

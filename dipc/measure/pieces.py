@@ -493,11 +493,11 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
     if len(piece) == 2 and all(size.terms == 1 for size in piece.values()):
         (l, one), (k, other) = piece.items()
         meter.spend(exponent)
-        found: dict[int, Size] = {}
+        sizes: dict[int, Size] = {}
         for n in range(exponent + 1):
             q, degree = one.low * n + other.low * (exponent - n), one.degree * n + other.degree * (exponent - n)
-            found[l * n + k * (exponent - n)] = Size(1, q, q, degree)
-        return found
+            sizes[l * n + k * (exponent - n)] = Size(1, q, q, degree)
+        return sizes
     # Not more than there are products of so many terms in any order.
     most = comb(exponent + sum([size.terms for size in piece.values()]) - 1, exponent) if piece else 0
     result = piece

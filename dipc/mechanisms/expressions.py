@@ -431,15 +431,15 @@ class Expressions:
     def length(self, node: python.expr) -> Bound:
         """A number of times that is known before anything runs: a constant, `len(q)`, sums of such."""
         with self.before() as written:
-            found = bound_of(self.expr(node), self.constants)
-        if found is None or written:
+            bound = bound_of(self.expr(node), self.constants)
+        if bound is None or written:
             raise self.module.wrong(
                 node,
                 f"`{self.module.text(node)}` is not known before the mechanism runs",
                 "a length is a sum of numbers, constants and `len(q)`; leave a loop early with `break`",
                 code=UNKNOWN_TYPE,
             )
-        return found
+        return bound
 
     def many(self, node: python.expr) -> Many | None:
         """What a loop can go through; None for anything else."""

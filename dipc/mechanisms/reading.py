@@ -135,12 +135,12 @@ class _Header:
                     self._constant(name, keyword.value)
 
     def _constant(self, name: str, value: python.expr) -> None:
-        found = rational(self.module, value)
-        if found is None and isinstance(value, python.Constant) and isinstance(value.value, str):
-            found = rational(self.module, _expression(value.value, value))
-        if found is None and isinstance(value, python.Name) and value.id in self.module.constants:
-            found = rational(self.module, self.module.constants[value.id])
-        if found is None:
+        exact = rational(self.module, value)
+        if exact is None and isinstance(value, python.Constant) and isinstance(value.value, str):
+            exact = rational(self.module, _expression(value.value, value))
+        if exact is None and isinstance(value, python.Name) and value.id in self.module.constants:
+            exact = rational(self.module, self.module.constants[value.id])
+        if exact is None:
             raise self.module.wrong(
                 value,
                 f"the constant `{name}` is no exact number",
@@ -151,8 +151,8 @@ class _Header:
             raise self.module.wrong(
                 value, f"`{name}` is a word of dipc", "call the constant something else", code=BAD_HEADER
             )
-        self.constants[name] = found
-        self.written[name] = number(found, self.module.span(value))
+        self.constants[name] = exact
+        self.written[name] = number(exact, self.module.span(value))
 
     def _ideal_of(self, value: python.expr) -> None:
         match value:

@@ -781,13 +781,13 @@ def _copying(inner: python.expr) -> python.ListComp:
 
 def _stores(function: python.FunctionDef) -> dict[str, int]:
     """How often each name is assigned in the text of the function."""
-    found: dict[str, int] = {}
+    stores: dict[str, int] = {}
     for part in python.walk(function):
         if isinstance(part, python.Name) and isinstance(part.ctx, python.Store):
-            found[part.id] = found.get(part.id, 0) + 1
+            stores[part.id] = stores.get(part.id, 0) + 1
         if isinstance(part, python.AugAssign) and isinstance(part.target, python.Name):
-            found[part.target.id] = found.get(part.target.id, 0) + 1
-    return found
+            stores[part.target.id] = stores.get(part.target.id, 0) + 1
+    return stores
 
 
 def _is_docstring(statement: python.stmt) -> bool:

@@ -63,22 +63,22 @@ class Bound:
 
     def expression(self, span: Span) -> ast.Expr:
         """As a program has it, `m - 1`."""
-        found: ast.Expr | None = None
+        total: ast.Expr | None = None
         for name, coefficient in self.terms:
             size = abs(coefficient)
             term: ast.Expr = ast.Name(name, span)
             if size != 1:
                 term = ast.Binary(BinaryOp.MULTIPLY, number(size, span), term, span)
-            if found is not None:
-                found = ast.Binary(BinaryOp.ADD if coefficient > 0 else BinaryOp.SUBTRACT, found, term, span)
+            if total is not None:
+                total = ast.Binary(BinaryOp.ADD if coefficient > 0 else BinaryOp.SUBTRACT, total, term, span)
             else:
-                found = term if coefficient > 0 else ast.Unary(UnaryOp.NEGATE, term, span)
-        if found is None:
+                total = term if coefficient > 0 else ast.Unary(UnaryOp.NEGATE, term, span)
+        if total is None:
             return number(self.constant, span)
         if not self.constant:
-            return found
+            return total
         op = BinaryOp.ADD if self.constant > 0 else BinaryOp.SUBTRACT
-        return ast.Binary(op, found, number(abs(self.constant), span), span)
+        return ast.Binary(op, total, number(abs(self.constant), span), span)
 
 
 def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
@@ -314,11 +314,11 @@ class Inference:
                 first, last = bound_of(low, self.constants), bound_of(high, self.constants)
                 return Kind("range", first or Bound.of(0), last or Bound.of(0))
             case ast.ListedDomain(values):
-                found: Kind | None = None
+                kind_of_all: Kind | None = None
                 for value in values:
                     kind = self._of(value, {}, {})
-                    found = kind if found is None or kind is None else joined(found, kind)
-                return found or BOOL
+                    kind_of_all = kind if kind_of_all is None or kind is None else joined(kind_of_all, kind)
+                return kind_of_all or BOOL
         raise AssertionError("domains of functions have no names")
 
     def _kind_of(self, name: str, found: Mapping[str, Kind], shown: Callable[[str], str]) -> Kind | None:

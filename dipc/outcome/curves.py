@@ -189,15 +189,15 @@ def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
 
 def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
     """The different inequalities behind the rows, those that fail first; those of rows past a limit are left out."""
-    found: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
+    rows_of: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     word = "row" if report.inputs is None else "class"
     for row in islice(report.rows, _MOST_ROWS):
         for one in row.obligations or (row,):
             if one.closed_form is not None:
-                found.setdefault((one.closed_form, one.beta_form), []).append(one)
-    for alike in found.values():
+                rows_of.setdefault((one.closed_form, one.beta_form), []).append(one)
+    for alike in rows_of.values():
         alike.sort(key=_shortfall)
-    chosen = sorted(found.items(), key=lambda item: _shortfall(item[1][0]))[:most]
+    chosen = sorted(rows_of.items(), key=lambda item: _shortfall(item[1][0]))[:most]
     return _drawn(
         _Inequality(
             numbered(word, tuple(dict.fromkeys(row.row for row in alike)), _LISTED),
@@ -542,36 +542,36 @@ def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
     save(figure, path)
 
 
-def _draw_objective(path: Path, found: Tuned) -> None:
+def _draw_objective(path: Path, tuned: Tuned) -> None:
     """Draw the objective at the values of the first constant that were tried, for the best values of the others."""
     figure, axes = new_figure()
-    name = found.varied[0].name
-    known = [one for one in found.tried if one.objective is not None]
+    name = tuned.varied[0].name
+    known = [one for one in tuned.tried if one.objective is not None]
     points = sorted([(float(one.values[name]), float((one.objective or (0,))[0])) for one in known])
-    line = "-" if len(found.varied) == 1 else ""
+    line = "-" if len(tuned.varied) == 1 else ""
     axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3, linestyle=line)
-    if found.best is not None and found.best.objective is not None:
-        at = float(found.best.values[name]), float(found.best.objective[0])
+    if tuned.best is not None and tuned.best.objective is not None:
+        at = float(tuned.best.values[name]), float(tuned.best.objective[0])
         axes.plot([at[0]], [at[1]], color=COLORS[1], marker="o", label="best")
-    if found.lower is not None and found.proved_for is not None:
-        ends = [float(end) for end in found.proved_for]
-        axes.plot(ends, [float(found.lower)] * 2, color=COLORS[2], linestyle="--", label="proved to be at least")
+    if tuned.lower is not None and tuned.proved_for is not None:
+        ends = [float(end) for end in tuned.proved_for]
+        axes.plot(ends, [float(tuned.lower)] * 2, color=COLORS[2], linestyle="--", label="proved to be at least")
     axes.legend(loc="upper right", frameon=False, fontsize=9)
     axes.set_xlabel(name)
-    axes.set_ylabel("t" if found.adjacent is None else "K·t")
-    axes.set_title(f"{found.program}: what the claim needs", fontsize=10, loc="left")
+    axes.set_ylabel("t" if tuned.adjacent is None else "K·t")
+    axes.set_title(f"{tuned.program}: what the claim needs", fontsize=10, loc="left")
     save(figure, path)
 
 
-def _draw_profile(path: Path, found: Profile) -> None:
+def _draw_profile(path: Path, profile: Profile) -> None:
     """Draw the least delta over the budget."""
     figure, axes = new_figure()
-    points = [(float(point.budget), float(point.delta[1])) for point in found.points]
+    points = [(float(point.budget), float(point.delta[1])) for point in profile.points]
     axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3)
     axes.set_xlabel("budget")
     axes.set_ylabel("least delta")
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{found.program}: privacy profile at eps = {found.eps}", fontsize=10, loc="left", color=_INK)
+    axes.set_title(f"{profile.program}: privacy profile at eps = {profile.eps}", fontsize=10, loc="left", color=_INK)
     save(figure, path)
 
 

@@ -306,62 +306,62 @@ def _observed_record(cell: ComparedEvent) -> dict[str, object]:
 AUDIT_SCHEMA = "dipc.audit/1"
 
 
-def audit_line(found: Audit) -> str:
+def audit_line(result: Audit) -> str:
     """What was found, in one sentence."""
-    lower = f"{float(found.lower):.6g}"
-    exact = "∞" if found.exact is None else shown(*found.exact)
-    if found.exceeds:
+    lower = f"{float(result.lower):.6g}"
+    exact = "∞" if result.exact is None else shown(*result.exact)
+    if result.exceeds:
         return f"EXCEEDS: the loss is at least {lower}, and that of the program is {exact}"
     return f"the loss is at least {lower}, and that of the program is {exact}"
 
 
-def audit(found: Audit) -> Outcome:
+def audit(result: Audit) -> Outcome:
     """A certified lower bound of a loss beside the exact one."""
-    standing = Standing.FAILS if found.exceeds else Standing.HOLDS
+    standing = Standing.FAILS if result.exceeds else Standing.HOLDS
     return Outcome(
-        program=found.program,
-        line=audit_line(found),
+        program=result.program,
+        line=audit_line(result),
         standing=standing,
         tone=standing.tone,
-        parts=lambda: _audit_parts(found),
-        record=lambda: _audit_record(found),
-        result=found,
+        parts=lambda: _audit_parts(result),
+        record=lambda: _audit_record(result),
+        result=result,
     )
 
 
-def _audit_parts(found: Audit) -> Iterator[Part]:
-    worst = found.worst
-    one, two = found.inputs[worst.first], found.inputs[1 - worst.first]
+def _audit_parts(result: Audit) -> Iterator[Part]:
+    worst = result.worst
+    one, two = result.inputs[worst.first], result.inputs[1 - worst.first]
     yield GAP
     yield Fields(
         [
-            ("program", found.program),
-            ("eps", rational(found.eps)),
-            ("confidence", exact_text(found.confidence)),
+            ("program", result.program),
+            ("eps", rational(result.eps)),
+            ("confidence", exact_text(result.confidence)),
             ("input", assignment_text(one)),
             ("other", assignment_text(two)),
             ("outputs", "; ".join(map(assignment_text, worst.outputs))),
             ("observed", f"{worst.counts[0]} of {worst.runs[0]}, and {worst.counts[1]} of {worst.runs[1]}"),
             ("bounds", f"at least {worst.least:.6g}, and at most {worst.most:.6g}"),
-            ("exact loss", found.claimed),
+            ("exact loss", result.claimed),
         ]
     )
 
 
-def _audit_record(found: Audit) -> dict[str, object]:
+def _audit_record(result: Audit) -> dict[str, object]:
     """`{"schema": "dipc.audit/1", ...}`. What is exact, or a bound, is a string; counts are numbers."""
-    worst = found.worst
+    worst = result.worst
     return {
         "schema": AUDIT_SCHEMA,
-        "program": found.program,
-        "eps": str(found.eps),
-        "confidence": exact_text(found.confidence),
-        "verdict": "exceeds" if found.exceeds else "within",
-        "lower": exact_text(found.lower),
-        "exact": ["inf", "inf"] if found.exact is None else list(map(exact_text, found.exact)),
-        "claimed": found.claimed,
-        "input": dict(found.inputs[worst.first]),
-        "adjacent": dict(found.inputs[1 - worst.first]),
+        "program": result.program,
+        "eps": str(result.eps),
+        "confidence": exact_text(result.confidence),
+        "verdict": "exceeds" if result.exceeds else "within",
+        "lower": exact_text(result.lower),
+        "exact": ["inf", "inf"] if result.exact is None else list(map(exact_text, result.exact)),
+        "claimed": result.claimed,
+        "input": dict(result.inputs[worst.first]),
+        "adjacent": dict(result.inputs[1 - worst.first]),
         "outputs": [dict(each) for each in worst.outputs],
         "counts": list(worst.counts),
         "runs": list(worst.runs),

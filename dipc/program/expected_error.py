@@ -89,8 +89,8 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
 
 
 def _is_numeric(core: CoreProgram, slot: int) -> bool:
-    found = core.slots[slot]
-    return is_symbolic(found.type) or all(isinstance(value, Fraction) for value in finite_values(found))
+    slot_ = core.slots[slot]
+    return is_symbolic(slot_.type) or all(isinstance(value, Fraction) for value in finite_values(slot_))
 
 
 def _has_symbolic(core: CoreProgram) -> bool:

@@ -523,8 +523,8 @@ class Distances:
                 least = alike.distance_out(self._norm, point)
                 continue
             for target in self._targets_for(finite, answer):
-                found = target.distance(self._norm, point, away, least)
-                least = least if found is None else found
+                distance = target.distance(self._norm, point, away, least)
+                least = least if distance is None else distance
         return least
 
     def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
@@ -556,8 +556,8 @@ class Distances:
         """The distance to where det is another answer in the region; what was `least` before, if that is no less."""
         for guards in disagreement(region, answer, self._whole_outputs):
             target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
-            found = target.distance(self._norm, point, _ZERO, least)
-            least = least if found is None else found
+            distance = target.distance(self._norm, point, _ZERO, least)
+            least = least if distance is None else distance
         return least
 
     def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
@@ -598,8 +598,8 @@ class Distances:
             near = opposite(metric.apart(here, there))
             for region in self._ideal.regions(self._by_slot(finite)) if near is not False else ():
                 target = every((metric.differ(here, answer, region.answer), near))
-                found = search.nearest(region.guards, target, away, least)
-                least = least if found is None else found
+                distance = search.nearest(region.guards, target, away, least)
+                least = least if distance is None else distance
         return least
 
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:

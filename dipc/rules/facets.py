@@ -282,9 +282,9 @@ def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
         for chosen in combinations(forms, k):
             for rows in combinations(slots, k if norm is Norm.L1 else k - 1):
                 for signs in product((_ONE, -_ONE), repeat=k - 1) if norm is Norm.L1 else ((),):
-                    found = _weights(chosen, rows, (_ONE, *signs) if norm is Norm.L1 else None)
-                    if found is not None:
-                        total = combination(list(zip(found, chosen, strict=True)), _ZERO)
+                    weights = _weights(chosen, rows, (_ONE, *signs) if norm is Norm.L1 else None)
+                    if weights is not None:
+                        total = combination(list(zip(weights, chosen, strict=True)), _ZERO)
                         if total.inputs:
                             yield total
 

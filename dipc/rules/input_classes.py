@@ -111,38 +111,38 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
 
 
 def same_answers(
-    near: NearAnswers, found: InputClass, answers: Sequence[Sequence[Answer]]
+    near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
     """The class in parts, with the guards of each: which of the `answers`, all that det gives, count as its own is the
     same on a part. Raises Undecided, and DiagnosticError for what has no value."""
     parts: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces
     for answer in map(tuple, answers):
-        differs = near.differ(found.finite, found.region.answer, answer)
+        differs = near.differ(classes.finite, classes.region.answer, answer)
         sides = [(case, truth) for truth in (True, False) for case in cases_of(differs if truth else opposite(differs))]
         both = [
             ((*guards, *case), {**known, answer: truth})
             for guards, known in parts
             for case, truth in sides
-            if not contradict([*found.region.guards, *guards, *case])
+            if not contradict([*classes.region.guards, *guards, *case])
         ]
         if len(both) > most:
             raise LimitReached("pieces", f"`same` cuts a region into more than {most} pieces")
         parts = both
     core = near.ideal.metric.core
-    if any(known[found.region.answer] for _, known in parts) and (core.input == "discrete" or core.apart is not None):
+    if any(known[classes.region.answer] for _, known in parts) and (core.input == "discrete" or core.apart is not None):
         raise Undecided("an answer does not count as the same as itself")
-    every = (*found.others, *found.rivals)
+    every = (*classes.others, *classes.rivals)
     return [
         (
             guards,
             replace(
-                found,
+                classes,
                 others=tuple(region for region in every if not known[region.answer]),
                 rivals=tuple(region for region in every if known[region.answer]),
                 alone=not any(known.values()),
                 # Another answer at a distance of 0, from itself.
-                restless=known[found.region.answer],
+                restless=known[classes.region.answer],
             ),
         )
         for guards, known in parts

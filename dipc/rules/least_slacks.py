@@ -154,11 +154,11 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
         slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances, whole)
         if slack is not None and matters:
             tight.update(slack.tight)
-    found = corner(facets, tight, instance.slots, distances.alpha)
+    point = corner(facets, tight, instance.slots, distances.alpha)
     noisy = [slack for key, slack in slacks.items() if slack is not None and forms[key]]
-    if found is not None and whole and not _is_whole(found, noisy, distances, whole):
-        found = None
-    return _Attempt(slacks, found)
+    if point is not None and whole and not _is_whole(point, noisy, distances, whole):
+        point = None
+    return _Attempt(slacks, point)
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:

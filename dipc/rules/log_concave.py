@@ -77,9 +77,9 @@ def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) ->
     for chosen in combinations(moving, rank):
         if len(_independent([dict(facet.form.inputs) for facet in chosen])) == rank:
             met = (equation(facet.form.inputs, facet.at(alpha).constant) for facet in chosen)
-            found = solution([*behind, *(half for both in met for half in both)], slots)
-            if not isinstance(found, Infeasible):
-                points.append(found)
+            corner = solution([*behind, *(half for both in met for half in both)], slots)
+            if not isinstance(corner, Infeasible):
+                points.append(corner)
     return points
 
 

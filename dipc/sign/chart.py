@@ -199,7 +199,7 @@ def analyze(form: NormalForm, interval: Interval, budget: Budget, *, skip_even: 
     if content.primitive is not None:
         primitive = Factor(content.primitive, 1)
         try:
-            found = look(primitive, lambda: _suspect(primitive.polynomial, budget))
+            roots = look(primitive, lambda: _suspect(primitive.polynomial, budget))
         except _MaybeMultipleError:
             unit, parts = square_free_parts(primitive.polynomial, budget)
             sign *= unit
@@ -207,7 +207,7 @@ def analyze(form: NormalForm, interval: Interval, budget: Budget, *, skip_even: 
             signs += [look(factor, _nothing) for factor in parts]
         else:
             factors.append(primitive)
-            signs.append(found)
+            signs.append(roots)
     return Analysis(form, interval, sign, tuple(factors), tuple(signs))
 
 

@@ -129,9 +129,9 @@ class Number:
         """Make the enclosure much narrower, once. Raises LimitReached."""
         if self.exact() is not None:
             return
-        found = self._enclose()
-        if found is not None:
-            self.low, self.high = max(self.low, found[0]), min(self.high, found[1])
+        enclosure = self._enclose()
+        if enclosure is not None:
+            self.low, self.high = max(self.low, enclosure[0]), min(self.high, enclosure[1])
         if self.exact() is None and self.low <= 0 <= self.high:
             self.is_exactly(Fraction(0))
 

@@ -116,15 +116,15 @@ def audit(
         raise ValueError(f"an audit compares two inputs, not {len(samples)}")
     core, pool = program.core, CellPool()
     values, observed = [], []
-    for given, found in samples:
+    for given, observations in samples:
         cells = input_cells(core, given, pool)
         values.append({n: cell.value for n, cell in zip(program.inputs, cells, strict=True) if cell.value is not None})
-        if is_path(found):
-            assert isinstance(found, str | os.PathLike)
-            observed.append(read_observed(Path(found), core, counted=False))
+        if is_path(observations):
+            assert isinstance(observations, str | os.PathLike)
+            observed.append(read_observed(Path(observations), core, counted=False))
         else:
-            assert isinstance(found, Iterable)
-            observed.append(given_observed(found, core, counted=False))
+            assert isinstance(observations, Iterable)
+            observed.append(given_observed(observations, core, counted=False))
     return judge_loss(program, (values[0], values[1]), point, (observed[0], observed[1]), level)
 
 

@@ -101,7 +101,7 @@ def _read(
     pool = CellPool()
     columns = [Column(slot_reader(slot.name, slot.type, True, pool)) for slot in slots]
     at = [header.index(slot.name) for slot in slots]
-    found: list[tuple[Values, int]] = []
+    samples: list[tuple[Values, int]] = []
     mistakes: list[Diagnostic] = []
     for excerpt, texts in rows:
         if len(texts) != len(header):
@@ -120,10 +120,10 @@ def _read(
                 Diagnostic("E1602", f"the count `{text[:40]}` is no natural number", excerpt, notes=_COUNT_NOTES)
             )
         elif len(values) == len(slots):
-            found.append((tuple(values), int(text)))
+            samples.append((tuple(values), int(text)))
     if mistakes:
         raise DiagnosticError(*mistakes[:20])
-    observed = Observed(tuple(found), ordered=not counted)
+    observed = Observed(tuple(samples), ordered=not counted)
     if not observed.total:
         raise DiagnosticError(Diagnostic("E1601", "no output was observed", place))
     return observed

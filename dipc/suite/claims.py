@@ -74,11 +74,11 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        found = sorted(path.rglob(f"*{ENDING}"))
-        if not found:
+        files = sorted(path.rglob(f"*{ENDING}"))
+        if not files:
             note = f"files of claims are found by their ending, {ENDING}; others have to be named"
             raise DiagnosticError(Diagnostic("E1501", f"there are no claims in the directory `{path}`", notes=(note,)))
-        yield from found
+        yield from files
 
 
 def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:

@@ -60,8 +60,8 @@ class Tested:
 
 def overall(kinds: Iterable[Kind]) -> Kind:
     """The kind of all together: an error before a failure, which comes before an undecided claim."""
-    found = set(kinds)
-    return next((kind for kind in (Kind.ERROR, Kind.FAILED, Kind.UNDECIDED) if kind in found), Kind.PASSED)
+    kinds_met = set(kinds)
+    return next((kind for kind in (Kind.ERROR, Kind.FAILED, Kind.UNDECIDED) if kind in kinds_met), Kind.PASSED)
 
 
 def counted(tested: Sequence[Tested]) -> dict[Kind, int]:
@@ -242,13 +242,13 @@ def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
     for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):
         yield GAP
         yield Line(file, Tone.HEAD)
-        for found in group:
-            passed = found.kind is Kind.PASSED
-            text = f"{_WORDS[found.kind].ljust(width)} {found.claim.name}: {found.line}"
-            yield Line(text, None if passed else _STANDINGS[found.kind].tone, indent=2)
+        for result in group:
+            passed = result.kind is Kind.PASSED
+            text = f"{_WORDS[result.kind].ljust(width)} {result.claim.name}: {result.line}"
+            yield Line(text, None if passed else _STANDINGS[result.kind].tone, indent=2)
             if not passed:
                 yield GAP
-                yield Verbatim(f"      {line}".rstrip() for line in _case(found).lines())
+                yield Verbatim(f"      {line}".rstrip() for line in _case(result).lines())
                 yield GAP
 
 
@@ -286,11 +286,11 @@ def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:
     """A line for each program, and below the whole report of those that are not accurate."""
     yield GAP
     yield Fields((tested.claim.name, tested.line) for tested in tested)
-    for found in tested:
-        if found.kind is not Kind.PASSED:
+    for result in tested:
+        if result.kind is not Kind.PASSED:
             yield GAP
-            yield Line(found.claim.name, _STANDINGS[found.kind].tone)
-            yield Verbatim(f"  {each}".rstrip() for each in found.text.splitlines())
+            yield Line(result.claim.name, _STANDINGS[result.kind].tone)
+            yield Verbatim(f"  {each}".rstrip() for each in result.text.splitlines())
 
 
 def _directory_record(tested: Tested) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
 
 def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formula | None:
     elaborator = _Elaborator(_scope(shared, field.name), findings, field.name)
-    conditions = [found for found in elaborator.conditions(field.value) if not isinstance(found, Unknown)]
+    conditions = [condition for condition in elaborator.conditions(field.value) if not isinstance(condition, Unknown)]
     return Formula(tuple(conditions), tuple(elaborator.scope.slots), elaborator.places(shared))
 
 

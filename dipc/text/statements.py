@@ -482,10 +482,10 @@ class Statements:
         whole = Target(variable.slots, variable.low, Const(Fraction(variable.low)), variable.name, expr.span)
         if not isinstance(expr, ast.Element):
             return Place(whole, None)
-        found = self._elaborator.place(variable, expr, at)
-        if found is None:
+        place = self._elaborator.place(variable, expr, at)
+        if place is None:
             return Place(whole, None)
-        slots, index = found
+        slots, index = place
         if index is None:
             name = self._elaborator.scope.slots[slots[0]].name if slots else variable.name
             return Place(Target(slots, 0, None, name, expr.span), variable.type)
