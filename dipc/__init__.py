@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dipc.certificate.write import certify
     from dipc.decide.obligation import Counterexample, Decision, Verdict
     from dipc.execution.run import Runs, run
+    from dipc.inverse.interval import Intervals, interval
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
     from dipc.inverse.tune import Tuned, tune
@@ -93,6 +94,7 @@ __all__ = [
     "Finite",
     "Int",
     "Interrupted",
+    "Intervals",
     "Ints",
     "Limits",
     "Mechanism",
@@ -128,6 +130,7 @@ __all__ = [
     "exponential_mechanism",
     "exponential_noise",
     "gaussian",
+    "interval",
     "iter_rows",
     "laplace",
     "load",
@@ -170,6 +173,8 @@ _HOME = {
     "compose": "dipc.questions.privacy.profile",
     "check_privacy_for_all": "dipc.questions.privacy.every_number",
     "expected_error": "dipc.questions.question",
+    "interval": "dipc.inverse.interval",
+    "Intervals": "dipc.inverse.interval",
     "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
     "audit": "dipc.simulation.audit",

@@ -155,6 +155,14 @@ class GivenInverse(GivenQuestion, total=False):
     digits: int
 
 
+class GivenInterval(GivenQuestion, total=False):
+    """What `dipc.interval` takes, as keyword arguments."""
+
+    confidence: Fraction | int | str
+    side: str | None
+    digits: int
+
+
 class GivenSource(GivenQuestion, total=False):
     """The same, with how inputs are put together."""
 
@@ -217,6 +225,13 @@ class GivenPrivacy(GivenWork, total=False):
     compose: int
 
 
+def _share(value: Fraction | int | str, name: str) -> Fraction:
+    """A part of 1, also as a percentage. Raises ValueError and TypeError for what is no exact number."""
+    if isinstance(value, str) and value.strip().endswith("%"):
+        return exact_rational(value.strip()[:-1].strip(), name) / 100
+    return exact_rational(value, name)
+
+
 @frozen(kw_only=True)
 class Options:
     """What is asked, and how.
@@ -229,6 +244,8 @@ class Options:
     Numbers are given to so many `digits`; with `keep_proofs` the evidence for a certificate is kept, and without
     `forms` rows that hold need no closed form of their probability. `jobs`, `cache` and `dask` share out the work, and
     change no answer; `limits` say when to give up, and `progress` is told how far it is.
+
+    An interval has the exact answer with at least the probability `confidence`; `side` says which ends it has.
 
     The constants `vary` are to be chosen for the least `wanted` at equal privacy under `adjacent`, with denominators up
     to `denominator`, and a proof up to `tolerance`.
@@ -252,6 +269,8 @@ class Options:
     adjacent: str | None = None
     denominator: int = 1000
     tolerance: Fraction | int | str = Fraction(1, 100)
+    confidence: Fraction | int | str = Fraction(95, 100)
+    side: str | None = None
     classes: bool | None = None
     as_given: bool = False
     digits: int | None = None
@@ -288,14 +307,18 @@ class Options:
     @property
     def tolerance_value(self) -> Fraction:
         """The tolerance as a number; `1%` is 1/100. Raises ValueError for one that is not positive."""
-        value = self.tolerance
-        if isinstance(value, str) and value.strip().endswith("%"):
-            tolerance = exact_rational(value.strip()[:-1].strip(), "tolerance") / 100
-        else:
-            tolerance = exact_rational(value, "tolerance")
+        tolerance = _share(self.tolerance, "tolerance")
         if tolerance <= 0:
             raise ValueError(f"a tolerance is positive, not {tolerance}")
         return tolerance
+
+    @property
+    def confidence_value(self) -> Fraction:
+        """The confidence as a number; `95%` is 19/20. Raises ValueError for one that is not between 0 and 1."""
+        confidence = _share(self.confidence, "confidence")
+        if not 0 < confidence < 1:
+            raise ValueError(f"a confidence is more than 0 and less than 1, not {confidence}")
+        return confidence
 
     @property
     def parts(self) -> dict[str, Any]:

@@ -35,10 +35,12 @@ Balls = Mapping[int, Ball]
 
 
 class AffineBound(NamedTuple):
-    """`form` >= 0 or, with a slot, |form - center| <= radius for the ball of that real output."""
+    """`form` >= 0 or, with the slot of a real or int output, one side of its ball: form - sign·center + radius >= 0,
+    where the form is the output (`sign` 1) or its negative (-1)."""
 
     form: Affine
     ball: int | None
+    sign: int = 1
 
 
 @frozen
@@ -72,9 +74,8 @@ class ComponentTemplate:
                 constraints.append(Halfspace(bound.coefficients, shift))
             else:
                 center, radius = balls[bound.ball]
-                offset = shift - center
+                offset = shift - center if bound.sign > 0 else shift + center
                 constraints.append(Halfspace(bound.coefficients, radius + offset))
-                constraints.append(Halfspace(bound.negated, radius - offset))
         return Event(tuple([noise.around_zero for noise in self.noises]), tuple(constraints))
 
 
@@ -93,11 +94,11 @@ class _BoundTemplate:
     where it does not depend on inputs or balls."""
 
     coefficients: Terms
-    negated: Terms
     inputs: Terms
     constant: Fraction
     slack: Affine
     ball: int | None
+    sign: int
     fixed: Halfspace | None
 
 
@@ -155,11 +156,10 @@ def _noise(noise: NoiseVar) -> _NoiseTemplate:
 def _bound(bound: AffineBound, position: Mapping[int, int], means: Mapping[int, Affine]) -> _BoundTemplate:
     form = bound.form
     coefficients = tuple((position[noise], coefficient) for noise, coefficient in form.noises)
-    negated = tuple((index, -coefficient) for index, coefficient in coefficients)
     over = centered(form, means)
     slack = Affine((), over.inputs, over.constant)
     fixed = None if slack.inputs or bound.ball is not None else Halfspace(coefficients, slack.constant)
-    return _BoundTemplate(coefficients, negated, form.inputs, form.constant, slack, bound.ball, fixed)
+    return _BoundTemplate(coefficients, form.inputs, form.constant, slack, bound.ball, bound.sign, fixed)
 
 
 def _shift(terms: Terms, constant: Fraction, inputs: Mapping[int, Fraction]) -> Fraction:
@@ -184,13 +184,14 @@ class EventTemplate:
 
     Where `guards_hold`, its probability is the product of the measures of the components' events, times the weight of
     the choices that lead to the exit (see `reach`); elsewhere it is 0. `inputs` are all the real and int inputs that
-    matter; `random_balls` the outputs that are continuous noise.
+    matter; `points` are the sides of balls of outputs that are no noise; `random_balls` the outputs that are
+    continuous noise, and have a ball with two sides.
     """
 
     inputs: tuple[int, ...]
     possible: bool
     guards: tuple[Constraint, ...]
-    points: tuple[tuple[int, Affine], ...]
+    points: tuple[AffineBound, ...]
     random_balls: tuple[int, ...]
     components: tuple[ComponentTemplate, ...]
 
@@ -201,12 +202,25 @@ class EventTemplate:
         for guard in self.guards:
             if not guard.holds_at(inputs):
                 return False
-        for slot, form in self.points:
+        for form, slot, sign in self.points:
+            assert slot is not None
             center, radius = balls[slot]
-            if abs(form.at(inputs) - center) > radius:
+            if form.at(inputs) - sign * center + radius < 0:
                 return False
         # A single value of a continuous output has probability 0.
         return all(balls[slot].radius > 0 for slot in self.random_balls)
+
+
+def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
+    """The sides that balls of real and int outputs have: 1 where an output must not be far below det's, -1 where it
+    must not be far above."""
+    match None if program.metric is None else program.metric.output:
+        case "above":
+            return (-1,)
+        case "below":
+            return (1,)
+        case _:
+            return 1, -1
 
 
 def template(
@@ -218,7 +232,8 @@ def template(
     An output that was never assigned lies in no ball.
     """
     possible = True
-    points: list[tuple[int, Affine]] = []
+    points: list[AffineBound] = []
+    signs = signs_of_balls(program)
     random_balls: list[int] = []
     guards = irredundant(exit_state.guards.items)
     given = (*exit_state.guards.items, *nonnegative(exit_state.noises).items)
@@ -230,17 +245,18 @@ def template(
             possible = False
             continue
         assert isinstance(value, Affine), "only real and int outputs have balls"
+        sides = [AffineBound(value if sign > 0 else -value, slot, sign) for sign in signs]
         if not value.noises:
-            points.append((slot, value))
+            points += sides
             continue
-        if isinstance(program.slots[slot].type, RealType):
+        if isinstance(program.slots[slot].type, RealType) and len(sides) > 1:
             random_balls.append(slot)
-        bounds.append(AffineBound(value, slot))
+        bounds += sides
     parts = components(exit_state.noises, bounds)
     parts += tuple([_interval(-1 - number, each) for number, each in enumerate(intervals) if each.is_bounded])
     inputs = {slot for component in parts for slot in component.inputs}
     inputs.update(slot for guard in guards for slot, _ in guard.form.inputs)
-    inputs.update(slot for _, form in points for slot, _ in form.inputs)
+    inputs.update(slot for point in points for slot, _ in point.form.inputs)
     return EventTemplate(tuple(sorted(inputs)), possible, guards, tuple(points), tuple(random_balls), parts)
 
 

@@ -14,11 +14,13 @@ import click
 from dipc.cli import later
 from dipc.cli.options import (
     Work,
+    alpha_option,
     asked_of,
     certificate_option,
     claim_options,
     define_option,
     digits_option,
+    eps_option,
     error_options,
     for_all_option,
     format_option,
@@ -213,6 +215,67 @@ def tune(**given: Any) -> ExitCode:
             message = f"`--tolerance`: {error}"
             raise DiagnosticError(Diagnostic("E1028", message, notes=("write such as 1% or 1/100",))) from None
     return output.deliver(later.tunings.outcome(found, str(asked.program_path)), asked.command("tune"))
+
+
+_INTERVAL_EPILOG = """
+\b
+Examples:
+  dipc interval count.dip --inputs all --confidence 95% --eps 1
+  dipc interval count.dip table.csv --confidence 0.99 --eps "[1/2, 2]"
+  dipc interval clamped.dip --inputs "q in 0..100" --side lower --eps 1
+
+\b
+The least g such that the exact answer is within g of what is released, with
+at least that probability, for every input and every eps asked about: what
+`dipc solve --for gamma --beta 1/20` says for 95%. An interval with a lower
+end alone says that the exact answer is at least the release less g; one with
+an upper end, that it is at most the release plus g. With several outputs all
+of them are in their intervals at once, and finite outputs are right.
+Without --alpha, and none in the claim, it is about every input. There is no
+certificate: `dipc check` with this gamma has one.
+
+\b
+Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
+70 internal error.
+"""
+
+
+@click.command(epilog=_INTERVAL_EPILOG)
+@program_argument
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@click.option("--confidence", metavar="SHARE", default="95%", help="With which probability; 95% by default.")
+@click.option("--side", type=click.Choice(["both", "lower", "upper"]), help="The ends; else one after the other.")
+@inputs_option
+@define_option
+@alpha_option
+@eps_option("1/2 or ")
+@digits_option("Significant digits; 10 by default.")
+@format_option("text", "json")
+@output_option
+@certificate_option
+@html_option
+@limit_option()
+@scale_options
+@quiet_option
+def interval(**given: Any) -> ExitCode:
+    """Find intervals round what is released that have the exact answer in them with some probability."""
+    output, asked = Output.of(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    work = Work(asked, quiet=output.quiet)
+    with work.progress as progress:
+        program = work.program()
+        progress.stage(f"looking for intervals of {program.name}")
+        try:
+            found = later.intervals.intervals(
+                program, asked.table, replace(asked.options, progress=progress), work.engine(program)
+            )
+        except ValueError as error:
+            message = f"`--confidence`: {error}"
+            raise DiagnosticError(Diagnostic("E1031", message, notes=("write such as 95% or 19/20",))) from None
+    outcome = later.interval_outcomes.outcome(found, asked)
+    side = () if asked.options.side is None else ("--side", asked.options.side)
+    return output.deliver(outcome, asked.command("interval", *side))
 
 
 _SOLVE_EPILOG = """

@@ -20,6 +20,8 @@ _MODULES = {
     "expressions": "dipc.simulation.expressions",
     "formats": "dipc.outcome.formats",
     "html": "dipc.outcome.html",
+    "intervals": "dipc.inverse.interval",
+    "interval_outcomes": "dipc.outcome.interval",
     "latex": "dipc.outcome.formats",
     "pictures": "dipc.outcome.curves",
     "runs": "dipc.simulation.runs",

@@ -31,6 +31,7 @@ COMMANDS = {
     "tighten": ("inverse", "Find the least factor of beta that holds."),
     "tune": ("inverse", "Find the constants that make a program best."),
     "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
+    "interval": ("inverse", "Find intervals round what is released."),
     "error": ("check", "Show how far off answers are to be expected."),
     "prob": ("programs", "Show all outputs with their probabilities."),
     "dtmc": ("programs", "Show the Markov chain of a program."),

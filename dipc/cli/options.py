@@ -416,6 +416,21 @@ def html_option(command: _F) -> _F:
     return click.option("--html", metavar="FILE", type=Path, help=text)(command)
 
 
+def alpha_option(command: _F) -> _F:
+    """The option --alpha."""
+    text = "The distance to disagreement asked for; dd is each input's own."
+    return click.option("--alpha", metavar="VALUE|dd", help=text)(command)
+
+
+def eps_option(more: str = "") -> Callable[[_F], _F]:
+    """The option --eps; `more`, one more form of it, goes before the intervals."""
+    return click.option(
+        "--eps",
+        metavar="VALUE|INTERVALS" if more else "INTERVALS",
+        help=f'Which eps are meant, such as {more}"(0, 1/2]"; all, "(0, inf)", by default.',
+    )
+
+
 def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
     """The options --beta, --alpha, --gamma and --eps; `gamma` is added to the help of the third, and `eps`, one more
     form of the fourth, goes before the intervals."""
@@ -425,15 +440,9 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
             metavar="EXPR",
             help="The failure probability: in eps, alpha, gamma, the constants, exp, log, min, max and abs.",
         ),
-        click.option(
-            "--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own."
-        ),
+        alpha_option,
         click.option("--gamma", metavar="VALUE", help=f"How far real and int outputs may be off; 0 by default.{gamma}"),
-        click.option(
-            "--eps",
-            metavar="VALUE|INTERVALS" if eps else "INTERVALS",
-            help=f'Which eps are meant, such as {eps}"(0, 1/2]"; all, "(0, inf)", by default.',
-        ),
+        eps_option(eps),
     )
 
     def decorate(command: _F) -> _F:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -11,7 +11,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, product
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import decimal, magnitude
-from dipc.chain.event import EventTemplate
+from dipc.chain.event import Ball, EventTemplate
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
@@ -23,6 +23,7 @@ from dipc.inverse.question import INTERRUPTED, Claims, Question, claims_of, sayi
 from dipc.inverse.solution import Cell as Enclosure
 from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
+from dipc.measure.measure import Bound, Share
 from dipc.program.nearness import Nearness
 from dipc.program.program import ExitShare, Probabilities
 from dipc.rules.rule import Variable
@@ -31,10 +32,13 @@ from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
-from dipc.text.core import IntType
+from dipc.text.core import IntType, RealType
+from dipc.text.program import CoreProgram
 
 #: Gammas above 10 to the power of this are not tried.
 GREATEST_POWER = 300
+
+_ZERO = Fraction(0)
 
 _WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller one holds"
 
@@ -94,6 +98,9 @@ class _Search:
             return hopeless
         low, high = neighboring_powers(self._all_hold, GREATEST_POWER)
         exact = self._on_steps(low, high) if self._all_in_steps() else None
+        if exact is not None:
+            return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
+        exact = self._at_jump(low, high)
         if exact is not None:
             return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
         low, high = narrowed(self._all_hold, low, high, self._digits)
@@ -178,11 +185,45 @@ class _Search:
         jumps = sorted({jump for course in steps for jump in course.jumps if low < jump <= high} | {high})
         return jumps[bisected(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
+    def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
+        """The least gamma between `low`, where some row fails, and `high`, where all hold, if it is where an output
+        without noise begins to count as near, and that is proved; None where it is elsewhere."""
+        open_, worst = self._open, self._failing
+        courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
+        jumps = {jump for course in courses if course is not None for jump in course.jumps if low < jump <= high}
+        if not jumps:
+            return None
+        among = sorted(jumps | {high})
+        gamma = among[bisected(lambda position: self._all_hold(among[position]), -1, len(among) - 1)[1]]
+        for claimed, course in zip(open_, courses, strict=True):
+            if isinstance(course, Smooth) and gamma in course.jumps and not self._holds_before(claimed, gamma):
+                self._failing = claimed
+                return gamma
+        self._open, self._failing = open_, worst
+        return None
+
+    def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
+        """Whether the limit of Pr from below, as gamma goes to this one, is at least 1 - beta, for a Smooth row: it is
+        that of the exits whose outputs without noise are nearer, as what is continuous has one limit on both sides.
+        Where it is not, every smaller gamma fails: Pr never falls as gamma grows."""
+        reals, answers = _numbers(self._probabilities.program, claimed.row)
+        balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
+        nearer = [
+            Share(weight, tuple([component.event(reals, balls) for component in event.components]))
+            for event, weight in self._probabilities.exits(claimed.row.inputs, claimed.row.outputs)
+            if event.guards_hold(reals, balls) and gamma not in _offs(event, reals, answers)
+        ]
+        limit = self._probabilities.measurer.measure(Bound(tuple(nearer)))
+        return all(
+            holds_in_cells(limit.value, claimed.beta, interval, self._limits) for interval in self._claim.intervals
+        )
+
     def _is_least(self, gamma: Fraction) -> bool:
         """Whether this gamma, at which all hold, is proved to be the least: some row has Pr = 1 - beta there at some
         eps, and Pr grows strictly up to it."""
         for claimed in self._open:
-            if not isinstance(course_of(self._probabilities, claimed.row), Smooth):
+            course = course_of(self._probabilities, claimed.row)
+            if not isinstance(course, Smooth) or not course.grows:
                 continue
             now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
             if not grows_up_to(self._probabilities, claimed.row, now, then):
@@ -353,10 +394,20 @@ class _Everywhere:
                 refuted = max(refuted, gamma)
             return known is _Found.HOLDS
 
+        core = self._question.program.core
+        ints = Nearness(core).plain and not any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
         try:
-            low, high = narrowed(holds, *neighboring_powers(holds, GREATEST_EVERYWHERE), self._digits)
+            low, high = neighboring_powers(holds, GREATEST_EVERYWHERE)
+            if ints:
+                # Numbers that are integers are an integer apart.
+                below, above = bisected(lambda number: holds(Fraction(number)), int(low), -int(-high // 1))
+                low, high = Fraction(below), Fraction(above)
+            else:
+                low, high = narrowed(holds, low, high, self._digits)
         except Undecided as undecided:
             return self._answer(Status.UNDECIDED, blamed, undecided.reason)
+        if ints and refuted == low:
+            return self._answer(Status.SOLVED, blamed, "", (high, high))
         if refuted == low:
             return self._answer(Status.SOLVED, blamed, "", (low, high))
         reason = f"it fails with gamma = {refuted} and holds with {high}; between them the bounds prove nothing"
@@ -403,7 +454,11 @@ class Steps:
 
 @frozen
 class Smooth:
-    """Every ball is around a value with continuous noise, and no noise is discrete: see `grows_up_to`."""
+    """No noise is discrete: Pr is continuous in gamma, but for the `jumps`, increasing, where an output without noise
+    begins to be near. `grows`: there are none, and every ball is around a value with noise; see `grows_up_to`."""
+
+    grows: bool
+    jumps: tuple[Fraction, ...] = ()
 
 
 def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
@@ -419,10 +474,11 @@ def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
     if all(isinstance(program.slots[slot].type, IntType) for slot in slots):
         return Steps(True, _jumps(probabilities, row, exits))
     laws = [noise.law for event in exits for component in event.components for noise in component.noises]
-    if not all(law.is_positive and not law.whole for law in laws):
+    if any(law.whole for law in laws):
         return None
     # An output without noise that is right lies in every ball.
-    return None if any(_jumps(probabilities, row, exits)) else Smooth()
+    jumps = tuple(filter(None, _jumps(probabilities, row, exits)))
+    return Smooth(not jumps and all(law.is_positive for law in laws), jumps)
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
@@ -467,7 +523,12 @@ def _balls(event: EventTemplate) -> set[int]:
 
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
     """The distances of outputs without noise from the answers."""
-    program = probabilities.program
+    reals, answers = _numbers(probabilities.program, row)
+    return tuple(sorted({off for event in exits for off in _offs(event, reals, answers)}))
+
+
+def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+    """The inputs and the outputs of a row that are numbers, by slot."""
     reals = {
         slot: cell.value
         for slot, cell in zip(program.inputs, row.inputs, strict=True)
@@ -478,7 +539,14 @@ def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate
         for slot, cell in zip(program.outputs, row.outputs, strict=True)
         if cell is not None and isinstance(cell.value, Fraction)
     }
-    return tuple(sorted({abs(form.at(reals) - answers[slot]) for event in exits for slot, form in event.points}))
+    return reals, answers
+
+
+def _offs(event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]) -> Iterator[Fraction]:
+    """How far outputs without noise are off on the sides that count; 0 where they are on the other side."""
+    for form, slot, sign in event.points:
+        assert slot is not None
+        yield max(_ZERO, sign * answers[slot] - form.at(reals))
 
 
 def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:

@@ -38,7 +38,8 @@ from dipc.outcome.words import (
 from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
 
-_STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
+#: How an answer stands.
+STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
 
 #: How many rows are described.
 _SHOWN_ROWS = 2
@@ -51,8 +52,8 @@ def outcome(solution: Solution, asked: Asked) -> Outcome:
     return Outcome(
         program=solution.program,
         line=headline(solution),
-        standing=_STANDINGS[solution.status],
-        tone=_STANDINGS[solution.status].tone,
+        standing=STANDINGS[solution.status],
+        tone=STANDINGS[solution.status].tone,
         parts=lambda: _parts(solution, about_question(asked, solution.question)),
         record=solution.as_json,
         warnings=solution.warnings,

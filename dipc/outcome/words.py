@@ -20,7 +20,7 @@ from dipc.outcome.outcome import Standing, Tone
 from dipc.outcome.text import GLUE
 from dipc.program.expected_error import Erring
 from dipc.program.inputs import specifications
-from dipc.program.nearness import Nearness
+from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Program
 from dipc.questions.report import Counts, RowResult
 from dipc.text.ast import ClaimedInputs
@@ -321,6 +321,8 @@ class Statement:
     gamma: str
     near: str
     distance: bool = False
+    #: How these are compared with det's.
+    side: str = "within gamma of"
     distances: tuple[str, ...] = ()
     numbers: str | None = None
     inputs: str = "real"
@@ -347,7 +349,7 @@ def about(
         yield "error", "asked for" if asked == "beta" else statement.beta
         said = {}
     else:
-        yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ {required}, {whose}"
+        yield "claim", f"Pr[{event_text(statement.near, statement.side, statement.distance)}] ≥ {required}, {whose}"
         said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
     if statement.table is None and said:
         said["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
@@ -367,12 +369,12 @@ def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
     return program + (f" with {said}" if said else "")
 
 
-def event_text(near: str, distance: bool = False) -> str:
+def event_text(near: str, side: str, distance: bool) -> str:
     """What is claimed to be likely. `near` names the types of the outputs compared within gamma, empty where there are
-    none; `distance` says that the program's `metric` block has its own distance of answers."""
+    none, and `side` says how; `distance` says that the program's `metric` block has its own distance of answers."""
     if distance:
         return "distance of output and det(u) ≤ gamma"
-    return f"{near} outputs within gamma of det(u), others equal" if near else "output = det(u)"
+    return f"{near} outputs {side} det(u), others equal" if near else "output = det(u)"
 
 
 @frozen
@@ -411,6 +413,7 @@ class Asked:
             beta=beta,
             gamma=gamma,
             near=near_outputs(core),
+            side=side_text(core),
             distance=not Nearness(core).plain,
             error=program.said if isinstance(program, Erring) else None,
         )
@@ -423,6 +426,12 @@ CLAIM_PARTS = ("alpha", "beta", "gamma")
 def near_outputs(core: CoreProgram) -> str:
     """The types of the outputs that are compared within gamma, as a report names them; empty where there are none."""
     return kinds(core, core.outputs)
+
+
+def side_text(core: CoreProgram) -> str:
+    """How these are compared with det's."""
+    output = None if core.metric is None else core.metric.output
+    return f"at most gamma {output}" if output in PRODUCTS_OF_SIDES else "within gamma of"
 
 
 def kinds(core: CoreProgram, slots: Iterable[int]) -> str:

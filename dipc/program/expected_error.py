@@ -28,13 +28,15 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Share
 from dipc.noise.law import Weighted
 from dipc.program.exits import Exit, Exits, exits
-from dipc.program.nearness import Nearness
+from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Cells, Probabilities, Program
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+_PRODUCTS = ("product", *PRODUCTS_OF_SIDES)
 
 
 class Moment(Enum):
@@ -77,7 +79,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
             message = f"`{output}` is no output that is a number"
             raise DiagnosticError(Diagnostic("E1802", message, notes=(f"outputs that are numbers: {known}",)))
         return Measured(kind, numeric[output])
-    if core.metric is not None and core.metric.output != "product" and not _has_symbolic(core):
+    if core.metric is not None and core.metric.output not in _PRODUCTS and not _has_symbolic(core):
         return Measured(kind, None)
     if len(core.outputs) == 1 and numeric:
         return Measured(kind, 0)

@@ -273,6 +273,10 @@ def _form(value: SlotValue) -> Forms:
 # other distances of finite outputs are looked up value by value.
 
 
+#: The product distance with what counts of reals and ints: how far they are above det's, or below.
+PRODUCTS_OF_SIDES = ("above", "below")
+
+
 class Nearness:
     """d'_u of one program whose outputs are finite; `plain` where it is the product distance anyway."""
 
@@ -286,7 +290,9 @@ class Nearness:
         # The largest of the gaps of real outputs is at most gamma where each of them is.
         real = all(is_symbolic(slot.type) for slot in self._slots)
         self.plain = self._metric.same is None and self._metric.output in (
-            ("product", "linf") if real else ("product",)
+            "product",
+            *PRODUCTS_OF_SIDES,
+            *(("linf",) if real else ()),
         )
 
     def accepted(

@@ -35,7 +35,7 @@ from dipc.sign.interval import Interval
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
 from dipc.text.parser import parse
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreMetric, CoreProgram
 from dipc.text.sampling import asked_ranges
 from dipc.text.statements import lower
 
@@ -281,6 +281,18 @@ class Probabilities:
         radius = _fraction(gamma)
         reals = {program.inputs[position]: _fraction(inputs[position]) for position in self._real_inputs}
         return reals, {program.outputs[position]: Ball(_fraction(outputs[position]), radius) for position in plan.balls}
+
+
+def one_sided(program: Program, side: str) -> Program:
+    """The program whose real and int outputs count as wrong only where they are too far "above" det's, or "below"."""
+    metric = replace(program.core.metric or CoreMetric(), output=side)
+    return Program(replace(program.core, metric=metric), program.limits)
+
+
+def two_sided(program: Program) -> Program:
+    """The same program, about intervals of its outputs whatever its claim is about: sets of outputs have two sides."""
+    metric = program.core.metric
+    return one_sided(program, "product") if metric is not None and metric.output in ("above", "below") else program
 
 
 def _remembered(undecided: Undecided) -> Undecided:

@@ -43,7 +43,7 @@ class Law:
 
 @frozen
 class Relation:
-    """Σ coefficient · X[noise] + form >= 0 or, `within`, |Σ coefficient · X[noise] + form| <= gamma."""
+    """Σ coefficient · X[noise] + form >= 0 or, `within`, >= -gamma."""
 
     noises: Terms
     form: InputForm
@@ -60,7 +60,7 @@ class DependentFactor:
 
 @frozen
 class Ending:
-    """An exit: where `guards` hold and `points` lie within gamma of 0, the product of the weight and all parts."""
+    """An exit: where `guards` hold and `points` are at least -gamma, the product of the weight and all parts."""
 
     weight: Closed | None
     guards: frozenset[Halfspace]
@@ -85,7 +85,9 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
     return Ending(
         weight,
         guards_of(event.guards),
-        frozenset(_point(form, centers[slot]) for slot, form in event.points),
+        frozenset(
+            _off((p.form.inputs, p.form.constant), centers[p.ball], p.sign) for p in event.points if p.ball is not None
+        ),
         bool(event.random_balls),
         tuple(_part(component, centers) for component in event.components),
     )
@@ -158,7 +160,7 @@ def _renamed(ending: Ending, names: Renaming) -> Ending:
     return Ending(
         ending.weight,
         renamed_guards(ending.guards, names),
-        frozenset(_signless(renamed_terms(terms, names), constant) for terms, constant in ending.points),
+        frozenset((renamed_terms(terms, names), constant) for terms, constant in ending.points),
         ending.needs_radius,
         tuple(renamed_part(factor, names) for factor in ending.parts),
     )
@@ -239,24 +241,15 @@ def _part(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> Dep
             terms = tuple((slot, coefficient / scale) for slot, coefficient in bound.inputs)
             relations.append(Relation(noises, (terms, bound.constant / scale), False))
         else:
-            form = _difference((bound.inputs, bound.constant), centers[bound.ball])
+            form = _off((bound.inputs, bound.constant), centers[bound.ball], bound.sign)
             relations.append(Relation(bound.coefficients, form, True))
     return DependentFactor(laws, tuple(relations))
 
 
-def _point(form: Affine, center: InputForm) -> InputForm:
-    return _signless(*_difference((form.inputs, form.constant), center))
-
-
-def _difference(left: InputForm, right: InputForm) -> InputForm:
-    difference = Affine((), left[0], left[1]) - Affine((), right[0], right[1])
+def _off(form: InputForm, center: InputForm, sign: int) -> InputForm:
+    """How far an output is above the center of its ball or, with the sign -1, below."""
+    difference = Affine((), *form) - (Affine((), *center) if sign > 0 else -Affine((), *center))
     return difference.inputs, difference.constant
-
-
-def _signless(terms: Terms, constant: Fraction) -> InputForm:
-    """The one of the form and its negative that comes last: only the absolute value matters."""
-    negative = tuple((slot, -coefficient) for slot, coefficient in terms)
-    return max((terms, constant), (negative, -constant))
 
 
 def _scaled(by: Terms, terms: Terms, constant: Fraction) -> InputForm:

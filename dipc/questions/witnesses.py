@@ -195,7 +195,7 @@ class _Guess:
 
     @classmethod
     def of(cls, centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
-        possible = all(abs(form.at(point)) <= gamma for form in centered.points)
+        possible = all(form.at(point) + gamma >= 0 for form in centered.points)
         sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
         return cls(tuple(sides), possible)
 

@@ -83,8 +83,9 @@ class NoiseComponent:
 @frozen
 class CenteredExit:
     """One way to det's answer: reached where `guards` hold of the inputs, with probability `weight` (None: 1) times the
-    measures of the independent `parts`. `points` are the outputs that are no noise: how far each is from det's.
-    `in_balls` says that some output is continuous noise, which is equal to det's with probability 0."""
+    measures of the independent `parts`. `points` are outputs that are no noise: how far each is above det's, or below,
+    which is at least -gamma. `in_balls` says that some output is continuous noise, equal to det's with probability 0
+    and near only if it is so from both sides."""
 
     guards: tuple[Constraint, ...]
     weight: Closed | None
@@ -174,10 +175,15 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
     return CenteredExit(
         event.guards,
         exit_.weight,
-        tuple([form - centers[slot] for slot, form in event.points]),
+        tuple([_off(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
         bool(event.random_balls),
         tuple([_part(component, centers) for component in event.components]),
     )
+
+
+def _off(form: Affine, center: Affine, sign: int) -> Affine:
+    """How far an output is above the center of its ball, or, with the sign -1, and its negative for a form, below."""
+    return form - center if sign > 0 else form + center
 
 
 def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
@@ -198,9 +204,8 @@ def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseC
         if bound.ball is None:
             halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))
         else:
-            off = slack - centers[bound.ball]
+            off = _off(slack, centers[bound.ball], bound.sign)
             halfspaces.append(ShiftedHalfspace(bound.coefficients, off, 1))
-            halfspaces.append(ShiftedHalfspace(bound.negated, -off, 1))
     return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
 
 

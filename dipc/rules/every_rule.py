@@ -127,10 +127,9 @@ def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> C
     `whole` are ints."""
     radius = Affine.number(gamma)
     near = [
-        constraint(radius - side, CompareOp.GE, all(slot in whole for slot, _ in form.inputs))
-        for form in centered.points
-        for side in (form, -form)
-        if form.inputs
+        constraint(radius + point, CompareOp.GE, all(slot in whole for slot, _ in point.inputs))
+        for point in centered.points
+        if point.inputs
     ]
     return replace(centered, guards=(*centered.guards, *near))
 

@@ -289,16 +289,13 @@ class FarAway:
         return ratio
 
     def _is_near(self, point: Affine, start: int) -> bool:
-        """Whether an output without noise is within gamma of det's at all these distances."""
-        for form in (point, -point):
-            slack = self._bound(form, start)
-            if slack is None:
-                return False
-            base = slack[0] + self.instance.distances.gamma_base
-            slope = slack[1] + self.instance.distances.gamma_rate
-            if slope < 0 or base + slope * start < 0:
-                return False
-        return True
+        """Whether one side of an output without noise is within gamma of det's at all these distances."""
+        slack = self._bound(point, start)
+        if slack is None:
+            return False
+        base = slack[0] + self.instance.distances.gamma_base
+        slope = slack[1] + self.instance.distances.gamma_rate
+        return slope >= 0 and base + slope * start >= 0
 
     def _way(self, centered: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
         ratio = _weight(centered)

@@ -65,7 +65,6 @@ def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
     for centered in exits:
         for point in centered.points:
             forms.setdefault((point, 1), False)
-            forms.setdefault((-point, 1), False)
         for component in centered.parts:
             for half in component.halfspaces:
                 forms[half.slack, half.radius] = True
@@ -93,7 +92,7 @@ class _Attempt:
                 continue
             if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
                 continue  # noise is equal to a number with probability 0
-            points = tuple([self._known(form, 1) for point in centered.points for form in (point, -point)])
+            points = tuple([self._known(point, 1) for point in centered.points])
             bounds = [
                 tuple([self._known(half.slack, half.radius) for half in component.halfspaces])
                 for component in centered.parts
@@ -124,10 +123,9 @@ class _Attempt:
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
         """Why nothing is known of this exit, which then counts as 0; None where something is."""
         for point in centered.points:
-            for form in (point, -point):
-                slack = self.slacks[form, 1]
-                if slack is None or slack.base < 0 or slack.slope < 0:
-                    return "an output without noise is not always within gamma of det's"
+            slack = self.slacks[point, 1]
+            if slack is None or slack.base < 0 or slack.slope < 0:
+                return "an output without noise is not always within gamma of det's"
         if distances.is_open:
             if centered.weight is not None and not is_constant(centered.weight):
                 return "the weight of a choice depends on eps alone"

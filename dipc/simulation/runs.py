@@ -512,6 +512,7 @@ def joint_hits(
                 gamma,
                 _executed(tree, scope, values, eps, size, SharedNoise(seed, hits.runs, size), LOOP_LIMIT),
                 scope,
+                None,
             )
             for values in inputs
         ]
@@ -552,7 +553,8 @@ def _counted(tally: Tally, batch: Batch, scope: Scope) -> Tally:
         counts.update(dict(zip(values.values, numbers, strict=True)))
     else:
         counts[()] += batch.size
-    hits = [int(np.count_nonzero(_happened(event, tally.gamma, batch, scope))) for event in tally.events]
+    sides = _sides(tally)
+    hits = [int(np.count_nonzero(_happened(event, tally.gamma, batch, scope, sides))) for event in tally.events]
     return replace(
         tally,
         runs=tally.runs + batch.size,
@@ -561,8 +563,14 @@ def _counted(tally: Tally, batch: Batch, scope: Scope) -> Tally:
     )
 
 
-def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope) -> Mask:
-    """The runs in which every output that the event names has its value; one without a value has none."""
+def _sides(tally: Tally) -> object:
+    metric = tally.program.metric
+    return None if metric is None else metric.output
+
+
+def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope, sides: object) -> Mask:
+    """The runs in which every output that the event names has its value, a number within gamma, or only not that far
+    `above` or `below`; one without a value has none."""
     happened = np.ones(batch.size, dtype=np.bool_)
     for name, variable, offset in scope.of_role(ast.Role.OUTPUT):
         if name not in event:
@@ -579,7 +587,7 @@ def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope) -> Mask
             assert isinstance(wanted, Fraction)
             center, radius = constant(wanted, len(at)), constant(gamma, len(at))
             off = apply(minus, column, center)
-            high = compared(CompareOp.LE, apply(minus, off, radius), at)
-            low = compared(CompareOp.GE, apply(plus, off, radius), at)
-            happened[at] = truth_mask(high) & truth_mask(low)
+            high = truth_mask(compared(CompareOp.LE, apply(minus, off, radius), at))
+            low = truth_mask(compared(CompareOp.GE, apply(plus, off, radius), at))
+            happened[at] = high if sides == "above" else low if sides == "below" else high & low
     return happened

@@ -51,7 +51,7 @@ from dipc.text.printer import print_expression
 from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope, suggest
 
 INPUT_DISTANCES = ("linf", "l1", "discrete")
-OUTPUT_DISTANCES = ("product", "discrete", "linf")
+OUTPUT_DISTANCES = ("product", "discrete", "linf", "above", "below")
 
 _NOWHERE = Span(0, 0)
 

@@ -743,9 +743,9 @@ class Bounds:
                 yield Way.of(weights[end.state], compared, run.laws)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """That an output is off by at most gamma."""
-        for side in (_ONE, -_ONE):
-            found = scaled(gap, side)
+        """That an output is off by at most gamma, on the sides that count."""
+        for side in self.machine.distance.sides:
+            found = scaled(gap, Fraction(side))
             terms, constant = (found.terms, found.constant) if isinstance(found, Affine) else ((), found)
             noises, inputs = run.centered(terms)
             whole = any(run.laws[i][0] is Family.DISCRETE_LAPLACE for i in noises)

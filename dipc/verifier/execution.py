@@ -395,7 +395,7 @@ class Execution:
                 if self.machine.slots[slot].type in ("real", "int"):
                     assert isinstance(held, Fraction)
                     assert isinstance(value, Fraction)
-                    if abs(held - value) > self.wanted.gamma:
+                    if any(side * (held - value) < -self.wanted.gamma for side in self.machine.distance.sides):
                         return True
                 elif held != value:
                     return True
@@ -487,9 +487,10 @@ class Execution:
                 continue  # It is the wanted one, or the state would have been given up.
             assert isinstance(value, Fraction)
             whole = self._whole(held)
-            if not whole and not self.wanted.gamma:
+            sides = self.machine.distance.sides
+            if not whole and not self.wanted.gamma and len(sides) > 1:
                 return None
-            for side in (1, -1):
+            for side in sides:
                 terms = {i: side * c for i, c in held.terms}
                 row = NoiseHalfspace.of(terms, side * (held.constant - value) + self.wanted.gamma, whole)
                 if known.excludes(row, self.budget):

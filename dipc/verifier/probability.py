@@ -298,7 +298,9 @@ class Probabilities:
         distance = self.machine.distance
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         numbers = all(type_ in ("real", "int") for type_ in types)
-        return distance.same is None and (distance.kind == "product" or (distance.kind == "linf" and numbers))
+        return distance.same is None and (
+            distance.kind in ("product", "above", "below") or (distance.kind == "linf" and numbers)
+        )
 
     def _answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], budget: Budget

@@ -25,6 +25,7 @@ MOST_BITS = 10_000
 #: The operations in which a truth value counts 1 or 0.
 COUNTING = frozenset(("+", "-", "*", "/", "^", "neg", "min", "max", "abs"))
 
+_DISTANCES = ("product", "discrete", "linf", "above", "below")
 _RESERVED = frozenset(("alpha", "beta", "gamma", "dd", "inf", "exp", "min", "max", "abs"))
 
 Value = Fraction | bool | str
@@ -148,6 +149,11 @@ class Distance:
     exact: tuple[int, ...]
     apart: tuple[Code, ...] = ()
     other: tuple[int, ...] = ()
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """On which sides a number counts: 1 where it must not be far below the exact one, -1 where not far above."""
+        return (-1,) if self.kind == "above" else (1,) if self.kind == "below" else (1, -1)
 
 
 @dataclass(frozen=True)
@@ -322,7 +328,7 @@ class _Compiler:
         apart: tuple[Code, ...] = ()
         for field_ in metric:
             if field_.name == "output":
-                if isinstance(field_.value, Name) and field_.value.name in ("product", "discrete", "linf"):
+                if isinstance(field_.value, Name) and field_.value.name in _DISTANCES:
                     kind = field_.value.name
                 elif field_.loops:
                     raise NotDerived("`for` stands in a distance of answers")

@@ -19,7 +19,7 @@ from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
-from dipc.program.program import Program, ProgramGiven, Progress, within
+from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs
 from dipc.questions.privacy.closed import ClosedLaws, Laws
 from dipc.questions.privacy.composition import bounds_of_runs, composed, together
@@ -105,7 +105,7 @@ class PrivacyQuestion:
         """With several `runs` it is about all outputs of so many independent ones. `progress` is called with how many
         inputs, or pairs, are done of all. Raises DiagnosticError for an adjacency or inputs that cannot be read or do
         not fit the program."""
-        self.program = program
+        self.program = program = two_sided(program)
         self.engine = engine
         self.runs = runs
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
