@@ -327,93 +327,99 @@ def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | 
     return result
 
 
-def program_argument(command: _F) -> _F:
-    """The argument PROG.dip, a program or a mechanism of a Python file, `FILE.py::NAME`."""
-    return click.argument("program_path", metavar="PROG.dip", type=Path)(command)
+def together(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
+    """Several options as one decorator, in the order in which the help lists them."""
+
+    def decorate(command: _F) -> _F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def define_option(command: _F) -> _F:
-    """The option -D, any number of times."""
-    return click.option(
-        "-D",
-        "definitions",
-        metavar="name=value",
-        multiple=True,
-        help="Give a constant of the program another value; may be repeated.",
-    )(command)
+#: A program, or a mechanism of a Python file, `FILE.py::NAME`.
+program_argument = click.argument("program_path", metavar="PROG.dip", type=Path)
 
+define_option = click.option(
+    "-D",
+    "definitions",
+    metavar="name=value",
+    multiple=True,
+    help="Give a constant of the program another value; may be repeated.",
+)
 
-def inputs_option(command: _F) -> _F:
-    """The option --inputs, any number of times."""
-    return click.option(
-        "--inputs",
-        "inputs",
-        metavar="SPEC",
-        multiple=True,
-        help='The inputs: "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.',
-    )(command)
+inputs_option = click.option(
+    "--inputs",
+    "inputs",
+    metavar="SPEC",
+    multiple=True,
+    help='The inputs: "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.',
+)
 
+for_all_option = click.option(
+    "--for-all",
+    metavar="NAME",
+    help='Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.',
+)
 
-def for_all_option(command: _F) -> _F:
-    """The option --for-all."""
-    text = 'Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.'
-    return click.option("--for-all", metavar="NAME", help=text)(command)
+#: That of commands whose first line says it all.
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print the first line only, and no progress.")
+
+output_option = click.option(
+    "-o",
+    "target",
+    metavar="FILE",
+    type=Path,
+    help="Write the result to FILE, as a whole or not at all, instead of stdout.",
+)
+
+certificate_option = click.option(
+    "--certificate", "proof", metavar="FILE", type=Path, help="Write the proofs to FILE, for `dipc verify`."
+)
+
+html_option = click.option(
+    "--html",
+    metavar="FILE",
+    type=Path,
+    help="Write the report to FILE, too, as a page for browsers that asks nothing of anybody.",
+)
+
+#: Claims about expected errors.
+error_options = together(
+    click.option("--error", metavar="EXPR", help="Claim that the expected error is at most this, for every eps."),
+    click.option("--moment", type=click.IntRange(1, 2), default=1, help="The mean of the error, or of its square."),
+    click.option("--output", metavar="NAME", help="The output, a number, whose error is meant."),
+)
+
+#: Who does the work, given to the command as `jobs`, `cache` and `dask`.
+scale_options = together(
+    click.option("-j", "--jobs", metavar="N", default="1", help="Work in N processes; auto for all processors."),
+    click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and go on from there."),
+    click.option("--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler."),
+)
 
 
 def digits_option(text: str) -> Callable[[_F], _F]:
     """The option --digits, with its help."""
-
-    def decorate(command: _F) -> _F:
-        return click.option("--digits", metavar="N", type=click.IntRange(1, 1000), help=text)(command)
-
-    return decorate
+    return click.option("--digits", metavar="N", type=click.IntRange(1, 1000), help=text)
 
 
 def format_option(*forms: str, text: str = "text by default.") -> Callable[[_F], _F]:
     """The option --format, of which the first form is the default."""
-
-    def decorate(command: _F) -> _F:
-        return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=text)(command)
-
-    return decorate
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=text)
 
 
 def plot_option(text: str) -> Callable[[_F], _F]:
     """The option --plot, with its help."""
-
-    def decorate(command: _F) -> _F:
-        return click.option("--plot", metavar="FILE.svg|png", type=Path, help=text)(command)
-
-    return decorate
+    return click.option("--plot", metavar="FILE.svg|png", type=Path, help=text)
 
 
-def quiet_option(command: _F) -> _F:
-    """The option -q of commands whose first line says it all."""
-    text = "Print the first line only, and no progress."
-    return click.option("--quiet", "-q", is_flag=True, help=text)(command)
-
-
-def output_option(command: _F) -> _F:
-    """The option -o."""
-    return click.option(
-        "-o",
-        "target",
-        metavar="FILE",
-        type=Path,
-        help="Write the result to FILE, as a whole or not at all, instead of stdout.",
-    )(command)
-
-
-def certificate_option(command: _F) -> _F:
-    """The option --certificate."""
-    text = "Write the proofs to FILE, for `dipc verify`."
-    return click.option("--certificate", "proof", metavar="FILE", type=Path, help=text)(command)
-
-
-def html_option(command: _F) -> _F:
-    """The option --html."""
-    text = "Write the report to FILE, too, as a page for browsers that asks nothing of anybody."
-    return click.option("--html", metavar="FILE", type=Path, help=text)(command)
+def limit_option(
+    text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
+) -> Callable[[_F], _F]:
+    """The option --limit, any number of times, with this help."""
+    return click.option("--limit", "limits", metavar="NAME=N", multiple=True, help=text)
 
 
 def alpha_option(command: _F) -> _F:
@@ -434,7 +440,7 @@ def eps_option(more: str = "") -> Callable[[_F], _F]:
 def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
     """The options --beta, --alpha, --gamma and --eps; `gamma` is added to the help of the third, and `eps`, one more
     form of the fourth, goes before the intervals."""
-    options = (
+    return together(
         click.option(
             "--beta",
             metavar="EXPR",
@@ -444,45 +450,3 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
         click.option("--gamma", metavar="VALUE", help=f"How far real and int outputs may be off; 0 by default.{gamma}"),
         eps_option(eps),
     )
-
-    def decorate(command: _F) -> _F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def error_options(command: _F) -> _F:
-    """The options --error, --moment and --output of commands that are told of expected errors."""
-    options = (
-        click.option("--error", metavar="EXPR", help="Claim that the expected error is at most this, for every eps."),
-        click.option("--moment", type=click.IntRange(1, 2), default=1, help="The mean of the error, or of its square."),
-        click.option("--output", metavar="NAME", help="The output, a number, whose error is meant."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def limit_option(
-    text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
-) -> Callable[[_F], _F]:
-    """The option --limit, any number of times, with this help."""
-
-    def decorate(command: _F) -> _F:
-        return click.option("--limit", "limits", metavar="NAME=N", multiple=True, help=text)(command)
-
-    return decorate
-
-
-def scale_options(command: _F) -> _F:
-    """The options, given to the command as `jobs`, `cache` and `dask`."""
-    options = (
-        click.option("-j", "--jobs", metavar="N", default="1", help="Work in N processes; auto for all processors."),
-        click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and go on from there."),
-        click.option("--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
