@@ -157,7 +157,7 @@ def simulate(**given: Any) -> ExitCode:
     eps = positive_option("--eps", given["eps_text"])
     gamma = _gamma(given["gamma_text"], given["outputs"])
     compare, runs = later.compare, later.runs
-    confidence = compare.CONFIDENCE if given["confidence_text"] is None else _confidence(given["confidence_text"])
+    confidence = compare.CONFIDENCE if given["confidence_text"] is None else _share(given["confidence_text"])
     source = source_at(asked.program_path)
     core = lower(parse(source), source, constants, eps)
     values = parse_input(given["input_texts"], core)
@@ -329,11 +329,6 @@ def _gamma(text: str | None, outputs: tuple[str, ...]) -> Fraction:
         raise DiagnosticError(Diagnostic("E0801", "`--gamma` without `--output`", notes=(note,)))
     value = _rational("--gamma", text)
     return value if value >= 0 else _refused("--gamma", text, "is negative")
-
-
-def _confidence(text: str) -> Fraction:
-    value = _rational("--confidence", text)
-    return value if 0 < value < 1 else _refused("--confidence", text, "does not lie between 0 and 1")
 
 
 def _share(text: str) -> Fraction:
