@@ -122,7 +122,7 @@ class _Writer:
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""
-        match None if row.evidence is None else row.evidence.found:
+        match None if row.evidence is None else row.evidence.ground:
             case Empty(ceiling=ceiling):
                 return {"empty": _weights(ceiling.weights)}
             case Refuted() as refuted:

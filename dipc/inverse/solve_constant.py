@@ -14,7 +14,7 @@ from dipc.claims.table import TableGiven
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
 from dipc.options import Options
-from dipc.program.program import Program, load_source
+from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer, question_of
@@ -119,7 +119,6 @@ def solve_constant(
 
     Raises DiagnosticError where the question makes no sense for any value.
     """
-    core = program.core
     verdicts: dict[Fraction, Verdict] = {}
     refused: dict[Fraction, str] = {}
     claim: Mapping[str, str | None] = {}
@@ -128,9 +127,7 @@ def solve_constant(
     try:
         for number, value in enumerate(grid.values):
             try:
-                one = load_source(core.source, {**core.given, grid.name: value}, core.asked_eps).with_limits(
-                    program.limits
-                )
+                one = program.given({grid.name: value})
                 with ExitStack() as stack:
                     engine = options.engine(stack, one)
                     if options.adjacent is None:

@@ -37,7 +37,7 @@ from dipc.inverse.question import asked
 from dipc.inverse.solution import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted
 from dipc.inverse.solve import solved
 from dipc.options import GivenTune, Options, takes
-from dipc.program.program import Program, Progress, load_source
+from dipc.program.program import Program, Progress
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, walk
 from dipc.text.core import SampleNoise
@@ -306,9 +306,7 @@ class _Search:
 
     def at(self, values: Values) -> Program:
         """The program with these values. Raises DiagnosticError."""
-        core = self.program.core
-        given = {**core.given, **{each.name: value for each, value in zip(self.varied, values, strict=True)}}
-        return load_source(core.source, given, core.asked_eps).with_limits(self.program.limits)
+        return self.program.given({each.name: value for each, value in zip(self.varied, values, strict=True)})
 
     def _evaluated(self, values: Values) -> Tried:
         named = {each.name: value for each, value in zip(self.varied, values, strict=True)}

@@ -247,8 +247,8 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
     """The class refuted by an input, with the gamma that it is refuted for."""
     assert isinstance(refuted, ClassResult)
     assert refuted.evidence is not None
-    assert isinstance(refuted.evidence.found, Refuted)
-    evidence = replace(refuted.evidence, found=replace(refuted.evidence.found, gamma=gamma))
+    assert isinstance(refuted.evidence.ground, Refuted)
+    evidence = replace(refuted.evidence, ground=replace(refuted.evidence.ground, gamma=gamma))
     return replace(refuted, evidence=evidence)
 
 

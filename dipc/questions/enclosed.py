@@ -48,19 +48,19 @@ class Enclosed(OtherSource):
         return reported(self.cases(), engine)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        found = replace(self.source.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
-        if interrupted or not engine.keep_proofs or (found.verdict is Verdict.UNDECIDED and not self.itself):
-            return found
+        report = replace(self.source.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
+        if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not self.itself):
+            return report
         # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
-        sides = (self.source, *self.others) if found.verdict is Verdict.ACCURATE else ()
+        sides = (self.source, *self.others) if report.verdict is Verdict.ACCURATE else ()
         for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
             decided, steps = side.begin(engine)
             for _ in steps:
                 pass
-            report = side.report(decided, engine)
-            if report.verdict is found.verdict:
-                return replace(found, evidence=report.evidence)
-        return found  # Some cases hold by one of the stronger claims, and some by another.
+            certified = side.report(decided, engine)
+            if certified.verdict is report.verdict:
+                return replace(report, evidence=certified.evidence)
+        return report  # Some cases hold by one of the stronger claims, and some by another.
 
 
 @frozen

@@ -69,20 +69,20 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
                 return AllNumbers(program, *opened, options)
             if leaves_both_open(program, options):
                 return EveryDistance(program, options)
-            found = EveryInput(program, options)
-            betas = found.claim.lesser()
+            every_input = EveryInput(program, options)
+            betas = every_input.claim.lesser()
             # Integer distances are decided with beta as it is.
-            if not betas or found.ideal.whole_inputs:
-                return found
+            if not betas or every_input.ideal.whole_inputs:
+                return every_input
             first, *others = (EveryInput(program, replace(options, beta=beta)) for beta in betas)
-            said, why = {"beta": found.stated["beta"] or ""}, found.claim.open().reason or ""
-            return Enclosed(first, found, said, why, tuple(others), itself=True)
+            said, why = {"beta": every_input.stated["beta"] or ""}, every_input.claim.open().reason or ""
+            return Enclosed(first, every_input, said, why, tuple(others), itself=True)
 
         number = None if opened is None else opened[0]
         return _between(program, claim, None, about_every_input, number)
-    found = grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
-    if found is not None:
-        return Representatives(_about(found.program, found.table, claim), found)
+    classes = grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
+    if classes is not None:
+        return Representatives(_about(classes.program, classes.table, claim), classes)
     source = _about(program, prepared(program, table, inputs, asked.progress), claim)
     return Everything(source) if is_everything(program, table, inputs) else source
 
@@ -110,14 +110,14 @@ def _between(
     left_open: tuple[str, ...] = ()
     if number is not None:
         left_open = (number, *computed_from(parse(core.source).declarations, core.given, number))
-    found = enclosed_claim(core, options, () if table is None else table.columns, left_open)
-    if found is None or found.stronger == found.weaker:
-        return source(options if found is None else found.stronger)
-    stronger = source(found.stronger)
+    enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open)
+    if enclosed is None or enclosed.stronger == enclosed.weaker:
+        return source(options if enclosed is None else enclosed.stronger)
+    stronger = source(enclosed.stronger)
     if stronger.numbers is not None and stronger.numbers[1] < 0:
         message = f"a claim with transcendental numbers is about numbers that are not negative, and `{number}` may be"
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'say which: --for-all "{number} >= 0"',)))
-    return Enclosed(stronger, source(found.weaker), found.said)
+    return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
 
 
 class Everything(OtherSource):
@@ -131,11 +131,11 @@ class Everything(OtherSource):
 class Representatives(OtherSource):
     """The representatives of classes of inputs, each with the `count` of the inputs it stands for."""
 
-    found: ClassTable
+    classes: ClassTable
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = self.source.report(rows, engine, interrupted=interrupted)
-        return report if interrupted else self.found.counted(report)
+        return report if interrupted else self.classes.counted(report)
 
 
 def prepared(
@@ -154,8 +154,8 @@ def prepared(
         return completed(program, read_table(table, program.core), progress)
     if program.core.ideal is None:
         raise DiagnosticError(_nothing_given(program, inputs is not None))
-    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    return table_of(program, found, progress=progress)
+    given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    return table_of(program, given, progress=progress)
 
 
 def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
@@ -170,10 +170,10 @@ def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> 
     """The inputs that are asked about: those given, else, where there is no table either, those of the claim block. All
     inputs, where these are finite, are enumerated as they are by default: None."""
     given = asked.inputs
-    found = program.core.claimed_inputs if given is None and table is None else given
+    inputs = program.core.claimed_inputs if given is None and table is None else given
     core = program.core
     finite = not any(is_symbolic(core.slots[slot].type) for slot in core.inputs)
-    return None if finite and table is None and asked.for_all is None and asks_for_all(found) else found
+    return None if finite and table is None and asked.for_all is None and asks_for_all(inputs) else inputs
 
 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:

@@ -526,7 +526,7 @@ class ClassEvidence:
     """Every input of the class at which something is claimed is in the half-spaces; None: undecided."""
 
     halfspaces: tuple[Moving, ...]
-    found: Proved | Refuted | Empty | None
+    ground: Proved | Refuted | Empty | None
 
 
 @frozen

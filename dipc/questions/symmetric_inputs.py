@@ -152,11 +152,11 @@ class _Finder:
         # Only now, as distances are dear and it takes many classes to see that there are too many.
         return tuple(map(self._class, founds))
 
-    def _class(self, found: _Found) -> SymmetryClass:
-        point, region = found.point, found.region
+    def _class(self, member: _Found) -> SymmetryClass:
+        point, region = member.point, member.region
         answer = tuple(part.at(point) if isinstance(part, Affine) else part for part in region.answer)
-        dd = self._distances.dd(found.inputs, point, region, found.family)
-        return SymmetryClass(found.inputs, answer, dd, found.count, found.blocks)
+        dd = self._distances.dd(member.inputs, point, region, member.family)
+        return SymmetryClass(member.inputs, answer, dd, member.count, member.blocks)
 
     def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Found]:
         family = self._families.of(region)
@@ -273,8 +273,8 @@ def escape(
     What lies outside a conjunction is the union of what lies outside each guard, so it is the least of the distances
     to them; redundant guards change nothing. Raises ValueError where one guard mixes int inputs with others.
     """
-    found = [_beyond(guard, inputs, positions) for guard in guards]
-    finite = [radius for radius in found if radius is not None]
+    distances = [_beyond(guard, inputs, positions) for guard in guards]
+    finite = [radius for radius in distances if radius is not None]
     return min(finite, default=None)
 
 
@@ -358,8 +358,8 @@ def promoted(program: Program) -> Program:
     """The program with as many numeric DOM inputs declared `real` or `int` as its rules allow; itself if none is."""
     core = program.core
     tree = parse(core.source.in_language)
-    domains = [_domains(found, program) for found in tree.declarations]
-    numeric = [index for index, found in enumerate(domains) if found and all(map(_is_numeric, found))]
+    domains = [_domains(declaration, program) for declaration in tree.declarations]
+    numeric = [index for index, values in enumerate(domains) if values and all(map(_is_numeric, values))]
     if not numeric:
         return program
     everything = dict.fromkeys(numeric, "real")
@@ -371,7 +371,7 @@ def promoted(program: Program) -> Program:
     for position in numeric:
         # To an int input an inequality is one between integers: 1/2 must not become one.
         whole = all(
-            value.denominator == 1 for found in domains[position] for value in found if isinstance(value, Fraction)
+            value.denominator == 1 for values in domains[position] for value in values if isinstance(value, Fraction)
         )
         for word in ("real", "int") if whole else ("real",):
             trial = _retyped(program, tree, {**chosen, position: word})
@@ -381,11 +381,11 @@ def promoted(program: Program) -> Program:
     return best
 
 
-def _domains(found: ast.Declaration, program: Program) -> list[Sequence[Value]]:
+def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Value]]:
     """The values of the inputs that are declared here, () for those that are not DOM."""
-    if not isinstance(found, ast.VariableDecl) or found.role is not ast.Role.INPUT:
+    if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
-    names = {declarator.name for declarator in found.declarators}
+    names = {declarator.name for declarator in declaration.declarators}
     slots = [program.core.slots[slot] for slot in program.core.inputs]
     types = [slot.type for slot in slots if slot.name.partition("[")[0] in names]
     return [kind.values if isinstance(kind, DomType) else () for kind in types]

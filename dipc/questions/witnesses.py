@@ -96,10 +96,10 @@ def _extremes(
         least = minimum(_halfspace(form), where, slots)
         if isinstance(least, Infeasible):
             return None
-        found, point = (ends, least.point) if isinstance(least, Least) else (ways, least.direction)
+        points, point = (ends, least.point) if isinstance(least, Least) else (ways, least.direction)
         chosen = {slot: point.get(slot, _ZERO) for slot in slots}
-        if chosen not in found:
-            found.append(chosen)
+        if chosen not in points:
+            points.append(chosen)
         return least.value if isinstance(least, Least) else None
 
     def at(form: Affine, value: Fraction) -> list[Halfspace]:
@@ -264,9 +264,9 @@ def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int
         pool = CellPool()
         cells = [slot_reader(core.slots[slot].name, core.slots[slot].type, True, pool) for slot in core.inputs]
         read = [cell(texts[name]) for cell, name in zip(cells, names, strict=True)]
-        found = [cell.value for cell in read if isinstance(cell, Cell) and cell.value is not None]
-        if len(found) == len(names):
-            yield dict(zip(core.inputs, found, strict=True))
+        longer = [cell.value for cell in read if isinstance(cell, Cell) and cell.value is not None]
+        if len(longer) == len(names):
+            yield dict(zip(core.inputs, longer, strict=True))
 
 
 # --- witness --------------------------------------------------------------------------------------
@@ -436,11 +436,11 @@ def near_integers(
         if broken and not any(all(item.contains(each) for item in within) for each in near):
             nearest = _nearest(point, whole, within)
             near = near if nearest is None else [nearest, *near]
-        for found in near:
-            key = tuple(found.values())
+        for integers in near:
+            key = tuple(integers.values())
             if key not in seen:
                 seen.add(key)
-                yield found
+                yield integers
 
 
 def least_near(

@@ -466,6 +466,11 @@ class Program:
     body: tuple[Statement, ...]
     span: Span = _span()
 
+    @property
+    def ideal(self) -> IdealDecl | None:
+        """Its block `ideal`, if there is one."""
+        return next((each for each in self.declarations if isinstance(each, IdealDecl)), None)
+
 
 # --- Walking trees: one walker for the syntax of `dipc.text.ast` and for the typed core -------------------------------
 #
@@ -490,6 +495,11 @@ def walk(tree: object) -> Iterator[Any]:
 
 #: What the Greek letters of a claim are called.
 GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
+
+
+def is_name(node: object, name: str) -> bool:
+    """Whether a node is this name."""
+    return isinstance(node, Name) and node.name == name
 
 
 def mentions(tree: object, name: str) -> bool:

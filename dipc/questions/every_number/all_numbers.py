@@ -23,7 +23,7 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
-from dipc.program.program import Program, load_source
+from dipc.program.program import Program
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.in_number import (
     ONE,
@@ -427,10 +427,7 @@ class AllNumbers(ClassSource):
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
 
     def _instance(self, number: int) -> Program:
-        core = self.program.core
-        # The others are computed from it, where the text says so.
-        constants = {**core.given, self.parameter: Fraction(number)}
-        return load_source(core.source, constants, core.asked_eps).with_limits(self.program.limits)
+        return self.program.given({self.parameter: Fraction(number)})
 
 
 class _OneNumber:

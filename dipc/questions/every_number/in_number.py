@@ -370,10 +370,10 @@ def summands(value: Parametric) -> Summands | None:
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
     """By power of the parameter less `start`, the coefficients of the expression, or with `lesser` of one that is
     nowhere greater, functions of e. Raises NotUniform where it is no polynomial, for all numbers from `start` on."""
-    found = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
+    terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)
     collected: dict[int, dict[Factors, dict[tuple[int, Fraction], Fraction]]] = {}
-    for factors, ratio in found.items():
+    for factors, ratio in terms.items():
         value = ratio.polynomial()
         if value is None:
             raise NotUniform(f"{evaluation.what} is no polynomial in `{evaluation.parameter}`")

@@ -47,12 +47,12 @@ from typing import Any, TypeVar, assert_never
 
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
-from dipc.program.program import Program, load_source
+from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of, sign_from
 from dipc.questions.every_number.loop_runs import TooFew
 from dipc.questions.every_number.uniform import NotUniform, Number, Selection, parameter_arrays, selection_of
 from dipc.text import ast
-from dipc.text.ast import mentions, walk
+from dipc.text.ast import is_name, mentions, walk
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import DiagnosticError, Source, Span
 from dipc.text.parser import parse
@@ -66,7 +66,7 @@ def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) 
     """The same program with one loop up to the parameter, and an ideal with one; itself where both have one at most.
     Raises NotUniform where the loops depend on each other."""
     names = _fresh(program)
-    own = tuple(found for found in program.declarations if isinstance(found, ast.VariableDecl))
+    own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
     body, added = _Fusion(number, arrays, own, names).fused(program.body)
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
@@ -179,7 +179,7 @@ class _Fusion:
 
 def writes(part: object, name: str) -> bool:
     """Whether a variable, or an element of it, is written."""
-    return any(isinstance(found, ast.Assign | ast.Sample) and found.target.name == name for found in walk(part))
+    return any(isinstance(node, ast.Assign | ast.Sample) and node.target.name == name for node in walk(part))
 
 
 def may_read(block: Sequence[ast.Statement], name: str) -> bool:
@@ -216,7 +216,7 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
 
 def exits(part: object) -> bool:
     """Whether the program may end in it."""
-    return any(isinstance(found, ast.Exit) for found in walk(part))
+    return any(isinstance(node, ast.Exit) for node in walk(part))
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
@@ -258,7 +258,7 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Program] | None:
     """A selection loop with its ideal, and the rest with its own; None where the program is none with a selection loop
     apart from the rest."""
-    ideal = next((found for found in program.declarations if isinstance(found, ast.IdealDecl)), None)
+    ideal = program.ideal
     if ideal is None:
         return None
     outputs = {
@@ -361,11 +361,8 @@ class LoopText:
     def instance(self, number: int) -> Program:
         """The program for one number; the tree was read. Raises NotUniform where it is refused."""
         assert self.source is not None, "places in the tree are places in a text"
-        core = self.program.core
-        # The others are computed from it, where the text says so.
-        constants = {**core.given, self.number.parameter: Fraction(number)}
         try:
-            return load_source(self.source, constants, core.asked_eps).with_limits(self.program.limits)
+            return self.program.given({self.number.parameter: Fraction(number)}, self.source)
         except DiagnosticError:
             raise NotUniform(f"the program is refused for {self.number.parameter} = {number}") from None
 
@@ -422,8 +419,10 @@ def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond:
                 type=ast.RangeDomain(low=ast.Number(), high=high),
                 initial=ast.Number(),
             ) if _beyond(high, parameter) == beyond:
-                given = [node.value for node in walk(tree) if isinstance(node, ast.Assign) and _is(node.target, name)]
-                uses = [node for node in walk(tree) if _is(node, name)]
+                given = [
+                    node.value for node in walk(tree) if isinstance(node, ast.Assign) and is_name(node.target, name)
+                ]
+                uses = [node for node in walk(tree) if is_name(node, name)]
                 indices = [value for value in given if isinstance(value, ast.Name) and value.name in loops]
                 if len(uses) == len(given) and all(isinstance(v, ast.Number) or v in indices for v in given):
                     result.add(name)
@@ -486,10 +485,6 @@ class _Moved:
         raise NotUniform("a loop, or an array, does not begin at a given index")
 
 
-def _is(node: object, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.name == name
-
-
 @frozen
 class Rates:
     """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps; what was divided by in them is
@@ -533,11 +528,11 @@ class Constants:
 def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast.Program, Rates] | None:
     """The program with marks for its rates, and what they stand for; None where none of them depends on the number.
     Raises NotUniform for a rate that is no multiple of eps by a quotient of polynomials in the number."""
-    noises = [found for found in walk(tree.body) if isinstance(found, ast.Noise) and found.law.scales]
+    noises = [node for node in walk(tree.body) if isinstance(node, ast.Noise) and node.law.scales]
     varying = (number.parameter, *number.others)
     if not any(mentions(noise.rate, name) for noise in noises for name in varying):
         return None
-    loops = [found.variable for found in walk(tree.body) if isinstance(found, ast.For)]
+    loops = [node.variable for node in walk(tree.body) if isinstance(node, ast.For)]
     evaluation = InNumber("a rate", number.parameter, constants.values, ONE, list(constants.divisors))
     ratios: list[Ratio] = []
 

@@ -38,7 +38,7 @@ from fractions import Fraction
 from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text import ast
-from dipc.text.ast import mentions, walk
+from dipc.text.ast import is_name, mentions, walk
 from dipc.text.core import SampleNoise
 from dipc.text.diagnostic import Span
 from dipc.text.program import CoreProgram
@@ -88,7 +88,7 @@ def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
     parameter = number.parameter
     arrays: set[str] = set()
     others: set[str] = set()
-    domains = {found.name: found.domain for found in program.declarations if isinstance(found, ast.DomainDecl)}
+    domains = _domains(program.declarations)
     for declaration in program.declarations:
         match declaration:
             case ast.DomainDecl(domain=domain):
@@ -121,7 +121,7 @@ def uniform_loop(program: ast.Program, number: Number) -> tuple[ast.For, frozens
 def uniform(program: ast.Program, number: Number) -> Uniform:
     """The loops of a uniform program with an ideal that is uniform, too. Raises NotUniform with what is not."""
     arrays = parameter_arrays(program, number)
-    ideal = next((found for found in program.declarations if isinstance(found, ast.IdealDecl)), None)
+    ideal = program.ideal
     if ideal is None:
         raise NotUniform("the program has no `ideal` block")
     loop = _loop(program.body, number, arrays)
@@ -140,7 +140,7 @@ def require_uniform_metric(program: ast.Program, number: Number, arrays: frozens
         for field in declaration.fields:
             value = field.value
             if isinstance(value, ast.Each):
-                if value.low != low or not _is_name(value.high, number.parameter):
+                if value.low != low or not is_name(value.high, number.parameter):
                     raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
                 if isinstance(value.body, ast.Each) or not _indexed_alike(value.body, value.variable):
                     raise NotUniform("a condition of the metric is not about one index alone", value.span)
@@ -159,7 +159,7 @@ def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], ot
     number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
     for declarator in declaration.declarators:
         number.require_free(declarator.low, f"the first index of an array depends on `{parameter}`")
-        if _is_name(declarator.high, parameter):
+        if is_name(declarator.high, parameter):
             arrays.add(declarator.name)
         else:
             number.require_free(declarator.high, f"an array goes up to something other than `{parameter}` itself")
@@ -168,7 +168,7 @@ def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], ot
 
 def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
     parameter = number.parameter
-    if isinstance(type_, ast.RangeDomain) and _is_name(type_.high, parameter):
+    if isinstance(type_, ast.RangeDomain) and is_name(type_.high, parameter):
         number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
     else:
         number.require_free(type_, f"a domain depends on `{parameter}` otherwise than by ending there")
@@ -176,11 +176,11 @@ def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
     """Raises NotUniform where an array is not indexed by the variable alone, which may be none; primes do not count."""
-    for found in walk(node):
-        if not isinstance(found, ast.Element) or found.name.rstrip("'") not in arrays:
+    for element in walk(node):
+        if not isinstance(element, ast.Element) or element.name.rstrip("'") not in arrays:
             continue
-        if variable is None or not _is_name(found.index, variable):
-            raise NotUniform(reason, found.span)
+        if variable is None or not is_name(element.index, variable):
+            raise NotUniform(reason, element.span)
 
 
 def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str]) -> ast.For:
@@ -189,40 +189,41 @@ def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str
     if len(loops) != 1:
         raise NotUniform(f"there is not exactly one loop up to `{parameter}`")
     (loop,) = loops
-    if not _is_name(loop.high, parameter):
+    if not is_name(loop.high, parameter):
         raise NotUniform(f"the loop goes up to something other than `{parameter}` itself", loop.high.span)
     number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
     number.require_free(loop.body, f"the loop computes with `{parameter}`")
     if not _indexed_alike(loop.body, loop.variable):
         raise NotUniform(f"`{loop.variable}` is used otherwise than as an index", loop.span)
-    for found in walk(loop.body):
-        if isinstance(found, ast.Element) and (found.name in arrays) is not _is_name(found.index, loop.variable):
-            raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", found.span)
+    for element in walk(loop.body):
+        if isinstance(element, ast.Element) and (element.name in arrays) is not is_name(element.index, loop.variable):
+            raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", element.span)
     for statement in body:
         if statement is not loop:
             number.require_free(statement, f"`{parameter}` is computed with outside of the loop")
-            for found in walk(statement):
-                if isinstance(found, ast.Element | ast.Name) and found.name in arrays:
-                    raise NotUniform(f"`{found.name}` is used outside of the loop", found.span)
-    for found in walk(body):
-        if isinstance(found, ast.While | ast.For) and found is not loop:
-            raise NotUniform("there is another loop", found.span)
-        if isinstance(found, ast.ExponentialMechanism | ast.Choose) or (
-            isinstance(found, ast.Noise) and not found.law.scales
+            for node in walk(statement):
+                if isinstance(node, ast.Element | ast.Name) and node.name in arrays:
+                    raise NotUniform(f"`{node.name}` is used outside of the loop", node.span)
+    for node in walk(body):
+        if isinstance(node, ast.While | ast.For) and node is not loop:
+            raise NotUniform("there is another loop", node.span)
+        if isinstance(node, ast.ExponentialMechanism | ast.Choose) or (
+            isinstance(node, ast.Noise) and not node.law.scales
         ):
-            raise NotUniform("there is a random choice other than real noise that its rate scales", found.span)
+            raise NotUniform("there is a random choice other than real noise that its rate scales", node.span)
     return loop
 
 
 def _indexed_alike(node: object, variable: str) -> bool:
     """Whether the loop's variable occurs only as a whole index."""
-    free = sum(1 for found in walk(node) if isinstance(found, ast.Name) and found.name == variable)
-    indices = sum(1 for found in walk(node) if isinstance(found, ast.Element) and _is_name(found.index, variable))
+    free = sum(is_name(each, variable) for each in walk(node))
+    indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices
 
 
-def _is_name(node: object, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.name == name
+def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
+    """The domains that are declared by name."""
+    return {each.name: each.domain for each in declared if isinstance(each, ast.DomainDecl)}
 
 
 @frozen
@@ -296,7 +297,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
         drawn.get(challenger.name, (challenger, None)) if isinstance(challenger, ast.Name) else (challenger, None)
     )
     query, scale = _query(value)
-    if not (isinstance(query, ast.Element) and query.name == start.name and _is(query.index, variable)):
+    if not (isinstance(query, ast.Element) and query.name == start.name and is_name(query.index, variable)):
         raise NotUniform("what is compared with the best so far is not the value of the loop's index", decision.span)
     answer = _taken(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
@@ -338,7 +339,7 @@ def _challenger(condition: ast.Expr, best: str) -> ast.Name | ast.Element:
             pass
         case _:
             raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
-    if not _is(old, best):
+    if not is_name(old, best):
         raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
     return new
 
@@ -351,7 +352,7 @@ def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, varia
         match statement:
             case ast.Assign(target=ast.Name(name=name), value=value) if name == best and value == challenger:
                 replaced = True
-            case ast.Assign(target=ast.Name(name=name), value=value) if name != best and _is(value, variable):
+            case ast.Assign(target=ast.Name(name=name), value=value) if name != best and is_name(value, variable):
                 answer = name if answer in (None, name) else None
             case _:
                 raise NotUniform("the loop does more than to keep the best and its index", statement.span)
@@ -362,7 +363,7 @@ def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, varia
 
 def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
     """The answer is the only output, the first index to begin with, and has room for every later one."""
-    domains = {found.name: found.domain for found in declared if isinstance(found, ast.DomainDecl)}
+    domains = _domains(declared)
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
             names = [declarator.name for declarator in declaration.declarators]
@@ -370,13 +371,9 @@ def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: as
                 raise NotUniform("the only output is not the index, with the first one to begin with", declaration.span)
             type_ = declaration.type
             domain = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
-            if not isinstance(domain, ast.RangeDomain) or not _is(domain.high, parameter):
+            if not isinstance(domain, ast.RangeDomain) or not is_name(domain.high, parameter):
                 raise NotUniform(f"the domain of the index does not end at `{parameter}`", declaration.span)
 
 
 def _follows(index: ast.Expr, low: ast.Expr) -> bool:
     return isinstance(index, ast.Number) and isinstance(low, ast.Number) and index.value + 1 == low.value
-
-
-def _is(node: object, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.name == name

@@ -265,7 +265,7 @@ def _enough(
 
 def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection] | None:
     """The loops of the program and of its ideal, None where they are not the same selection."""
-    ideal = next((found for found in tree.declarations if isinstance(found, ast.IdealDecl)), None)
+    ideal = tree.ideal
     if ideal is None:
         return None
     try:

@@ -49,9 +49,9 @@ class Within:
 
     def neighbors(self, point: Sequence[Value], choices: Sequence[Sequence[Value]]) -> Iterator[tuple[Value, ...]]:
         """All inputs of the product of the `choices` that are adjacent to a point, in lexicographic order."""
-        for found, _ in self._within(point, choices, self.radius):
-            if found != tuple(point):
-                yield found
+        for other, _ in self._within(point, choices, self.radius):
+            if other != tuple(point):
+                yield other
 
     def relates(self, point: Sequence[Value], other: Sequence[Value]) -> bool:
         """Whether two different inputs are adjacent."""
@@ -78,8 +78,8 @@ class Within:
             move = self._move(point[0], value)
             if move <= radius:
                 rest = radius if self.distance is Distance.LINF else radius - move
-                for found, left in self._within(point[1:], choices[1:], rest):
-                    yield (value, *found), left
+                for others, left in self._within(point[1:], choices[1:], rest):
+                    yield (value, *others), left
 
     def _move(self, one: Value, two: Value) -> Fraction:
         if self.distance is Distance.HAMMING:
@@ -196,27 +196,27 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
                 Diagnostic("E1407", "a file of pairs and inputs are given: the file has its own", notes=(note,))
             )
         return _listed(program, adjacency)
-    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    if isinstance(found, AllInputs) and _are_finite(program):
+    given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    if isinstance(given, AllInputs) and _are_finite(program):
         listed = default_inputs(program)
-        found = listed if listed.count <= _FEW else found
-    match found:
+        given = listed if listed.count <= _FEW else given
+    match given:
         case AllInputs():
             return EveryPair(adjacency)
         case FiniteInputs():
-            if found.count > limits.rows:
-                raise LimitReached("rows", f"there are {found.count} inputs")
-            points = tuple(found)
-            ordered = _related(points, found, adjacency, limits)
-            about = found.name
+            if given.count > limits.rows:
+                raise LimitReached("rows", f"there are {given.count} inputs")
+            points = tuple(given)
+            ordered = _related(points, given, adjacency, limits)
+            about = given.name
         case _:
-            points = tuple(dict.fromkeys(_values(row.inputs) for row in found.table.rows))
+            points = tuple(dict.fromkeys(_values(row.inputs) for row in given.table.rows))
             if len(points) ** 2 > limits.rows:
                 raise LimitReached("rows", f"{len(points)} inputs have {len(points) ** 2} pairs to look at")
             ordered = [
                 (i, j) for i, one in enumerate(points) for j, two in enumerate(points) if adjacency.relates(one, two)
             ]
-            about = found.table.name
+            about = given.table.name
     if not ordered:
         note = "a claim about no pair would hold of itself: give inputs that are adjacent"
         raise DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))

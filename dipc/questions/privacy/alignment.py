@@ -116,11 +116,11 @@ def aligned_exits(program: Program, finite: Mapping[int, Value] | None = None) -
     if not all(is_symbolic(core.slots[slot].type) or slot in given for slot in core.inputs):
         raise OutsideFragment("alignment is about real and int inputs, and some inputs are finite")
     explored = exits(program.flow, program.choices, program.limits, given, None, core.outputs)
-    found: dict[Hashable, list[AlignedExit]] = {}
+    by_likeness: dict[Hashable, list[AlignedExit]] = {}
     for state in explored.states:
         each = _aligned(program, state, explored.weights.get(state.node))
-        found.setdefault((each.likeness, each.reals), []).append(each)
-    few = [each for alike in found.values() for each in _as_few(alike, program)]
+        by_likeness.setdefault((each.likeness, each.reals), []).append(each)
+    few = [each for alike in by_likeness.values() for each in _as_few(alike, program)]
     if any(item.coefficients[0][0] >= each.first_input for each in few for item in each.slacks):
         raise OutsideFragment("some exits depend on comparisons of the inputs without noise")
     return tuple(few)

@@ -193,13 +193,13 @@ class PrivacyQuestion:
         for piece in claim.pieces:
             report = self._decide(piece)
             obligations += report.obligations
-            found = report.counterexample
-            if found is not None:
-                more = delta.at(found.eps, 60)[1] - piece.delta.at(found.eps, 60)[0]
-                if found.probability[0] > found.allowed[1] + max(more, Fraction(0)):
+            counterexample = report.counterexample
+            if counterexample is not None:
+                more = delta.at(counterexample.eps, 60)[1] - piece.delta.at(counterexample.eps, 60)[0]
+                if counterexample.probability[0] > counterexample.allowed[1] + max(more, Fraction(0)):
                     result = report
                     break
-                reason = f"it is too near a tie next to eps = {found.eps}, where delta changes its form"
+                reason = f"it is too near a tie next to eps = {counterexample.eps}, where delta changes its form"
                 report = replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
             if result is None or result.verdict is PrivacyVerdict.PRIVATE:
                 result = report
@@ -375,8 +375,8 @@ class PrivacyQuestion:
                 ends = constant_of_candidates(listed, intervals, self.engine, digits)
             else:
                 bounds = self.bounds()
-                found = refuted_ends(bounds.candidates, intervals, self.program.limits)
-                ends = Ends(bounds.proved, found.refuted_below, found.at)
+                refuted = refuted_ends(bounds.candidates, intervals, self.program.limits)
+                ends = Ends(bounds.proved, refuted.refuted_below, refuted.at)
                 reason = bounds.reason
         except Undecided as undecided:
             ends, reason = Ends(None, Fraction(0), None), undecided.reason
@@ -404,12 +404,12 @@ class PrivacyQuestion:
         """What is known from above and from below where outputs or inputs are not listed."""
         match self.pairs:
             case EveryPair(adjacency):
-                found = bounds_for_every_pair(self.program, adjacency, self.engine)
+                bounds = bounds_for_every_pair(self.program, adjacency, self.engine)
             case Pairs() as pairs:
-                found = bounds_at_pairs(self.program, pairs)
+                bounds = bounds_at_pairs(self.program, pairs)
             case _:
                 assert_never(self.pairs)
-        return found if self.runs == 1 else bounds_of_runs(found, self.runs)
+        return bounds if self.runs == 1 else bounds_of_runs(bounds, self.runs)
 
     def _enumerated(self, option: str) -> Pairs:
         """The pairs that are looked at one by one. Raises DiagnosticError where there are infinitely many."""
@@ -479,7 +479,7 @@ class PrivacyQuestion:
         if not isinstance(findings, Refuted):
             return findings, None
         sides = self._sides(laws, pairs, findings.pair, findings.answers, claim)
-        counterexample = findings.found
+        counterexample = findings.counterexample
         return findings, PrivacyCounterexample(
             sides, counterexample.eps, counterexample.required, counterexample.probability, claim.is_pure
         )

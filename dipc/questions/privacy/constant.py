@@ -35,7 +35,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.program.exits import exits
-from dipc.program.program import Program, load_source
+from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
 from dipc.questions.privacy.alignment import (
     AlignedExit,
@@ -240,9 +240,9 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             return LossBounds(None, undecided.reason, tuple(near))
         onto: Sequence[tuple[AlignedExit, AlignedExit | None]]
         try:
-            onto = [(found, found) for found in every] if every is others else list(onto_others(every, others))
+            onto = [(each, each) for each in every] if every is others else list(onto_others(every, others))
         except Undecided as undecided:
-            proved, reason, onto = None, undecided.reason, [(found, None) for found in every]
+            proved, reason, onto = None, undecided.reason, [(each, None) for each in every]
         for aligned, other in onto:
             start = {aligned.first_input + position: one[position] for position in numbers}
             near += near_outputs(program, aligned, one, two, start)  # type: ignore[arg-type]
@@ -343,14 +343,12 @@ def of_real_inputs(tree: ast.Program, program: Program) -> ast.Program:
 def with_real_inputs(program: Program) -> Program:
     """The same program about all real inputs; itself where it has no finite ones. Raises OutsideFragment where a finite
     input is needed as such."""
-    core = program.core
-    tree = parse(core.source)
+    tree = parse(program.core.source)
     real = of_real_inputs(tree, program)
     if real == tree:
         return program
     try:
-        source = Source("<real inputs>", print_program(real))
-        return load_source(source, core.constants, core.asked_eps).with_limits(program.limits)
+        return program.given(program.core.constants, Source("<real inputs>", print_program(real)))
     except DiagnosticError:
         raise OutsideFragment("a finite input is used otherwise than as a number that noise is added to") from None
 
@@ -635,14 +633,14 @@ def _failing(
     candidates: Sequence[Candidate], factor: Fraction, intervals: tuple[Interval, ...], engine: Engine
 ) -> list[Candidate]:
     """Those that refute factor·eps-privacy. Raises Undecided."""
-    found = []
+    refuting = []
     for candidate in candidates:
         decision = engine.decide(at_most(candidate.first, candidate.second * power(factor), intervals))
         if decision.verdict is Verdict.UNDECIDED:
             raise Undecided(decision.reason or "")
         if decision.verdict is Verdict.INACCURATE:
-            found.append(candidate)
-    return found
+            refuting.append(candidate)
+    return refuting
 
 
 def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:

@@ -192,13 +192,13 @@ class LeastDelta(PrivacyAnswer):
 
 def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits: Limits) -> list[Excess]:
     """Functions of which the greatest, or 0, is the least delta on the intervals. Raises Undecided."""
-    found: dict[Closed, Excess] = {}
+    by_value: dict[Closed, Excess] = {}
     for pair in different_pairs(table, pairs):
         parts = excesses(table, pair, claim)
         for places in worst_sets(parts, claim.intervals, limits):
             value = total([parts[position] for position in places])
-            found.setdefault(value, Excess(value, pair, places))
-    ordered = sorted(found.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
+            by_value.setdefault(value, Excess(value, pair, places))
+    ordered = sorted(by_value.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
     kept: list[Excess] = []
     for each in reversed(ordered):
         if not any(_dominates(other.value, each.value, claim.intervals, limits) for other in kept):
@@ -244,11 +244,11 @@ def supremum_of(
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
     for each in greatest:
         for interval in intervals:
-            found = supremum(*fraction_of(each.value), interval, digits, limits)
-            assert found.low is not None
-            assert found.high is not None
-            if found.low > best[0][0]:
-                at = found.peaks[0].at
+            most = supremum(*fraction_of(each.value), interval, digits, limits)
+            assert most.low is not None
+            assert most.high is not None
+            if most.low > best[0][0]:
+                at = most.peaks[0].at
                 place: tuple[Fraction, Fraction] | str
                 match at:
                     case Fraction():
@@ -257,7 +257,7 @@ def supremum_of(
                         place = at.value
                     case _:
                         place = root_cell(at, digits, limits)
-                best = (found.low, found.high), bool(found.attained), place, each
+                best = (most.low, most.high), bool(most.attained), place, each
     return best
 
 

@@ -222,12 +222,12 @@ class RealOutputs:
             core = self._program.core
             values = dict(zip(core.inputs, point, strict=True))
             given = {slot: v for slot, v in values.items() if is_symbolic(core.slots[slot].type)}
-            found: dict[_Key, list[_Density]] = {}
+            by_answer: dict[_Key, list[_Density]] = {}
             for state, weight in self._exits({slot: v for slot, v in values.items() if slot not in given}):
                 if all(item.holds_at(given) for item in state.guards.items):  # type: ignore[arg-type]
                     key, density = self._density(state, weight, given)  # type: ignore[arg-type]
-                    found.setdefault(key, []).append(density)
-            self._known[point] = found
+                    by_answer.setdefault(key, []).append(density)
+            self._known[point] = by_answer
         return self._known[point]
 
     def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[ExitState, Closed | None], ...]:
@@ -298,7 +298,7 @@ class RealOutputs:
 
     def _excesses(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
         for alike in self._alike(one, two):
-            regions = [found for cell in alike.cells() for found in self._worst(cell, claim)]
+            regions = [region for cell in alike.cells() for region in self._worst(cell, claim)]
             for box, half, _ in _joined(regions):
                 first, second = (
                     total([density.mass(self._program, box, half) for density in every])
@@ -459,7 +459,7 @@ def _spans(axes: Iterable[_Axis]) -> list[_Span]:
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
     """The slopes, and A, of the sum of the densities in a cell; None where it is 0. Raises OutsideFragment where it is
     a sum of different exponentials."""
-    found: dict[tuple[Fraction, ...], list[Closed]] = {}
+    by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
         own = [axis.slope(span) for axis, span in zip(density.axes, box, strict=True)]
         known = tuple([slope for slope in own if slope is not None])
@@ -467,10 +467,10 @@ def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple
             continue
         height = product([ExpPoly.constant(axis.height) for axis in density.axes]) if density.axes else ExpPoly.one()
         centered = -sum((s * axis.center for s, axis in zip(known, density.axes, strict=True)), _ZERO)
-        found.setdefault(known, []).append(density.weight * height * ExpPoly.term(1, 0, centered))
-    if len(found) > 1:
+        by_slopes.setdefault(known, []).append(density.weight * height * ExpPoly.term(1, 0, centered))
+    if len(by_slopes) > 1:
         raise OutsideFragment("a real output has a density that is a sum of several exponentials")
-    for slopes, factors in found.items():
+    for slopes, factors in by_slopes.items():
         return slopes, total(factors)
     return None
 

@@ -124,9 +124,9 @@ class EnclosedLaws:
 
     def greatest(self, pairs: Pairs, budget: Fraction, eps: Fraction, digits: int) -> Needed:
         """The pair that needs most at eps; the value encloses what all pairs need."""
-        found = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, pairs)]
-        best = max(found, key=lambda each: each.value[0])
-        return replace(best, value=(best.value[0], max(each.value[1] for each in found)))
+        needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, pairs)]
+        best = max(needed, key=lambda each: each.value[0])
+        return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))
 
     def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int, str]:
         best: tuple[Ends, tuple[int, int], int] | None = None
@@ -212,16 +212,16 @@ class EnclosedLaws:
         different = different_pairs(self.table, pairs)
         for eps in samples(claim.intervals):
             for pair in different:
-                found = self._refuted(pair, claim, eps)
-                if found is not None:
-                    return found
+                refuted = self._refuted(pair, claim, eps)
+                if refuted is not None:
+                    return refuted
         for pair in different:
             try:
                 for interval in claim.intervals:
                     self._on(pair, claim, interval)
             except _Open as stopped:
-                found = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
-                return found or UnprovedLoss(
+                refuted = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
+                return refuted or UnprovedLoss(
                     f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their enclosures do "
                     "not tell"
                 )
@@ -233,13 +233,13 @@ class EnclosedLaws:
         delta, bits = claim.delta.at(eps, _DIGITS), 4 * _DIGITS
         if self.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:
             return None
-        found = self.needed(pair, claim.budget, eps, bits)
-        if found.value[0] <= delta[1]:
+        needed = self.needed(pair, claim.budget, eps, bits)
+        if needed.value[0] <= delta[1]:
             return None
         ours, theirs = (
             [
                 sum(ends)
-                for ends in zip(*(self.value(self.table.rows[at][o], eps, bits) for o in found.answers), strict=True)
+                for ends in zip(*(self.value(self.table.rows[at][o], eps, bits) for o in needed.answers), strict=True)
             ]
             for at in pair
         )
@@ -248,14 +248,14 @@ class EnclosedLaws:
         probability = outward(ours[0], ours[1], _DIGITS)
         if allowed[1] >= probability[0]:
             return None
-        return Refuted(pair, found.answers, Counterexample(eps, allowed, probability))
+        return Refuted(pair, needed.answers, Counterexample(eps, allowed, probability))
 
     def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
         """That the claim holds on the interval. Raises _Open, Undecided."""
         if interval.is_point:
             delta = claim.delta.at(interval.lower, _DIGITS)[0]
-            found = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
-            if all(each.value[1] > delta for each in found):
+            needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
+            if all(each.value[1] > delta for each in needed):
                 raise _Open(interval.lower)
             return
         lower, upper = interval.lower, interval.upper
@@ -289,10 +289,10 @@ class EnclosedLaws:
 
     def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
         try:
-            found = decide(ClosedForm(1 - most), PiecewiseForm(claim.delta.value), [interval], self.limits)
+            decision = decide(ClosedForm(1 - most), PiecewiseForm(claim.delta.value), [interval], self.limits)
         except Undecided:
             return False
-        return found.verdict is Verdict.ACCURATE
+        return decision.verdict is Verdict.ACCURATE
 
     def _differences(self, pair: tuple[int, int]) -> list[Search]:
         """p'_o - p_o for each answer."""
@@ -339,14 +339,14 @@ class EnclosedLaws:
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         scale = power(budget)
-        found = []
+        functions = []
         for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True):
             (p, most), (q, more) = self._series(ours, center), self._series(theirs, center)
             with precision(_BITS, _LENGTH):
                 series = p - q * series_of(scale, center)
                 majorant = (most + more * majorant_of(scale, center)).upper()
-                found.append(_scaled(series, majorant, radius, share))
-        return found
+                functions.append(_scaled(series, majorant, radius, share))
+        return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
         """That the claim holds between the ends. Raises _Open, Undecided."""
@@ -372,8 +372,8 @@ Polynomial = tuple[flint.arb_poly, flint.arb]
 
 
 def _scaled(series: flint.arb_series, majorant: flint.arb, radius: Fraction, share: Fraction) -> Polynomial:
-    found = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(series, _LENGTH))]
-    return flint.arb_poly(found), left_out(majorant, share, _LENGTH)
+    scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(series, _LENGTH))]
+    return flint.arb_poly(scaled), left_out(majorant, share, _LENGTH)
 
 
 def _positive_part(function: ExpPoly) -> ExpPoly:
@@ -426,9 +426,9 @@ def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: in
         return _ZERO
     for side in (-1, 1):
         halves = [_half(function, side) for function in functions]
-        found = _first_open(_half(delta, side), halves, halvings - 1)
-        if found is not None:
-            return (found + side) / 2
+        open_at = _first_open(_half(delta, side), halves, halvings - 1)
+        if open_at is not None:
+            return (open_at + side) / 2
     return None
 
 
@@ -466,7 +466,7 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]
     tried = [(laws.greatest(pairs, claim.budget, eps, digits), eps) for eps in dict.fromkeys(places)]
     best, place = max(tried, key=lambda each: each[0].value[0])
-    ends = [end for found, eps in tried for end in found.value if eps == place]
+    ends = [end for needed, eps in tried for end in needed.value if eps == place]
     if all(interval.is_point for interval in claim.intervals):
         return (min(ends), max(ends)), place, best
     if any(interval.upper is None for interval in claim.intervals):

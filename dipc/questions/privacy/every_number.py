@@ -11,7 +11,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.program.program import Program, Progress, load_source
+from dipc.program.program import Program, Progress
 from dipc.questions.every_number.in_number import Ratio
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
@@ -77,11 +77,11 @@ class EveryNumber:
         self._engine = engine
         self._progress = progress
         self._questions: dict[int, PrivacyQuestion] = {}
-        found = parse_adjacency(adjacent, program.core)
-        if not isinstance(found, Within):
+        adjacency = parse_adjacency(adjacent, program.core)
+        if not isinstance(adjacency, Within):
             note = "give a distance such as --adjacent linf:1"
             raise DiagnosticError(Diagnostic("E1407", "pairs are listed, and inputs are left open", notes=(note,)))
-        self._within = found
+        self._within = adjacency
 
     @cached_property
     def least(self) -> int:
@@ -254,9 +254,7 @@ class EveryNumber:
     def at(self, number: int) -> PrivacyQuestion:
         """The question for one number."""
         if number not in self._questions:
-            core = self.program.core
-            constants = {**core.given, self.parameter: Fraction(number)}
-            program = load_source(core.source, constants, core.asked_eps).with_limits(self.program.limits)
+            program = self.program.given({self.parameter: Fraction(number)})
             self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)
         return self._questions[number]
 

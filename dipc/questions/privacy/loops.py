@@ -451,13 +451,13 @@ class _Plan:
             for unit in units
             for name, factor in (("base", _ONE), ("slope", count))
         }
-        found = minimum(Halfspace(sorted_terms(most), _ZERO), self.system, self.unknowns.values())
-        if not isinstance(found, Least):
+        least = minimum(Halfspace(sorted_terms(most), _ZERO), self.system, self.unknowns.values())
+        if not isinstance(least, Least):
             return None
         iterations = Ratio.number() + Ratio.constant(1 - self.low)
         total = Ratio.constant(0)
         for unit, function in enumerate(self.units.functions):
-            base, slope = (Ratio.constant(found.point[self._unknown(name, unit)]) for name in ("base", "slope"))
+            base, slope = (Ratio.constant(least.point[self._unknown(name, unit)]) for name in ("base", "slope"))
             total = total + function * (base + iterations * slope)
         return total
 

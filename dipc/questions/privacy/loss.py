@@ -430,7 +430,7 @@ class Refuted:
 
     pair: tuple[int, int]
     answers: tuple[int, ...]
-    found: Counterexample
+    counterexample: Counterexample
 
 
 @frozen

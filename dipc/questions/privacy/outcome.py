@@ -154,9 +154,9 @@ def _delta(
         sign = denominator.sign_at_one()  # a divisor of a claim is nowhere 0
         numerator, denominator = numerator * sign, denominator * sign
     for interval in intervals:
-        found = decide_nonnegative(numerator, interval)
-        if isinstance(found, Fails):
-            raise _negative(expression, found.witness)
+        decided = decide_nonnegative(numerator, interval)
+        if isinstance(decided, Fails):
+            raise _negative(expression, decided.witness)
     return ClosedForm(numerator if denominator == 1 else Quotient(numerator, denominator))
 
 
