@@ -11,6 +11,7 @@ from typing import Any
 from dipc.algebra.limits import Undecided
 from dipc.certificate.cells import division
 from dipc.certificate.data import rational
+from dipc.certificate.neighbourhoods import neighbourhood
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import (
     Infeasible,
@@ -25,6 +26,7 @@ from dipc.verifier.document import ask, document_of
 from dipc.verifier.inputs import Divided
 from dipc.verifier.linear import Guard, Question
 from dipc.verifier.reading import DERIVATION_ENDS, Answers, Budget, WrongAnswer
+from dipc.verifier.surroundings import Neighbourhood
 
 #: Cases of one question about integers, as many as branch and bound may look at.
 _MOST_CASES = 400
@@ -39,8 +41,8 @@ class Solved(Answers):
         self._unanswered: set[tuple[str, bool]] = set()
 
     def to(self, key: str, question: object) -> object:
-        assert isinstance(question, Question | Divided), "nothing else is asked"
-        asked = key, isinstance(question, Divided) or question.exact
+        assert isinstance(question, Question | Divided | Neighbourhood), "nothing else is asked"
+        asked = key, not isinstance(question, Question) or question.exact
         if key not in self.stated and asked not in self._unanswered:
             try:
                 answer = _answer(question)
@@ -62,10 +64,12 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "answers": solved.stated}
 
 
-def _answer(question: Question | Divided) -> dict[str, Any] | None:
+def _answer(question: Question | Divided | Neighbourhood) -> dict[str, Any] | None:
     """Raises Undecided."""
     if isinstance(question, Divided):
         return division(question)
+    if isinstance(question, Neighbourhood):
+        return neighbourhood(question)
     return _about_points(question) if question.wanted is None else _least(question, question.wanted)
 
 

@@ -48,7 +48,7 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
-from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of
+from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of, read_guard
 from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context, worst
 from dipc.verifier.probability import Theorem
@@ -59,7 +59,6 @@ from dipc.verifier.reading import (
     Budget,
     NotDerived,
     Rejected,
-    coefficients,
     items,
     natural,
     optional_text,
@@ -237,7 +236,7 @@ class Coverage:
             with answers_count():
                 stated = record(answer, _STEP, (), ("class", "unites", "merges", "cut", "rival"))
                 if "cut" in stated:
-                    waiting += cell.halves(_read_guard(stated["cut"]), self._whole)
+                    waiting += cell.halves(read_guard(stated["cut"], _STEP), self._whole)
                     continue
                 if "rival" in stated:
                     rivals = self.rivals(known) if rivals is None else rivals
@@ -322,17 +321,6 @@ class Coverage:
         """A guard of the ideal over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         return Guard(tuple((places.get(i, i), c) for i, c in guard.form), guard.constant, guard.strict)
-
-
-def _read_guard(value: object) -> Guard:
-    """A comparison of inputs, and of alpha. Raises Rejected."""
-    stated = record(value, _STEP, ("form", "constant", "strict"))
-    form = coefficients(stated["form"], _STEP, any_number=True)
-    if not isinstance(stated["strict"], bool):
-        raise Rejected(_STEP, "a cut is strict or not")
-    return Guard(
-        tuple(sorted((i, c) for i, c in form.items() if c)), rational(stated["constant"], _STEP), stated["strict"]
-    )
 
 
 def _scaled(guard: Guard) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:

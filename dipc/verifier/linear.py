@@ -138,6 +138,17 @@ def _least_shown(
     raise Rejected(step, "integers are looked for in too many cases")
 
 
+def read_guard(value: object, step: str) -> Guard:
+    """A half-space of inputs, and of alpha. Raises Rejected."""
+    stated = record(value, step, ("form", "constant", "strict"))
+    form = coefficients(stated["form"], step, any_number=True)
+    if not isinstance(stated["strict"], bool):
+        raise Rejected(step, "a half-space is strict or not")
+    return Guard(
+        tuple(sorted((i, c) for i, c in form.items() if c)), rational(stated["constant"], step), stated["strict"]
+    )
+
+
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
     """The guards by the variables that hang together."""
     return [members for _, members in connected(guards, lambda guard: (i for i, _ in guard.form))]

@@ -10,23 +10,24 @@ along straight lines and with closures, what is said of ints with steps of 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
-from dipc.verifier.execution import Affine, Held, plus
+from dipc.verifier.classes import read_halfspaces
+from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.ideal import Ideal, Path
-from dipc.verifier.linear import ALPHA, Guard, contradictory, implied, is_empty
+from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, is_empty, key_of, read_guard
 from dipc.verifier.program import Value
-from dipc.verifier.reading import Budget
+from dipc.verifier.reading import Budget, Rejected, coefficients, items, rational, record, triple
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _STEP = "classes"
 
-#: Sides of a neighbourhood while variables are eliminated, and inputs of a region whose l1 norm is written out.
-MOST_SIDES = 200
+#: Cells of one neighbourhood, and inputs whose l1 norm is written out.
+MOST_CELLS = 400
 MOST_SIGNED = 6
 
 
@@ -262,64 +263,86 @@ class Surroundings:
         return [replace(side, constant=side.constant - dict(side.form)[ALPHA] / 2) for side in sides]
 
     def _neighbourhood(self, other: Path) -> list[Guard] | None:
-        """None where that takes too much."""
-        slots = sorted({slot for guard in other.guards for slot, _ in guard.form})
-        # There are moves d with u - d in the path; the number of d_i is that of the input i, below all others.
-        moves = {slot: ALPHA - 1 - at for at, slot in enumerate(slots)}
-        rows: list[dict[int | None, Fraction]] = []
-        for guard in other.guards:
-            row: dict[int | None, Fraction] = {None: guard.constant}
-            for slot, c in guard.form:
-                row |= {slot: c, moves[slot]: -c}
-            rows.append(row)
-        if self.ideal.norm == "linf":
-            rows += [{ALPHA: _ONE, move: sign} for move in moves.values() for sign in (_ONE, -_ONE)]
-        elif len(slots) <= MOST_SIGNED:
-            rows += [
-                {ALPHA: _ONE, **dict(zip(moves.values(), signs, strict=True))}
-                for signs in product((_ONE, -_ONE), repeat=len(slots))
-            ]
-        else:
+        """Sides of the inputs that are near another path, turned round, as the certificate says them; None where it
+        does not. Where alpha >= 0 and no side is passed, a point of the path's closure is at a distance of at most
+        alpha: one for each cell that this part is cut into, a form of the inputs and alpha."""
+        question = Neighbourhood(self.ideal.norm, other.guards)
+        answer = self.budget.answers.to(question.key, question)
+        if answer is None:
             return None
-        for move in moves.values():
-            above = [row for row in rows if row.get(move, _ZERO) > 0]
-            below = [row for row in rows if row.get(move, _ZERO) < 0]
-            rows = [row for row in rows if not row.get(move)]
-            if len(rows) + len(above) * len(below) > MOST_SIDES:
-                return None
-            rows += [_without(move, one, two) for one in above for two in below]
-            self.budget.spend(4 * len(rows) * (2 + 2 * len(slots)), _STEP)
-            rows = self._needed(rows)
-        sides = []
-        for row in rows:
-            form = tuple((slot, -c) for slot, c in sorted(row.items(), key=str) if slot in slots and c)
-            if form and row.get(ALPHA, _ZERO) > 0:
-                sides.append(Guard((*form, (ALPHA, -row[ALPHA])), -row.get(None, _ZERO), strict=False))
-            elif form:
-                return None  # Not so: the neighbourhoods together are everything.
-        return sides
+        with answers_count():
+            stated = record(answer, _STEP, ("sides", "near"))
+            sides = read_halfspaces(stated["sides"], _STEP)
+            if not all(side.step > 0 for side in sides):
+                raise Rejected(_STEP, "the side of a neighbourhood does not move")
+            within = [replace(side.opposite(), strict=False) for side in sides]
+            waiting = [(stated["near"], [Guard(((ALPHA, _ONE),), _ZERO, strict=False), *within])]
+            for _ in range(MOST_CELLS):
+                if not waiting:
+                    return sides
+                node, cell = waiting.pop()
+                cut = record(node, _STEP, (), ("cut", "holds", "fails", "point"))
+                if "cut" in cut:
+                    guard = read_guard(cut["cut"], _STEP)
+                    waiting += [
+                        (cut.get("holds"), [*cell, guard]),
+                        (cut.get("fails"), [*cell, guard.opposite()]),
+                    ]
+                elif not contradictory(cell, self.budget, _STEP):
+                    self._require_near(other, cut.get("point"), cell)
+            raise Rejected(_STEP, f"a neighbourhood is cut into more than {MOST_CELLS} cells")
 
-    def _needed(self, rows: Sequence[dict[int | None, Fraction]]) -> list[dict[int | None, Fraction]]:
-        """The rows without those that others imply; all of them hold together somewhere."""
-        guards = [
-            Guard(tuple((slot, c) for slot, c in row.items() if slot is not None and c), row.get(None, _ZERO), False)
-            for row in rows
+    def _require_near(self, other: Path, stated: object, cell: Sequence[Guard]) -> None:
+        """Raises Rejected unless a point is, for all inputs and alpha of the cell, in the closure of the path and at a
+        distance of at most alpha: its coordinates that are not stated are those of the input."""
+        point: dict[int, Fraction | Affine] = {}
+        for item in items(stated, _STEP):
+            slot, form, constant = triple(item, _STEP)
+            if not any(slot == i for guard in other.guards for i, _ in guard.form):
+                raise Rejected(_STEP, "a point near another path differs in an input that this says nothing of")
+            line = coefficients(form, _STEP, any_number=True)
+            point[slot] = plus(Affine(rational(constant, _STEP), tuple(line.items())), _ZERO)
+        moves = [plus(line, Affine(_ZERO, ((slot, -_ONE),))) for slot, line in point.items()]
+        needed = [
+            _sum([guard.constant, *(scaled(point.get(i, Affine(_ZERO, ((i, _ONE),))), c) for i, c in guard.form)])
+            for guard in other.guards
         ]
-        kept = list(range(len(rows)))
-        for at, guard in enumerate(guards):
-            rest = [guards[other] for other in kept if other != at]
-            if implied(rest, dict(guard.form), guard.constant, self.budget, _STEP):
-                kept.remove(at)
-        return [rows[at] for at in kept]
+        distance = Affine(_ZERO, ((ALPHA, _ONE),))
+        if self.ideal.norm == "linf":
+            needed += [plus(distance, scaled(move, sign)) for move in moves for sign in (_ONE, -_ONE)]
+        elif len(moves) <= MOST_SIGNED:
+            for signs in product((_ONE, -_ONE), repeat=len(moves)):
+                needed.append(_sum([distance, *map(scaled, moves, signs)]))
+        else:
+            raise Rejected(_STEP, "a point near another path differs in too many inputs")
+        for value in needed:
+            shown = (
+                value >= 0
+                if isinstance(value, Fraction)
+                else implied(cell, dict(value.terms), value.constant, self.budget, _STEP)
+            )
+            if not shown:
+                raise Rejected(_STEP, "a point is not shown to be near another path")
 
 
-def _without(
-    move: int, one: Mapping[int | None, Fraction], two: Mapping[int | None, Fraction]
-) -> dict[int | None, Fraction]:
-    """The sum of multiples of two half-spaces in which the variable is no more."""
-    first, second = -two[move], one[move]
-    found = {slot: first * one.get(slot, _ZERO) + second * two.get(slot, _ZERO) for slot in {**one, **two}}
-    return {slot: c for slot, c in found.items() if c and slot != move}
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """From where a path with these guards is at a distance of at most alpha, for every alpha."""
+
+    norm: str
+    guards: tuple[Guard, ...]
+
+    @property
+    def key(self) -> str:
+        """Under which its answer is kept."""
+        return key_of([self.norm, *map(str, self.guards)])
+
+
+def _sum(values: Iterable[Fraction | Affine]) -> Fraction | Affine:
+    total: Fraction | Affine = _ZERO
+    for value in values:
+        total = plus(total, value)
+    return total
 
 
 def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:

@@ -266,6 +266,9 @@ def of_answers(name: str, value: object) -> Callable[[Document], None]:
 
 
 #: A cut that divides nothing, and one that is none.
+#: The side of a neighbourhood that is the same for all distances, and the input itself as the point that is near.
+STILL = [{"form": [[0, "1"]], "constant": "0", "step": "0"}]
+HERE: Document = {"point": []}
 NOTHING = {"form": [], "constant": "1", "strict": False}
 TWICE = {"form": [[0, "1"], [0, "1"]], "constant": "1", "strict": False}
 
@@ -325,10 +328,10 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("coefficients not 0", "every m", of_term(put("0", "constraints", 0, 0, 0, 1)), "a coefficient is 0"),
     ("the law of the event", "every m", of_term(put("7", "noises", 0, 1)), "is about other terms"),
     # --- classes
-    ("an input once", "sparse", twice_in_a_form, "a list of inputs, each once"),
+    ("an input once", "sparse", twice_in_a_form, "numbered, each once"),
     ("inputs of the program", "sparse", a_variable_that_is_no_input, "no real or int input of the program"),
     ("steps not below 0", "sparse", of_class(put("-1", "halfspaces", 0, "step")), "its step is negative"),
-    ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a weight is negative"),
+    ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a multiplier is negative"),
     ("half-spaces that are there", "sparse", of_slack("weights", [[9_999, "1"]]), "that is not there"),
     ("balls of one radius", "sparse", of_slack("radius", 2), "the radius is that of no ball"),
     ("bounds that follow", "sparse", of_slack("base", "7"), "not those that the weights give"),
@@ -341,14 +344,17 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("of half-spaces that are there", "sparse", of_answers("none", [[9_999, "1"]]), "half-space that is not there"),
     ("that add up to nothing", "sparse", of_answers("none", []), "do not show that the half-spaces do not meet"),
     ("a point of all of them", "distances", of_answers("point", [[0, "99"]]), "does not satisfy the half-spaces"),
-    ("variables once", "distances", of_answers("point", [[0, "1"], [0, "1"]]), "variables, each once"),
+    ("variables once", "distances", of_answers("point", [[0, "1"], [0, "1"]]), "numbered, each once"),
     ("cases of integers", "distances", of_answers("cases", NO_CASES), "the cases are not those of an integer"),
     ("nothing nearer", "distances", of_answers("cases", []), "do not show that nothing is nearer"),
     # --- cells
     ("a class that is there", "sparse", of_answers("class", 99), "a cell has a class of another answer"),
     ("right about all of it", "facets", of_answers("cut", NOTHING), "not accepted in full"),
-    ("cuts of variables once", "facets", of_answers("cut", TWICE), "variables, each once"),
+    ("cuts of variables once", "facets", of_answers("cut", TWICE), "numbered, each once"),
     ("paths with other answers that are there", "facets", of_answers("rival", 99), "it refers to"),
+    ("sides that move", "facets", of_answers("sides", STILL), "the side of a neighbourhood does not move"),
+    ("every side of them", "facets", of_answers("sides", []), "is not shown to be near another path"),
+    ("a point that is near", "facets", of_answers("near", HERE), "is not shown to be near another path"),
     # --- every number
     ("a number once", "every m", another_case, "it has no classes, or is there twice"),
     ("every number before", "every m", removed("cases"), "the numbers before `start` are not those of the cases"),
