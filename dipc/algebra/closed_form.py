@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 from dipc.above import above
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
 from dipc.algebra.limits import Limits
-from dipc.algebra.numbers import exact_rational
+from dipc.algebra.numbers import exact_eps, exact_rational
 from dipc.frozen import frozen
 
 # --- The one SymPy symbol of the project, made when it is first asked for: importing SymPy takes a third of a second --
@@ -191,9 +191,7 @@ class ClosedForm:
 
     def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
-        point = exact_rational(eps, "eps")
-        if point <= 0:
-            raise ValueError(f"eps is positive, not {point}")
+        point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds at eps = {self.only_at} only, not at {point}")
         return self.value.enclosure(point, digits)

@@ -90,6 +90,22 @@ def exact_rational(value: object, what: str) -> Fraction:
     raise TypeError(f"{what} must be an int, a fractions.Fraction or a text such as '1/3', not {type(value).__name__}")
 
 
+def exact_eps(value: object) -> Fraction:
+    """An eps, which is positive. Raises as `exact_rational`, and ValueError for one that is not."""
+    eps = exact_rational(value, "eps")
+    if eps <= 0:
+        raise ValueError(f"eps is positive, not {eps}")
+    return eps
+
+
+def exact_confidence(value: object) -> Fraction:
+    """A probability between 0 and 1. Raises as `exact_rational`, and ValueError for another number."""
+    confidence = exact_rational(value, "confidence")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence lies between 0 and 1, and {confidence} does not")
+    return confidence
+
+
 _GRID_POWER = re.compile(r"\s*([0-9]{1,9})\s*(?:\^|\*\*)\s*(-?[0-9]{1,4})\s*")
 
 

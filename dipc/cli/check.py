@@ -25,6 +25,7 @@ from dipc.cli.options import (
     html_option,
     inputs_option,
     limit_option,
+    opened,
     output_option,
     parse_definitions,
     parse_input,
@@ -34,7 +35,7 @@ from dipc.cli.options import (
     quiet_option,
     scale_options,
 )
-from dipc.cli.output import Output, check_table, check_target
+from dipc.cli.output import Output, check_target
 from dipc.cli.terminal import ExitCode
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
@@ -126,9 +127,7 @@ def check(**given: Any) -> ExitCode:
     check_target(given["target"])
     if given["program_path"].is_dir():
         return _check_directory(given)
-    output, asked = Output.of(given), asked_of(given)
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    output, asked = opened(given)
     work = Work(asked, quiet=output.quiet)
     progress = work.progress
     with progress:
@@ -207,9 +206,7 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 @quiet_option
 def error(**given: Any) -> ExitCode:
     """Show how far off a program's answers are to be expected, in closed form, or decide a claim about that."""
-    output, asked = Output.of(given), asked_of(given)
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    output, asked = opened(given)
     point = None if given["at"] is None else positive_option("--at", given["at"])
     work = Work(asked, quiet=output.quiet)
     progress = work.progress

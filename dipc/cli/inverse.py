@@ -15,7 +15,6 @@ from dipc.cli import later
 from dipc.cli.options import (
     Work,
     alpha_option,
-    asked_of,
     certificate_option,
     claim_options,
     define_option,
@@ -29,6 +28,7 @@ from dipc.cli.options import (
     limit_option,
     member_text,
     members,
+    opened,
     output_option,
     parse_family,
     plot_option,
@@ -37,7 +37,6 @@ from dipc.cli.options import (
     scale_options,
     table_path,
 )
-from dipc.cli.output import Output, check_table
 from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import asked as question_of
 from dipc.inverse.question import claims_of
@@ -105,9 +104,7 @@ def tighten(**given: Any) -> ExitCode:
 
     The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
     """
-    output, asked = Output.of(given), asked_of(given)
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    output, asked = opened(given)
     family = parse_family(asked.definitions)
     ranged = any(len(values) > 1 for values in family.values())
     if output.plot is not None:
@@ -200,9 +197,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 @quiet_option
 def tune(**given: Any) -> ExitCode:
     """Find the constants that make a program best: the split of a budget for which the claim needs the least."""
-    output, asked = Output.of(given), asked_of(given)
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    output, asked = opened(given)
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
         program = work.program()
@@ -259,9 +254,7 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 @quiet_option
 def interval(**given: Any) -> ExitCode:
     """Find intervals round what is released that have the exact answer in them with some probability."""
-    output, asked = Output.of(given), asked_of(given)
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    output, asked = opened(given)
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
         program = work.program()
@@ -331,9 +324,7 @@ def solve(**given: Any) -> ExitCode:
     The answer is exact, or enclosed by two numbers at one of which the claim is proved, and refuted at the other; that
     there is none is proved as well.
     """
-    output, asked, wanted = Output.of(given), asked_of(given), given["wanted"]
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    (output, asked), wanted = opened(given), given["wanted"]
     if wanted is None:
         notes = ("give `--for eps`, `--for alpha`, `--for beta`, `--for gamma` or `--for error`",)
         raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))

@@ -22,7 +22,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps
 from dipc.claims.given import Specification, show_value
 from dipc.cli import later
-from dipc.cli.output import Output
+from dipc.cli.output import Output, check_table
 from dipc.cli.terminal import ProgressBar
 from dipc.decide.engine import Engine
 from dipc.options import Options
@@ -295,6 +295,15 @@ def asked_of(given: Mapping[str, Any]) -> Asked:
     taken |= {"inputs": given.get("inputs") or None, "for_all": for_all, "limits": parse_limits(limits)}
     taken["keep_proofs"] = any(given.get(name) is not None for name in ("proof", "html"))
     return Asked(given["program_path"], Options(**taken), given.get("table_path"), definitions, limits)
+
+
+def opened(given: Mapping[str, Any]) -> tuple[Output, Asked]:
+    """Where the answer goes, and what is asked of a program and its table. Raises DiagnosticError for options that mean
+    nothing, a program in the place of the table, and a file that would be lost."""
+    output, asked = Output.of(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    return output, asked
 
 
 class Work:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TextIO, overload
 
-from dipc.algebra.numbers import exact_grid, exact_rational
+from dipc.algebra.numbers import exact_eps, exact_grid
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
 from dipc.execution.tree import Answered, Drawn, Tree
@@ -133,9 +133,7 @@ class Execution:
         seed: int | None = None,
     ) -> Execution:
         """That of values as `run` takes them. Raises as it does."""
-        point = exact_rational(eps, "eps")
-        if point <= 0:
-            raise ValueError(f"eps is positive, not {point}")
+        point = exact_eps(eps)
         cells = zip(program.inputs, input_cells(program.core, input, CellPool()), strict=True)
         values = {name: cell.value for name, cell in cells if cell.value is not None}
         return cls(program, values, point, None if grid is None else exact_grid(grid), seed)

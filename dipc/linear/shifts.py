@@ -127,7 +127,8 @@ def worst_shift(
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):
-        shift = least_shift(rates, [_at(item, move) for item in inequalities], [_at(item, move) for item in equations])
+        slacks, equal = ([at_move(item, move) for item in halves] for halves in (inequalities, equations))
+        shift = least_shift(rates, slacks, equal)
         if shift is None:
             return WorstShift(move, None, ())
         shifts.append((move, shift))
@@ -166,6 +167,7 @@ def _vertices(
         yield dict(zip(moved, choice, strict=True))
 
 
-def _at(item: Halfspace, move: Point) -> Halfspace:
+def at_move(item: Halfspace, move: Point) -> Halfspace:
+    """The half-space with numbers for some of its unknowns."""
     constant = item.constant + sum((c * move[key] for key, c in item.coefficients if key in move), _ZERO)
     return Halfspace(tuple([(key, c) for key, c in item.coefficients if key not in move]), constant)

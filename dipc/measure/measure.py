@@ -19,7 +19,7 @@ import flint
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, fraction_of, simplest, to_fmpq, total, watch_product
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
-from dipc.algebra.numbers import exact_rational
+from dipc.algebra.numbers import exact_eps
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
@@ -43,6 +43,7 @@ from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
 from dipc.measure.power_series import DISK, SeriesRing, precision
 from dipc.noise.law import Law
+from dipc.sign.normal import majorant_around, series_at
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
@@ -402,12 +403,12 @@ class BoundMeasurer:
                 values = [self._share(share) for share in bound.shares]
                 result = self.intern(total([ExpPoly.constant(bound.constant), *values] if bound.constant else values))
             except Undecided as undecided:
-                result = _remembered(undecided)
+                result = without_frames(undecided)
             if len(self._bounds) >= _REMEMBERED:
                 self._bounds.clear()
             self._bounds[bound] = result
         if isinstance(result, Undecided):
-            raise _remembered(result)
+            raise without_frames(result)
         return result
 
     def event(self, event: Event) -> Closed:
@@ -419,13 +420,13 @@ class BoundMeasurer:
             try:
                 result = self.intern(self.measurer.measure(event)).value
             except Undecided as undecided:
-                result = _remembered(undecided)
+                result = without_frames(undecided)
             self.seconds += perf_counter() - begun
             if len(self._events) >= _REMEMBERED:
                 self._events.clear()
             self._events[event] = result
         if isinstance(result, Undecided):
-            raise _remembered(result)
+            raise without_frames(result)
         return result
 
     def intern(self, value: Closed) -> ClosedForm:
@@ -448,7 +449,7 @@ class BoundMeasurer:
         return known
 
 
-def _remembered(undecided: Undecided) -> Undecided:
+def without_frames(undecided: Undecided) -> Undecided:
     """The same without the frames it was raised through, which would keep all that they hold alive."""
     return undecided.with_traceback(None)
 
@@ -571,22 +572,12 @@ class UnexpandedBound:
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
     """The Taylor series of an exponential polynomial at the center, as `UnexpandedBound.series`."""
-    eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
-    total = flint.arb_series([0])
-    for k, q, c in function.terms():
-        term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
-        total = total + (term * eps**k if k else term)
-    return total
+    return series_at(function, flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)]))
 
 
 def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
     """At least its absolute value on the disk around the center."""
-    total = flint.arb(0)
-    far = flint.arb(to_fmpq(center * (1 + DISK)))
-    for k, q, c in function.terms():
-        most = max(q * center * (1 - DISK), q * center * (1 + DISK))
-        total += abs(flint.arb(to_fmpq(c))) * far**k * flint.arb(to_fmpq(most)).exp()
-    return total.upper()
+    return majorant_around(function, center, center * DISK).upper()
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
@@ -616,9 +607,7 @@ class EnclosedForm:
     def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits unless it is
         tiny. eps > 0. Raises Undecided past a limit."""
-        point = exact_rational(eps, "eps")
-        if point <= 0:
-            raise ValueError(f"eps is positive, not {point}")
+        point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds at eps = {self.only_at} only, not at {point}")
         bits = 4 * digits

@@ -26,7 +26,16 @@ from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.event import Event
-from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, Share, UnexpandedBound
+from dipc.measure.measure import (
+    Bound,
+    BoundMeasurer,
+    EnclosedForm,
+    Measurer,
+    Probability,
+    Share,
+    UnexpandedBound,
+    without_frames,
+)
 from dipc.noise.law import NoClosedForm
 from dipc.program.exits import Laws, exits
 from dipc.program.nearness import Nearness
@@ -234,13 +243,13 @@ class Probabilities:
             try:
                 plan = self._make_plan(inputs, outputs)
             except Undecided as undecided:
-                plan = _remembered(undecided)
+                plan = without_frames(undecided)
             self.work.chain_seconds += perf_counter() - begun
             if len(self._plans) >= _REMEMBERED_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
         if isinstance(plan, Undecided):
-            raise _remembered(plan)
+            raise without_frames(plan)
         return plan
 
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
@@ -293,11 +302,6 @@ def two_sided(program: Program) -> Program:
     """The same program, about intervals of its outputs whatever its claim is about: sets of outputs have two sides."""
     metric = program.core.metric
     return one_sided(program, "product") if metric is not None and metric.output in ("above", "below") else program
-
-
-def _remembered(undecided: Undecided) -> Undecided:
-    """The same without the frames it was raised through, which would keep all that they hold alive."""
-    return undecided.with_traceback(None)
 
 
 def _value(cell: Cell | None) -> Value:

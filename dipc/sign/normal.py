@@ -121,16 +121,16 @@ class NormalSum:
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series at the center, 0 too, as long and precise as FLINT is set to."""
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
-        total = _series(self.plain, eps)
+        total = series_at(self.plain, eps)
         for function, weight in self.terms.items():
-            total = total + _series(weight, eps) * function.of(eps)
+            total = total + series_at(weight, eps) * function.of(eps)
         return total
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
         """At least the absolute value on the disk."""
-        total = _majorant(self.plain, center, radius)
+        total = majorant_around(self.plain, center, radius)
         for function, weight in self.terms.items():
-            total += _majorant(weight, center, radius) * function.majorant(center, radius)
+            total += majorant_around(weight, center, radius) * function.majorant(center, radius)
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
@@ -234,7 +234,8 @@ class NormalSum:
             return bool(total > 0)
 
 
-def _series(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
+def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
+    """The function of a series in place of eps."""
     total = flint.arb_series([0])
     for k, q, c in function.terms():
         term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
@@ -242,7 +243,8 @@ def _series(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
     return total
 
 
-def _majorant(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
+def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
+    """At least the absolute value of the function on the disk around the center."""
     total, far = flint.arb(0), flint.arb(to_fmpq(center + radius))
     for k, q, c in function.terms():
         most = max(q * (center - radius), q * (center + radius))

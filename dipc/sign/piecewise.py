@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.numbers import exact_rational
+from dipc.algebra.numbers import exact_eps
 from dipc.algebra.parametric import (
     Combination,
     Operation,
@@ -119,9 +119,7 @@ class PiecewiseForm:
 
     def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
-        point = exact_rational(eps, "eps")
-        if point <= 0:
-            raise ValueError(f"eps is positive, not {point}")
+        point = exact_eps(eps)
         if self.closed is not None:
             return self.closed.at(point, digits)
         numerator, denominator = self.fraction_at(point)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from dipc.algebra.numbers import exact_rational, log_enclosure
+from dipc.algebra.numbers import exact_confidence, exact_eps, log_enclosure
 from dipc.claims.given import CellPool, show_value
 from dipc.claims.table import input_cells
 from dipc.frozen import frozen
@@ -107,11 +107,7 @@ def audit(
     Raises DiagnosticError for what does not fit the program and for outputs that are not finite, ValueError for numbers
     that make no sense, Undecided where an exact probability is not known.
     """
-    point, level = exact_rational(eps, "eps"), exact_rational(confidence, "confidence")
-    if point <= 0:
-        raise ValueError(f"eps is positive, not {point}")
-    if not 0 < level < 1:
-        raise ValueError(f"confidence lies between 0 and 1, and {level} does not")
+    point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
         raise ValueError(f"an audit compares two inputs, not {len(samples)}")
     core, pool = program.core, CellPool()

@@ -15,7 +15,7 @@ import flint
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.numbers import exact_rational
+from dipc.algebra.numbers import exact_confidence, exact_eps, exact_rational
 from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
@@ -327,14 +327,10 @@ def simulate(
     """
     options = {**_DEFAULTS, **given}
     runs = options["runs"]
-    point, radius = exact_rational(eps, "eps"), exact_rational(options["gamma"], "gamma")
-    level = exact_rational(options["confidence"], "confidence")
-    if point <= 0:
-        raise ValueError(f"eps is positive, not {point}")
+    point, level = exact_eps(eps), exact_confidence(options["confidence"])
+    radius = exact_rational(options["gamma"], "gamma")
     if radius < 0:
         raise ValueError(f"gamma is at least 0, not {radius}")
-    if not 0 < level < 1:
-        raise ValueError(f"confidence lies between 0 and 1, and {level} does not")
     if runs < 1:
         raise ValueError(f"at least one run is needed, not {runs}")
     core, pool = program.core, CellPool()

@@ -15,7 +15,7 @@ from pathlib import Path
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, total
 from dipc.algebra.limits import Undecided
-from dipc.algebra.numbers import exact_grid, exact_rational
+from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid
 from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
@@ -228,11 +228,7 @@ def conform(
     Raises DiagnosticError for what does not fit the program, TypeError for floats, ValueError for numbers that make no
     sense and unless one of `counts` and `samples` is given.
     """
-    point, level = exact_rational(eps, "eps"), exact_rational(confidence, "confidence")
-    if point <= 0:
-        raise ValueError(f"eps is positive, not {point}")
-    if not 0 < level < 1:
-        raise ValueError(f"confidence lies between 0 and 1, and {level} does not")
+    point, level = exact_eps(eps), exact_confidence(confidence)
     if (counts is None) == (samples is None):
         raise ValueError("give either counts or samples")
     given, counted = (counts, True) if samples is None else (samples, False)

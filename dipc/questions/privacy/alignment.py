@@ -43,7 +43,7 @@ from dipc.chain.state import is_symbolic, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, is_covered, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
-from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
+from dipc.linear.shifts import Ball, Shift, at_move, least_shift, worst_shift
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Within
@@ -316,7 +316,7 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
     """The least cost of a shift for this move, into the exit `onto` where finite inputs differ, whose `whole` parts are
     integers; None if there is none. Raises Undecided."""
-    slacks, equations = ([moved(item, move) for item in halves] for halves in aligned.changes(onto))
+    slacks, equations = ([at_move(item, move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
         shift = least_shift(aligned.rates, slacks, equations)
         return None if shift is None else shift.cost
@@ -329,12 +329,6 @@ def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: Aligne
     least = integer_minimum(cost, system, aligned.whole, limits.branches)
     assert least is not None
     return least[0]
-
-
-def moved(item: Halfspace, move: Point) -> Halfspace:
-    """The half-space with numbers for some of its unknowns."""
-    constant = item.constant + sum((c * move[key] for key, c in item.coefficients if key in move), _ZERO)
-    return Halfspace(tuple([(key, c) for key, c in item.coefficients if key not in move]), constant)
 
 
 def _without(item: Halfspace, keys: frozenset[int]) -> Halfspace:

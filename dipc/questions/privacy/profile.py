@@ -21,7 +21,7 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
-from dipc.algebra.numbers import exact_rational, log_enclosure, outward
+from dipc.algebra.numbers import exact_eps, exact_rational, log_enclosure, outward
 from dipc.claims.claim import Given, GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
@@ -371,31 +371,24 @@ class Composition:
 
     def loss(self, at: Fraction | int | str) -> Loss:
         """The largest loss at an eps."""
-        return self.question.largest_loss(_eps(at))
+        return self.question.largest_loss(exact_eps(at))
 
     def delta(self, budget: str, at: Fraction | int | str) -> Ends:
         """The least delta of a budget, a multiple of eps, at an eps, enclosed."""
         factor = read_budget(self.question.program, budget, "budget")
-        return self.question.delta_at(factor, _eps(at))
+        return self.question.delta_at(factor, exact_eps(at))
 
     def budget(self, delta: Fraction | int | str, at: Fraction | int | str) -> BudgetAt:
         """The least budget of a delta at an eps."""
-        return budget_at(self.question, exact_rational(delta, "delta"), _eps(at))
+        return budget_at(self.question, exact_rational(delta, "delta"), exact_eps(at))
 
     def renyi(self, order: int, at: Fraction | int | str) -> Renyi:
         """The largest Rényi divergence of an order at an eps."""
-        return self.question.divergence(order, _eps(at))
+        return self.question.divergence(order, exact_eps(at))
 
     def profile(self, at: Fraction | int | str, points: int = POINTS) -> Profile:
         """The least deltas of budgets at an eps, with the loss distributions."""
-        return profile(self.question, _eps(at), points)
-
-
-def _eps(given: Fraction | int | str) -> Fraction:
-    eps = exact_rational(given, "eps")
-    if eps <= 0:
-        raise ValueError(f"eps is positive, not {eps}")
-    return eps
+        return profile(self.question, exact_eps(at), points)
 
 
 def compose(
