@@ -13,6 +13,7 @@ from dipc.outcome.words import assignment_text, count, rational, shown
 from dipc.simulation.audit import Audit
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance
+from dipc.simulation.likelihood import LikelihoodTest
 from dipc.simulation.runs import Tally
 
 SIMULATION_SCHEMA = "dipc.simulate/1"
@@ -210,8 +211,13 @@ def conformance_line(comparison: Conformance) -> str:
     match comparison.agreement:
         case Agreement.MATCH:
             return f"conforms: all {len(comparison.cells)} exact probabilities lie in their intervals"
-        case Agreement.MISMATCH:
+        case Agreement.MISMATCH if wrong:
             return f"DEVIATES: {wrong} of {len(comparison.cells)} exact probabilities lie outside of their intervals"
+        case Agreement.MISMATCH:
+            scales = [test for test in comparison.ratios if test.agreement is Agreement.MISMATCH]
+            if scales:
+                return f"DEVIATES: the noise of `{scales[0].part}` seems to be {scales[0].factor:.4g} times as wide"
+            return "DEVIATES: samples are alike in pairs more often, or less, than independent ones"
         case Agreement.UNDECIDED:
             return f"UNDECIDED: {comparison.reason}"
 
@@ -261,6 +267,19 @@ def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
         yield Verbatim(_line(cell) for cell in ranked[:_MOST_CELLS])
     if len(ranked) > _MOST_CELLS:
         yield Line(f"and {len(ranked) - _MOST_CELLS} more, see --format json", indent=2)
+    if comparison.ratios:
+        yield GAP
+        yield Line("likelihood ratios against other scales of the noises", Tone.HEAD)
+        yield Fields((test.part, _ratio(test)) for test in comparison.ratios)
+    if comparison.pairs:
+        yield GAP
+        yield Line("pairs of samples that fall in one cell", Tone.HEAD)
+        yield Verbatim(map(_line, comparison.pairs))
+
+
+def _ratio(test: LikelihoodTest) -> str:
+    mark = "MISMATCH" if test.agreement is Agreement.MISMATCH else "ok"
+    return f"{mark}: as far out with probability {min(test.tails):.3g} at most; scales {test.factor:.4g} times as great"
 
 
 def _line(cell: ComparedEvent) -> str:
@@ -284,7 +303,14 @@ def _conformance_record(comparison: Conformance) -> dict[str, object]:
         "chi_square": comparison.chi_square,
         "degrees": comparison.degrees,
         "cells": [_observed_record(cell) for cell in comparison.cells],
+        "ratios": [_ratio_record(each) for each in comparison.ratios],
+        "pairs": [_observed_record(cell) for cell in comparison.pairs],
     }
+
+
+def _ratio_record(test: LikelihoodTest) -> dict[str, object]:
+    matches = test.agreement is Agreement.MATCH
+    return {"part": test.part, "tails": list(test.tails), "factor": test.factor, "ok": matches}
 
 
 def _observed_record(cell: ComparedEvent) -> dict[str, object]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -13,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, total
+from dipc.algebra.exppoly import Closed, ExpPoly, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid
 from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
@@ -22,6 +23,7 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
+from dipc.simulation.likelihood import STEP, LikelihoodTest, scale_test
 from dipc.text.core import IntType, RealType, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, read_source
 from dipc.text.program import CoreProgram
@@ -145,11 +147,14 @@ def is_path(given: object) -> bool:
 # --- the comparison --------------------------------------------------------------------------------
 
 
-#: Of the samples of real outputs one in so many only chooses the cells, and the others are counted in them.
-_CHOOSING = 10
+#: Of the samples of real outputs one in so many only chooses the cells, but no more than this; the others are counted.
+_CHOOSING, _MOST_CHOOSING = 10, 500
 
 #: Cells of a real output, besides all that is outside of them.
-_CELLS = 10
+_CELLS = 20
+
+#: Of the error one part is that of the intervals; another of likelihood ratios, and the last of pairs of samples.
+_INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 
 @frozen
@@ -171,9 +176,55 @@ class ComparedEvent:
 
 
 @frozen
+class Partition:
+    """Events of which one happens, about a part of the outputs; `labels` are the numbers of those that the samples fell
+    in, one by one, None where their order is not known."""
+
+    part: str
+    events: tuple[ComparedEvent, ...]
+    labels: tuple[int, ...] | None
+
+    def ratio(self, eps: Fraction, error: float) -> LikelihoodTest | None:
+        """The test against other scales of the noises; None where there is none."""
+        here, more, less = [], [], []
+        for event in self.events:
+            form, at = event.row.probability, event.row.at
+            if form is None or at is None or form.only_at is not None:
+                return None
+            here.append(at)
+            more.append(form.at(eps * (1 + STEP)))
+            less.append(form.at(eps * (1 - STEP)))
+        return scale_test(self.part, [event.row.count for event in self.events], here, more, less, error)
+
+    def pairs(self, error: float) -> Iterator[ComparedEvent]:
+        """That two samples fall in the same event: of neighbors, in both ways to pair them, and of those that are half
+        of the samples apart."""
+        labels = self.labels
+        laws = [event.row.at for event in self.events]
+        if labels is None or len(labels) < 2 or any(at is None for at in laws):
+            return
+        half = len(labels) // 2
+        paired = {
+            "with the next, from the first on": (labels[0:-1:2], labels[1::2]),
+            "with the next, from the second on": (labels[1:-1:2], labels[2::2]),
+            "with the one half of all later": (labels[:half], labels[half : 2 * half]),
+        }
+        none = Fraction(0)
+        chance = sum((at[0] ** 2 for at in laws if at), none), sum((at[1] ** 2 for at in laws if at), none)
+        for how, (ones, others) in paired.items():
+            if ones:
+                alike = sum(one == other for one, other in zip(ones, others, strict=True))
+                interval = clopper_pearson(alike, len(ones), error / len(paired))
+                said = {self.part: f"alike {how}"}
+                row = Row(said, alike, interval, None, chance)
+                yield ComparedEvent(f"{self.part}, in pairs", row, len(ones))
+
+
+@frozen
 class Conformance:
     """What the comparison of all cells says. If the implementation has the program's distribution, it is a mismatch
-    with probability at most 1 - confidence. `chi_square` and `degrees` are for display: they decide nothing."""
+    with probability at most 1 - confidence. `ratios` test the scale of the noises, `pairs` whether samples depend on
+    each other. `chi_square` and `degrees` are for display: they decide nothing."""
 
     program: str
     input: Mapping[str, str]
@@ -184,13 +235,16 @@ class Conformance:
     chi_square: float
     degrees: int
     reason: str | None = None
+    ratios: tuple[LikelihoodTest, ...] = ()
+    pairs: tuple[ComparedEvent, ...] = ()
 
     def __bool__(self) -> bool:
         raise TypeError("a comparison has one of three outcomes: look at its `agreement`")
 
     @property
     def agreement(self) -> Agreement:
-        agreements = {cell.row.agreement for cell in self.cells}
+        agreements = {each.row.agreement for each in (*self.cells, *self.pairs)}
+        agreements |= {test.agreement for test in self.ratios}
         if Agreement.MISMATCH in agreements:
             return Agreement.MISMATCH
         return Agreement.UNDECIDED if Agreement.UNDECIDED in agreements or self.reason is not None else Agreement.MATCH
@@ -222,8 +276,10 @@ def conform(
     are outputs one by one, in their order, or a CSV file of them: real outputs need these. With a `grid` the real ones
     were rounded down to its multiples, and the exact law is that of what is rounded. Finite outputs are compared
     together, each int output by its values and each real one by cells that the first tenth of the samples chooses.
-    Every exact probability has to lie in the Clopper-Pearson interval of its cell; all of them hold together with
-    `confidence` if the implementation has this distribution. What is impossible must not have been observed.
+    Every exact probability has to lie in the Clopper-Pearson interval of its cell, noises must not look as if they were
+    of another scale (`likelihood`), and samples given in their order not as if they depended on each other; all of it
+    holds together with `confidence` if the implementation has this distribution. What is impossible must not have been
+    observed.
 
     Raises DiagnosticError for what does not fit the program, TypeError for floats, ValueError for numbers that make no
     sense and unless one of `counts` and `samples` is given.
@@ -265,27 +321,31 @@ def judge(
     others = [index for index, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
     parts = len(others) + bool(finite)
     error = float((1 - confidence) / parts)
-    events: list[ComparedEvent] = []
+    partitions: list[Partition] = []
     reasons: list[str] = []
     if finite:
         try:
-            events.extend(_finite(program, values, eps, observed, finite, error))
+            partitions.append(_finite(program, values, eps, observed, finite, error * _INTERVALS))
         except Undecided as undecided:
             reasons.append(undecided.reason)
+    integers: list[ComparedEvent] = []
     for position in others:
         name = slots[position].name
         try:
             if isinstance(slots[position].type, IntType):
-                events.extend(_integers(program, values, eps, observed, name, position, error))
+                integers.extend(_integers(program, values, eps, observed, name, position, error * _INTERVALS))
             elif observed.ordered:
                 sequence = [_rational(row[position]) for row, _ in observed.rows]
                 cells = _reals if grid is None else partial(_rounded, grid)
-                events.extend(cells(program, values, eps, sequence, name, error))
+                partitions.append(cells(program, values, eps, sequence, name, error * _INTERVALS))
             else:
                 reasons.append(f"`{name}` is real: give samples in the order in which they came out, not counts")
         except Undecided as undecided:
             reasons.append(undecided.reason)
+    events = [event for partition in partitions for event in partition.events] + integers
+    ratios = [partition.ratio(eps, error * _RATIOS) for partition in partitions]
     chi_square, degrees = _chi_square(events)
+    pairs = tuple([event for partition in partitions for event in partition.pairs(error * _PAIRS)])
     return Conformance(
         program.name,
         {name: show_value(value) for name, value in values.items()},
@@ -296,6 +356,8 @@ def judge(
         chi_square,
         degrees,
         "; ".join(dict.fromkeys(reasons)) or None,
+        tuple([test for test in ratios if test is not None]),
+        pairs,
     )
 
 
@@ -312,17 +374,25 @@ def _finite(
     observed: Observed,
     at: Sequence[int],
     error: float,
-) -> Iterable[ComparedEvent]:
+) -> Partition:
     """All combinations that can occur, and those that were observed and cannot."""
     names = [program.outputs[index] for index in at]
     outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in program.outcomes(values)}
     texts = {tuple(map(show_value, key)): count for key, count in tallied(observed.rows, at).items()}
     part = ", ".join(names)
+    events: list[ComparedEvent] = []
+    numbers: dict[tuple[str, ...], int] = {}
     for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
         # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
         form: Probability = outcomes.get(key, ClosedForm(ExpPoly.zero()))
         said = dict(zip(names, key, strict=True))
-        yield _cell(part, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps)
+        numbers[key] = len(events)
+        events.append(_cell(part, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))
+    labels = None
+    if observed.ordered:
+        rows = ((tuple([show_value(values[index]) for index in at]), count) for values, count in observed.rows)
+        labels = tuple([numbers[key] for key, count in rows for _ in range(count)])
+    return Partition(part, tuple(events), labels)
 
 
 def _integers(
@@ -361,10 +431,10 @@ def _reals(
     sequence: Sequence[Fraction],
     name: str,
     error: float,
-) -> Iterable[ComparedEvent]:
-    """Single values chosen by the first samples (the commonest, which a law without atoms does not meet again, and the
-    atoms of the law), cells between chosen values, and all outside of them, without those single values. The other
-    samples are counted: they know nothing of the choice."""
+) -> Partition:
+    """Cells between values that the first samples choose, and all outside of them, without single values: the commonest
+    of those, which a law without atoms does not meet again, and the atoms of the law. The other samples are counted:
+    they know nothing of the choice."""
     chosen, counted = _chosen(sequence)
     if len(set(chosen)) < 2:
         raise Undecided(
@@ -374,22 +444,32 @@ def _reals(
     commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
     atoms = {edge: program.closed_probability(values, {name: edge}) for edge in {*edges, commonest}}
     single = [edge for edge in sorted(atoms) if edge == commonest or not atoms[edge].value.is_zero()]
+    labels = _labels(edges, single, counted)
+    tally = Counter(labels)
     runs, each = len(counted), error / (len(edges) + len(single))
-    elsewhere = [value for value in counted if value not in single]
-    forms = [atoms[value].value for value in single]
+    forms: list[Closed] = []
+    events: list[ComparedEvent] = []
     for low, high in pairwise(edges):
         closed = program.closed_probability(values, {name: (low + high) / 2}, (high - low) / 2)
         form = ClosedForm(total([closed.value, -atoms[high].value, -atoms[low].value]))
         forms.append(form.value)
-        count = sum(low <= value < high for value in elsewhere)
         said = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
-        yield _cell(name, said, count, runs, each, form, eps)
-    outside = ClosedForm(total([ExpPoly.one(), -total(forms)]))
-    count = sum(not edges[0] <= value < edges[-1] for value in elsewhere)
-    yield _cell(name, {name: "outside"}, count, runs, each, outside, eps)
+        events.append(_cell(name, said, tally[len(events)], runs, each, form, eps))
+    outside = ClosedForm(total([ExpPoly.one(), -total([*forms, *(atoms[value].value for value in single)])]))
+    events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
     for value in single:
         said = {name: f"{_short(value)} exactly"}
-        yield _cell(name, said, counted.count(value), runs, each, atoms[value], eps)
+        events.append(_cell(name, said, tally[len(events)], runs, each, atoms[value], eps))
+    return Partition(name, tuple(events), tuple(labels))
+
+
+def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
+    """The cell of each value: its number among those between two edges, then all outside, then single ones."""
+    numbers = {value: len(edges) + at for at, value in enumerate(single)}
+    return [
+        numbers.get(value, bisect_right(edges, value) - 1 if edges[0] <= value < edges[-1] else len(edges) - 1)
+        for value in counted
+    ]
 
 
 def _rounded(
@@ -400,7 +480,7 @@ def _rounded(
     sequence: Sequence[Fraction],
     name: str,
     error: float,
-) -> Iterable[ComparedEvent]:
+) -> Partition:
     """Cells between multiples of the grid that the first samples choose, and all outside of them: what is rounded down
     lies in the cell of its multiple."""
     off = next((value for value in sequence if value % grid), None)
@@ -414,22 +494,24 @@ def _rounded(
     edges = _quantiles(chosen)
     if len(edges) == 1:
         edges.append(edges[0] + grid)
-    forms = []
+    labels = _labels(edges, (), counted)
+    tally, runs, each = Counter(labels), len(counted), error / len(edges)
+    forms: list[Closed] = []
+    events: list[ComparedEvent] = []
     for low, high in pairwise(edges):
         closed = program.closed_probability(values, {name: (low + high) / 2}, (high - low) / 2)
         beyond = program.closed_probability(values, {name: high})
         forms.append(total([closed.value, -beyond.value]))
-        count = sum(low <= value < high for value in counted)
         said = {name: f"in [{_short(low)}, {_short(high)})"}
-        yield _cell(name, said, count, len(counted), error / len(edges), ClosedForm(forms[-1]), eps)
-    count = sum(not edges[0] <= value < edges[-1] for value in counted)
+        events.append(_cell(name, said, tally[len(events)], runs, each, ClosedForm(forms[-1]), eps))
     outside = ClosedForm(total([ExpPoly.one(), -total(forms)]))
-    yield _cell(name, {name: "outside"}, count, len(counted), error / len(edges), outside, eps)
+    events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
+    return Partition(name, tuple(events), tuple(labels))
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
     """The samples that choose the cells, in order, and those that are counted."""
-    split = len(sequence) // _CHOOSING
+    split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 
 
