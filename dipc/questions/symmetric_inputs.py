@@ -101,7 +101,7 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Sy
 
 
 @frozen
-class _Found:
+class _Member:
     """A class whose dd is yet to be computed, with its place in the ideal; `point` is the numeric part of its input."""
 
     inputs: tuple[Value, ...]
@@ -141,24 +141,24 @@ class _Finder:
         if asked > self._most:
             kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
             raise DiagnosticError(_too_many(kept))
-        founds: list[_Found] = []
+        members: list[_Member] = []
         for combination in product(*(self._values[slot] for slot in self._finite)):
             finite = dict(zip(self._finite, combination, strict=True))
             for region in self._ideal.regions(finite):
                 for each in self._classes(finite, region):
-                    founds.append(each)
-                    if len(founds) > self._most:
+                    members.append(each)
+                    if len(members) > self._most:
                         raise DiagnosticError(_too_many(f"more than {self._most} classes (limit `orbits`)"))
         # Only now, as distances are dear and it takes many classes to see that there are too many.
-        return tuple(map(self._class, founds))
+        return tuple(map(self._class, members))
 
-    def _class(self, member: _Found) -> SymmetryClass:
+    def _class(self, member: _Member) -> SymmetryClass:
         point, region = member.point, member.region
-        answer = tuple(part.at(point) if isinstance(part, Affine) else part for part in region.answer)
+        answer = tuple(each.at(point) if isinstance(each, Affine) else each for each in region.answer)
         dd = self._distances.dd(member.inputs, point, region, member.family)
         return SymmetryClass(member.inputs, answer, dd, member.count, member.blocks)
 
-    def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Found]:
+    def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Member]:
         family = self._families.of(region)
         blocks = self._blocks(finite, region, family)
         for assignment in representatives(blocks, region.guards):
@@ -171,14 +171,14 @@ class _Finder:
             chosen, count = assignment
             everything: dict[int, Value] = {**finite, **chosen}
             inputs = tuple(everything[slot] for slot in self._core.inputs)
-            yield _Found(inputs, chosen, region, family, count, blocks)
+            yield _Member(inputs, chosen, region, family, count, blocks)
 
     def _blocks(self, finite: Mapping[int, Value], region: Region, family: RegionFamily | None) -> tuple[Block, ...]:
         # Also where nothing comes of it: what goes wrong with retyped inputs must go wrong here.
         endings = self._endings(finite, region)
         if endings is None or family is None or not self._distances.symmetric:
             return apart(self._positions)
-        forms = frozenset((part.inputs, part.constant) for part in region.answer if isinstance(part, Affine))
+        forms = frozenset((form.inputs, form.constant) for form in region.answer if isinstance(form, Affine))
         guards = guards_of(region.guards)
         return blocks_of(Orbit(guards, family.guards, forms, endings, self._distances.apart), self._positions)
 
@@ -187,11 +187,11 @@ class _Finder:
         other answers are near enough as well: then nothing is known of what the probability depends on."""
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
-        outputs = [zero if isinstance(part, Affine) else self._pool.cell(part) for part in region.answer]
+        outputs = [zero if isinstance(each, Affine) else self._pool.cell(each) for each in region.answer]
         centers = {
-            slot: (part.inputs, part.constant)
-            for slot, part in zip(self._core.outputs, region.answer, strict=True)
-            if isinstance(part, Affine)
+            slot: (form.inputs, form.constant)
+            for slot, form in zip(self._core.outputs, region.answer, strict=True)
+            if isinstance(form, Affine)
         }
         try:
             exits = self._probabilities.exits(inputs, outputs)

@@ -290,7 +290,7 @@ class Families:
         None is given where that is not known from the regions alone: the outputs that are forms over the inputs differ
         from region to region. And where there are too many combinations of finite inputs.
         """
-        key = tuple(_constant(part) for part in region.answer)
+        key = tuple(_constant(value) for value in region.answer)
         if key not in self._known:
             self._known[key] = self._find(key)
         return self._known[key]
@@ -310,7 +310,7 @@ class Families:
             return None
         members = [[region for region in regions if _may_equal(region.answer, key)] for regions in self._all]
         count = sum(map(len, members))
-        moving = any(_constant(part) is None for regions in members for region in regions for part in region.answer)
+        moving = any(_constant(value) is None for regions in members for region in regions for value in region.answer)
         if moving and count > 1:
             return None
         guards = tuple(frozenset(guards_of(region.guards) for region in regions) for regions in members)

@@ -105,6 +105,10 @@ class Ratio:
         """The value for one number. ZeroDivisionError where it has none."""
         return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
 
+    def has_sign_from(self, start: int) -> bool:
+        """True only where it is defined and not 0 for every number from `start` on."""
+        return bool(sign_from(self.numerator, start) and sign_from(self.denominator, start))
+
     def is_positive_from(self, start: int) -> bool:
         """True only where it is positive for every number from `start` on."""
         return sign_from(self.numerator, start) * sign_from(self.denominator, start) > 0
@@ -293,7 +297,7 @@ class InNumber:
     def require_divisors(self, start: int) -> None:
         """Raises NotUniform where something that was divided by may be 0 for a number from `start` on."""
         for divisor in self.divisors:
-            if not sign_from(divisor.numerator, start) or not sign_from(divisor.denominator, start):
+            if not divisor.has_sign_from(start):
                 raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
 
     def _refused(self) -> NotUniform:

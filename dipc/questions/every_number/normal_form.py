@@ -48,7 +48,7 @@ from typing import Any, TypeVar, assert_never
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of, sign_from
+from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of
 from dipc.questions.every_number.loop_runs import TooFew
 from dipc.questions.every_number.uniform import NotUniform, Number, Selection, parameter_arrays, selection_of
 from dipc.text import ast
@@ -498,7 +498,7 @@ class Rates:
         for rate in self.of_marks:
             if not rate.is_positive_from(start):
                 raise NotUniform(f"the rate {rate.text(parameter)} is not seen to be positive for every `{parameter}`")
-        if not all(sign_from(part, start) for ratio in self.divisors for part in (ratio.numerator, ratio.denominator)):
+        if not all(divisor.has_sign_from(start) for divisor in self.divisors):
             raise NotUniform(f"a rate divides by something that may be 0 for some `{parameter}`")
 
 

@@ -48,7 +48,7 @@ from dipc.noise.law import Law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
 from dipc.questions.every_number.agreement import Agreement, Term, Transition
-from dipc.questions.every_number.in_number import ONE, Ratio, sign_from
+from dipc.questions.every_number.in_number import ONE, Ratio
 from dipc.questions.every_number.loop_runs import Automaton, TooFew
 from dipc.questions.every_number.normal_form import LoopText, Rates, parts, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import (
@@ -356,7 +356,7 @@ class Unit:
         divisors = () if self.rates is None else self.rates.divisors
         if not all(ratio.is_positive_from(start) for ratio in (self.scale, *known)):
             return False
-        if not all(sign_from(part, start) for ratio in divisors for part in (ratio.numerator, ratio.denominator)):
+        if not all(divisor.has_sign_from(start) for divisor in divisors):
             return False
         return all(self._holds(term, start) for total in sums for term in total.terms)
 

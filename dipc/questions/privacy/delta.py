@@ -57,8 +57,7 @@ def decide_approximate(
 def excesses(table: LawTable, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
     """p - e^budget·p' for each answer. Raises Undecided where a probability is not known."""
     scale = power(claim.budget)
-    ours, theirs = (table.rows[position] for position in pair)
-    return [table.closed(first) - scale * table.closed(second) for first, second in zip(ours, theirs, strict=True)]
+    return [table.closed(first) - scale * table.closed(second) for first, second in table.at_pair(pair)]
 
 
 def worst_sets(parts: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:

@@ -114,7 +114,7 @@ class EnclosedLaws:
         factor = ClosedForm(power(budget)).at(eps, ceil(bits / 3))
         low = high = _ZERO
         answers = []
-        for answer, (ours, theirs) in enumerate(zip(*(self.table.rows[at] for at in pair), strict=True)):
+        for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):
             (p, more), (q, most) = self.value(ours, eps, bits), self.value(theirs, eps, bits)
             least, greatest = p - factor[1] * most, more - factor[0] * q
             low, high = low + max(_ZERO, least), high + max(_ZERO, greatest)
@@ -132,7 +132,7 @@ class EnclosedLaws:
         best: tuple[Ends, tuple[int, int], int] | None = None
         highest = _ONE
         for pair in different_pairs(self.table, pairs):
-            for answer, (ours, theirs) in enumerate(zip(*(self.table.rows[at] for at in pair), strict=True)):
+            for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):
                 if ours in (theirs, IMPOSSIBLE):
                     continue
                 if theirs == IMPOSSIBLE:
@@ -153,7 +153,7 @@ class EnclosedLaws:
         highest = _ONE
         for pair in different_pairs(self.table, pairs):
             low = high = _ZERO
-            for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True):
+            for ours, theirs in self.table.at_pair(pair):
                 if ours == IMPOSSIBLE:
                     continue
                 if theirs == IMPOSSIBLE:
@@ -297,10 +297,7 @@ class EnclosedLaws:
     def _differences(self, pair: tuple[int, int]) -> list[Search]:
         """p'_o - p_o for each answer."""
         if pair not in self._searches:
-            self._searches[pair] = [
-                self._difference(ours, theirs)
-                for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True)
-            ]
+            self._searches[pair] = [self._difference(ours, theirs) for ours, theirs in self.table.at_pair(pair)]
         return self._searches[pair]
 
     def _difference(self, ours: int, theirs: int) -> Search:
@@ -340,7 +337,7 @@ class EnclosedLaws:
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         scale = power(budget)
         functions = []
-        for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True):
+        for ours, theirs in self.table.at_pair(pair):
             (p, most), (q, more) = self._series(ours, center), self._series(theirs, center)
             with precision(_BITS, _LENGTH):
                 series = p - q * series_of(scale, center)

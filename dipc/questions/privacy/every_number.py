@@ -177,7 +177,7 @@ class EveryNumber:
             return False
         if first.eps != intervals_text((Interval.positive(),)) or self.least != loop.low or first.refuted_below is None:
             return False
-        rates = {rate_of_mark(loop.text.rates, rate) for way in loop.paths.all for _, rate in way.drawn}
+        rates = {rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}
         if not rates:
             return False
         one = next(iter(rates))

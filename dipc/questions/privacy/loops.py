@@ -65,7 +65,7 @@ class Change:
 
 
 @frozen
-class Way:
+class LoopPath:
     """A path through one iteration, to the loop, or from it to the exit (`goal` None): the changes that may not be
     negative, and those that are 0; how many noises are `alive` before it, the laws and rates of those drawn on it; of
     all these noises those that are alive at the goal."""
@@ -84,31 +84,33 @@ class LoopPaths:
     """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations share;
     `only_answers` says that each output is one of an iteration."""
 
-    ways: Automaton[Way]
+    steps: Automaton[LoopPath]
     inputs: tuple[int, ...]
     low: int
     only_answers: bool
 
-    def from_head(self, head: int | None) -> tuple[Way, ...]:
-        """The ways from a head, or from the beginning."""
-        return self.ways.before if head is None else (*self.ways.iterations[head], *self.ways.endings[head])
+    def from_head(self, head: int | None) -> tuple[LoopPath, ...]:
+        """The paths from a head, or from the beginning."""
+        return self.steps.before if head is None else (*self.steps.iterations[head], *self.steps.endings[head])
 
     @property
-    def all(self) -> Iterator[Way]:
-        """All ways."""
-        yield from self.ways.before
-        for head in range(len(self.ways.iterations)):
+    def all(self) -> Iterator[LoopPath]:
+        """All paths."""
+        yield from self.steps.before
+        for head in range(len(self.steps.iterations)):
             yield from self.from_head(head)
 
     @property
     def are_independent(self) -> bool:
         """Whether iterations have nothing in common, each is executed, and nothing else has a part in the outputs."""
-        ends = (*self.ways.before, *(way for ways in self.ways.endings for way in ways))
+        ends = (*self.steps.before, *(path for paths in self.steps.endings for path in paths))
         return (
-            len(self.ways.iterations) == 1
+            len(self.steps.iterations) == 1
             and not self.inputs
-            and all(not (way.slacks or way.outputs) for way in ends)
-            and all(way.goal is not None and not way.carried for way in (*self.ways.before, *self.ways.iterations[0]))
+            and all(not (path.slacks or path.outputs) for path in ends)
+            and all(
+                path.goal is not None and not path.carried for path in (*self.steps.before, *self.steps.iterations[0])
+            )
         )
 
 
@@ -134,7 +136,7 @@ def loop_paths(text: LoopText) -> LoopPaths:
     return with_enough_iterations(explored, text.program.limits.iterations)[0]
 
 
-class _Paths(LoopRuns[State, Way]):
+class _Paths(LoopRuns[State, LoopPath]):
     """The paths of one program, given with more iterations than there are steps to its last head."""
 
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
@@ -150,21 +152,21 @@ class _Paths(LoopRuns[State, Way]):
         only_answers = all(self._array_of(slot) is not None for slot in self._core.outputs)
         return LoopPaths(self.automaton(), shared, self.low, only_answers)
 
-    def _before(self) -> Iterator[Way]:
-        return self._ways(initial(self._own.flow, {}), self._own.head(0), 0, None)
+    def _before(self) -> Iterator[LoopPath]:
+        return self._paths(initial(self._own.flow, {}), self._own.head(0), 0, None)
 
-    def _iteration(self, node: State, iteration: int) -> Iterator[Way]:
-        return self._ways(node, self._own.head(iteration + 1), iteration + 1, iteration)
+    def _iteration(self, node: State, iteration: int) -> Iterator[LoopPath]:
+        return self._paths(node, self._own.head(iteration + 1), iteration + 1, iteration)
 
-    def _ending(self, node: State) -> Iterator[Way]:
-        return self._ways(node.at(self._own.head(self._own.count)), None, 0, None)
+    def _ending(self, node: State) -> Iterator[LoopPath]:
+        return self._paths(node.at(self._own.head(self._own.count)), None, 0, None)
 
-    def _ways(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[Way]:
+    def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
         """The paths from a state to the instruction `goal`, the head of iteration `following`, or to the exit."""
         for end in self._runs(self._own.flow, stripped(start), goal):
-            yield self._way(start, end, following, iteration)
+            yield self._path(start, end, following, iteration)
 
-    def _way(self, start: State, state: State, following: int, iteration: int | None) -> Way:
+    def _path(self, start: State, state: State, following: int, iteration: int | None) -> LoopPath:
         if state.guards.items:
             raise NotUniform("inputs are compared without noise")
         alive = _alive(self._own, start)
@@ -183,7 +185,7 @@ class _Paths(LoopRuns[State, Way]):
             here = self._is_at(slot, iteration) if array is not None else ended
             if here and isinstance(value, Affine) and (value.noises or value.inputs):
                 outputs.append(change(value))
-        return Way(
+        return LoopPath(
             tuple(change(item.form) for item in state.constraints.items),
             tuple(outputs),
             len(alive),
@@ -280,10 +282,10 @@ class _Place:
 
 @frozen
 class _Step:
-    """A way for one extreme move of the inputs, from a place to another one, or to the exit (None)."""
+    """A path for one extreme move of the inputs, from a place to another one, or to the exit (None)."""
 
     start: _Place
-    way: Way
+    path: LoopPath
     move: Mapping[Coordinate, Fraction]
     goal: _Place | None
 
@@ -320,10 +322,10 @@ def _steps(paths: LoopPaths, within: Within, shared: Mapping[Coordinate, Fractio
     pending, seen = [start], {start}
     while pending:
         place = pending.pop()
-        for way in paths.from_head(place.head):
-            for move, spent in _moves(way, within, place.spent):
-                goal = None if way.goal is None else _Place(way.goal, spent)
-                yield _Step(place, way, {**shared, **move}, goal)
+        for path in paths.from_head(place.head):
+            for move, spent in _moves(path, within, place.spent):
+                goal = None if path.goal is None else _Place(path.goal, spent)
+                yield _Step(place, path, {**shared, **move}, goal)
                 if goal is not None and goal not in seen:
                     seen.add(goal)
                     pending.append(goal)
@@ -342,9 +344,11 @@ def _shared_moves(inputs: Sequence[int], within: Within) -> Iterator[tuple[dict[
             yield {slot: end}, True
 
 
-def _moves(way: Way, within: Within, spent: bool) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
+def _moves(path: LoopPath, within: Within, spent: bool) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
     """Extreme moves of the inputs of one index; by L1 one input at all moves."""
-    names = sorted({key for change in (*way.slacks, *way.outputs) for key, _ in change.inputs if isinstance(key, str)})
+    names = sorted(
+        {key for change in (*path.slacks, *path.outputs) for key, _ in change.inputs if isinstance(key, str)}
+    )
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
         for values in product(ends, repeat=len(names)):
@@ -412,7 +416,7 @@ class _Units:
     def of(paths: LoopPaths, rates: Rates | None) -> _Units:
         functions: list[Ratio] = []
         places: dict[tuple[Law, Fraction], tuple[int, Fraction]] = {}
-        drawn = {each for way in paths.all for each in way.drawn}
+        drawn = {each for path in paths.all for each in path.drawn}
         for law, mark in sorted(drawn, key=lambda each: (each[1], each[0].keyword)):
             ratio = shift_cost(law, rates, mark)
             unit = ONE if ratio.constant_value() is not None else ratio
@@ -463,15 +467,15 @@ class _Plan:
 
     def _add(self, position: int, step: _Step) -> None:
         """What one step asks for."""
-        alive = [self._unknown("alive", step.start, place) for place in range(step.way.alive)]
-        drawn = [self._unknown("drawn", position, place) for place in range(len(step.way.drawn))]
+        alive = [self._unknown("alive", step.start, place) for place in range(step.path.alive)]
+        drawn = [self._unknown("drawn", position, place) for place in range(len(step.path.drawn))]
         shifts = (*alive, *drawn)
-        for change in step.way.slacks:
+        for change in step.path.slacks:
             self._require(_shifted(change, shifts), change.by(step.move))
-        for change in step.way.outputs:
+        for change in step.path.outputs:
             self._require_zero(_shifted(change, shifts), change.by(step.move))
         costs: list[dict[int, Fraction]] = [{} for _ in self.units.functions]
-        for shift, (law, rate) in zip(drawn, step.way.drawn, strict=True):
+        for shift, (law, rate) in zip(drawn, step.path.drawn, strict=True):
             unit, multiple = self.units.of_drawn[law, rate]
             size = shift
             if law.least is not None:
@@ -484,13 +488,13 @@ class _Plan:
         for unit, cost in enumerate(costs):
             if step.start.head is not None:
                 cost[self._unknown("potential", unit, step.start)] = -_ONE
-            if step.way.is_iteration:
+            if step.path.is_iteration:
                 cost[self._unknown("slope", unit)] = _ONE
             end = self._unknown("base", unit) if step.goal is None else self._unknown("potential", unit, step.goal)
             cost[end] = cost.get(end, _ZERO) + _ONE
             self._require(cost)
         if step.goal is not None:
-            for place, noise in enumerate(step.way.carried):
+            for place, noise in enumerate(step.path.carried):
                 kept = {self._unknown("alive", step.goal, place): _ONE}
                 kept[shifts[noise]] = kept.get(shifts[noise], _ZERO) - _ONE
                 self._require_zero(kept)

@@ -76,6 +76,10 @@ class LawTable:
             raise Undecided(str(form))
         return form.value
 
+    def at_pair(self, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """For each answer the numbers of its probabilities at both inputs."""
+        return zip(self.rows[pair[0]], self.rows[pair[1]], strict=True)
+
     def texts(self, answer: int) -> dict[str, str | None]:
         """The values of an answer by name; None for what was never assigned."""
         values = zip(self.names, self.answers[answer], strict=True)
@@ -537,7 +541,7 @@ def moment(table: LawTable, pair: tuple[int, int], order: int) -> Closed | None:
     """Σ p^order / p'^(order-1) at a pair; None is infinity. Raises Undecided where a probability is not known, or is
     not known to be positive for every eps."""
     parts: list[Closed] = []
-    for first, second in zip(*(table.rows[position] for position in pair), strict=True):
+    for first, second in table.at_pair(pair):
         if first == IMPOSSIBLE:
             continue
         if second == IMPOSSIBLE:
