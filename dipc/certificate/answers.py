@@ -77,8 +77,8 @@ def _about_points(question: Question) -> dict[str, Any] | None:
     """A point of the half-spaces, where it is asked for, or multipliers that show that there is none."""
     point = solution(list(map(_halfspace, question.guards)))
     if isinstance(point, Infeasible):
-        return {"none": _weights(point.weights)}
-    return {"point": _point(point)} if question.exact else None
+        return {"none": _numbers(point.weights)}
+    return {"point": _numbers(point)} if question.exact else None
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
@@ -95,7 +95,7 @@ def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
     if point is not None:
         smaller = tuple([(i, -c) for i, c in form.coefficients])
         system.append(Halfspace(smaller, form.value({**dict.fromkeys(dict(smaller), Fraction(0)), **point}), True))
-    return {"point": None if point is None else _point(point), "cases": _cases(form, system, question.whole)}
+    return {"point": None if point is None else _numbers(point), "cases": _cases(form, system, question.whole)}
 
 
 def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> Any:
@@ -110,7 +110,7 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
         here = [*system, *bounds]
         weights = contradiction(here)
         if weights is not None:
-            return _weights(weights)
+            return _numbers(weights)
         least = minimum(form, here)
         assert isinstance(least, Least), "the form is bounded"
         broken = next((i for i in sorted(whole) if least.point.get(i, Fraction(0)).denominator != 1), None)
@@ -132,9 +132,5 @@ def _halfspace(guard: Guard) -> Halfspace:
     return Halfspace(sorted_terms(dict(guard.form)), guard.constant, guard.strict)
 
 
-def _weights(weights: Mapping[int, Fraction]) -> list[list[Any]]:
-    return [[place, rational(weight)] for place, weight in sorted(weights.items()) if weight]
-
-
-def _point(point: Mapping[int, Fraction]) -> list[list[Any]]:
-    return [[key, rational(value)] for key, value in sorted(point.items()) if value]
+def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
+    return [[place, rational(number)] for place, number in sorted(numbers.items()) if number]

@@ -19,6 +19,7 @@ from dipc.linear.halfspace import (
     graph_of,
     greatest_bounds,
     is_contradictory,
+    sorted_terms,
 )
 from dipc.linear.program import contradiction
 from dipc.text.ast import CompareOp
@@ -128,17 +129,13 @@ def combination(parts: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
         for key, coefficient in form.inputs:
             term = coefficient if factor == 1 else factor * coefficient
             inputs[key] = inputs[key] + term if key in inputs else term
-    return Affine(_sorted(noises), _sorted(inputs), constant)
+    return Affine(sorted_terms(noises), sorted_terms(inputs), constant)
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
     """The form over N = X - mean for each of its noises X: the same coefficients, and in place of its inputs and
     constant the slack b + D·u + A·mean(u)."""
     return combination([(Fraction(1), form), *[(c, means[noise]) for noise, c in form.noises]], Fraction(0))
-
-
-def _sorted(terms: dict[int, Fraction]) -> Terms:
-    return tuple(sorted([(key, coefficient) for key, coefficient in terms.items() if coefficient]))
 
 
 # --- Affine forms and comparisons as a person reads them --------------------------------------------------------------

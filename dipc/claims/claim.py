@@ -25,7 +25,7 @@ from dipc.algebra.parametric import (
     unknowns,
 )
 from dipc.claims.expression import AN_INTERVAL, ClaimExpression
-from dipc.claims.given import INFINITY, Cell, show_value
+from dipc.claims.given import INFINITY, Cell, number_of, show_value
 from dipc.claims.normal import NormalParts, normal_parts
 from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
 from dipc.frozen import frozen
@@ -474,12 +474,7 @@ def expression_text(given: Given, name: str) -> str:
 
 
 def _distance(cell: Cell) -> Parametric:
-    return Parametric.unknown("alpha") if cell is INFINITY else Parametric.number(_fraction(cell))
-
-
-def _fraction(cell: Cell) -> Fraction:
-    assert isinstance(cell.value, Fraction)
-    return cell.value
+    return Parametric.unknown("alpha") if cell is INFINITY else Parametric.number(number_of(cell))
 
 
 def _no_beta(row: Row | None) -> Diagnostic:

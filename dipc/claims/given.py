@@ -67,6 +67,20 @@ class Cell:
     text: str
 
 
+def value_of(cell: Cell | None) -> Value:
+    """The value of a cell that is known to have one."""
+    assert cell is not None
+    assert cell.value is not None
+    return cell.value
+
+
+def number_of(cell: Cell | None) -> Fraction:
+    """The number in a cell that is known to have one."""
+    assert cell is not None
+    assert isinstance(cell.value, Fraction)
+    return cell.value
+
+
 @frozen
 class BadCell:
     """A cell that cannot be read: a diagnostic without its place."""

@@ -21,7 +21,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.chain.constraints import Affine, finite_values
 from dipc.chain.state import is_symbolic
-from dipc.claims.given import Cell, CellPool, show_value
+from dipc.claims.given import Cell, CellPool, number_of, show_value, value_of
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
@@ -192,10 +192,10 @@ class ExpectedErrors(Probabilities):
             raise DiagnosticError(Diagnostic("E1804", message, notes=("fill the cell, or choose another --output",)))
         finite = tuple([inputs[position] for position in self._finite_inputs])
         if finite not in self._exits:
-            values = {program.inputs[position]: _value(inputs[position]) for position in self._finite_inputs}
+            values = {program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs}
             self.work.explorations += 1
             self._exits[finite] = exits(self.flow, self.choices, self.limits, values, None, [slot])
-        reals = {program.inputs[position]: _number(inputs[position]) for position in self._real_inputs}
+        reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
         for exit_ in self._exits[finite].all():
             if exit_.event.guards_hold(reals):
                 yield from self._of_exit(exit_, slot, cell.value, reals, moment)
@@ -343,13 +343,3 @@ def _infinite(answer: Sequence[Value]) -> Diagnostic:
     text = ", ".join(map(show_value, answer))
     note = "`metric { output: discrete; }` counts every other answer as 1"
     return Diagnostic("E1803", f"the answer ({text}) is possible and infinitely far from the right one", notes=(note,))
-
-
-def _value(cell: Cell) -> Value:
-    assert cell.value is not None
-    return cell.value
-
-
-def _number(cell: Cell) -> Fraction:
-    assert isinstance(cell.value, Fraction)
-    return cell.value

@@ -13,7 +13,7 @@ from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Affine, Answer, Constraint, constraint, equality, finite_values, same_value
 from dipc.chain.state import Fault, SlotValue, is_symbolic
 from dipc.chain.step import evaluate, evaluate_affine, read
-from dipc.claims.given import Cell, CellPool
+from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import frozen
 from dipc.text import program as syntax
 from dipc.text.ast import CompareOp
@@ -336,7 +336,7 @@ class Nearness:
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
         exact = self._complete(answer)
-        at = {slot: _value(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
+        at = {slot: value_of(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
         choices = [finite_values(slot) for slot in self._slots]
         count = prod(map(len, choices))
         if count > self._limits.answers:
@@ -357,7 +357,7 @@ class Nearness:
             note = "the distance of answers in the `metric` block is about whole answers: fill the cell"
             message = f"the output `{missing[0]}` is left open, so that no answer has a distance from it"
             raise DiagnosticError(Diagnostic("E1133", message, notes=(note,)))
-        return tuple(map(_value, answer))
+        return tuple(map(value_of, answer))
 
     def _same(
         self, formula: syntax.Formula, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
@@ -434,12 +434,6 @@ def _where(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...
 
 def _are_numbers(one: Value, two: Value) -> bool:
     return isinstance(one, Fraction) and isinstance(two, Fraction)
-
-
-def _value(cell: Cell | None) -> Value:
-    assert cell is not None
-    assert cell.value is not None
-    return cell.value
 
 
 def _not_finite(name: str) -> Diagnostic:

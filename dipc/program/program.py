@@ -22,7 +22,7 @@ from dipc.chain.finite_noise import with_finite_noise
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
-from dipc.claims.given import Cell, CellPool, show_value
+from dipc.claims.given import Cell, CellPool, number_of, show_value, value_of
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.event import Event
@@ -255,10 +255,10 @@ class Probabilities:
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
         program = self.program
         finite: dict[int, Value] = {
-            program.inputs[position]: _value(inputs[position]) for position in self._finite_inputs
+            program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs
         }
         wanted: dict[int, Value] = {
-            program.outputs[position]: _value(cell)
+            program.outputs[position]: value_of(cell)
             for position in self._finite_outputs
             if (cell := outputs[position]) is not None
         }
@@ -287,9 +287,9 @@ class Probabilities:
     ) -> tuple[dict[int, Fraction], Balls]:
         """A row's real inputs by slot, and the balls of its real outputs."""
         program = self.program
-        radius = _fraction(gamma)
-        reals = {program.inputs[position]: _fraction(inputs[position]) for position in self._real_inputs}
-        return reals, {program.outputs[position]: Ball(_fraction(outputs[position]), radius) for position in plan.balls}
+        radius = number_of(gamma)
+        reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
+        return reals, {program.outputs[position]: Ball(number_of(outputs[position]), radius) for position in plan.balls}
 
 
 def one_sided(program: Program, side: str) -> Program:
@@ -302,18 +302,6 @@ def two_sided(program: Program) -> Program:
     """The same program, about intervals of its outputs whatever its claim is about: sets of outputs have two sides."""
     metric = program.core.metric
     return one_sided(program, "product") if metric is not None and metric.output in ("above", "below") else program
-
-
-def _value(cell: Cell | None) -> Value:
-    assert cell is not None
-    assert cell.value is not None
-    return cell.value
-
-
-def _fraction(cell: Cell | None) -> Fraction:
-    value = _value(cell)
-    assert isinstance(value, Fraction)
-    return value
 
 
 # --- Probabilities where the `metric` block says which answers are near enough, instead of the product distance -------
