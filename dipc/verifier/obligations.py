@@ -34,9 +34,7 @@ from dipc.verifier.normal import (
     tails_are_positive,
 )
 from dipc.verifier.reading import Budget, Rejected, items, optional_text, pair, rational, record, text
-from dipc.verifier.signs import Range, prove_chart, prove_nonnegative, prove_positive, read_factored, sign_of_ring
-
-_FORM = ("scale", "factor", "power", "exponent", "sign", "factors")
+from dipc.verifier.signs import FORM, Range, prove_chart, prove_nonnegative, sign_of_ring
 
 _STATED = ("function", "proofs", "counterexample", "charts")
 
@@ -89,9 +87,8 @@ class Positive:
             if not function or any(c < 0 for c in function.values()):
                 raise Rejected(step, "its coefficients are not all positive")
             return None
-        stated = record(proof, step, (*_FORM, "evidence"))
-        factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
-        prove_positive(factored, stated["evidence"], Range(Fraction(0), None), budget, step)
+        stated = record(proof, step, (*FORM, "evidence"))
+        prove_nonnegative(stated, function, Range(Fraction(0), None), budget, step, strictly=True)
         return None
 
     def open(self, function: Ring, step: str) -> str | None:
@@ -361,7 +358,7 @@ def _check_cover(
         arm = arms[index(cell["argument"], arms, here)]
         slack = _slack(cell["function"], probability, arm, budget, here)
         missing = _open_denominator((probability, arm, slack), context, here) or missing
-        stated = record(cell["proof"], here, ("interval",), (*_FORM, "evidence"))
+        stated = record(cell["proof"], here, ("interval",), (*FORM, "evidence"))
         within = Interval.read(stated["interval"], here)
         if within.lower != position or (within.is_point and not interval.is_point):
             raise Rejected(here, "it does not begin where the one before ends, or is a point")
@@ -408,19 +405,10 @@ def _check_part(
 
 def _check_positive(value: object, function: Ring, interval: Interval, budget: Budget, step: str) -> None:
     """That the function is positive on the interval, those of its ends included that belong to it."""
-    stated = record(value, step, ("interval",), (*_FORM, "evidence"))
-    if Interval.read(stated["interval"], step) != interval:
-        raise Rejected(step, "a proof is about another interval than the claim")
-    ends = [(interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)]
-    for end, belongs in ends:
+    for end, belongs in ((interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)):
         if belongs and end is not None and sign_of_ring(function, end, budget, step) <= 0:
             raise Rejected(step, f"it is not positive at {end}")
-    if interval.is_point:
-        record(value, step, ("interval",))
-        return
-    record(value, step, ("interval", *_FORM, "evidence"))
-    factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
-    prove_positive(factored, stated["evidence"], Range(interval.lower, interval.upper), budget, step)
+    _check_interval(value, function, interval, budget, step, charts=False, strictly=True)
 
 
 def index(value: object, among: Sequence[object], step: str) -> int:
@@ -460,25 +448,32 @@ def _check_intervals(
 
 
 def _check_interval(
-    value: object, function: Ring, interval: Interval, budget: Budget, step: str, *, charts: bool
+    value: object,
+    function: Ring,
+    interval: Interval,
+    budget: Budget,
+    step: str,
+    *,
+    charts: bool,
+    strictly: bool = False,
 ) -> None:
-    stated = record(value, step, ("interval",), (*_FORM, "evidence", "roots", "signs"))
+    """That the function is not negative there, or `strictly` positive; with `charts` that it is as they say."""
+    stated = record(value, step, ("interval",), (*FORM, "evidence", "roots", "signs"))
     if Interval.read(stated["interval"], step) != interval:
         raise Rejected(step, "a proof is about another interval than the claim")
     step = f"{step}, interval {stated['interval']}"
     if interval.is_point:
         record(value, step, ("interval",))
-        if not charts and sign_of_ring(function, interval.lower, budget, step) < 0:
+        if not charts and sign_of_ring(function, interval.lower, budget, step) < strictly:
             raise Rejected(step, "the function is negative there")
         return
     chart = ("roots", "signs") if charts and "signs" in stated else ()
-    record(value, step, ("interval", *_FORM, "evidence", *chart))
-    factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
+    record(value, step, ("interval", *FORM, "evidence", *chart))
     within = Range(interval.lower, interval.upper)
     if chart:
-        prove_chart(factored, stated["evidence"], stated["roots"], stated["signs"], within, budget, step)
+        prove_chart(stated, function, within, budget, step)
     else:
-        prove_nonnegative(factored, stated["evidence"], within, budget, step)
+        prove_nonnegative(stated, function, within, budget, step, strictly=strictly)
 
 
 def _check_counterexample(

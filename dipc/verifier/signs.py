@@ -672,6 +672,9 @@ def _piece(
 
 MOST_MULTIPLICITY = 10_000
 
+#: The parts of a normal form.
+FORM = ("scale", "factor", "power", "exponent", "sign", "factors")
+
 
 @dataclass(frozen=True)
 class Factored:
@@ -684,7 +687,7 @@ class Factored:
 
 def read_factored(value: object, function: Ring, budget: Budget, step: str) -> Factored:
     """The stated normal form and factors of `function`, shown to be equal to it by multiplying out."""
-    stated = record(value, step, ("scale", "factor", "power", "exponent", "sign", "factors"))
+    stated = record(value, step, FORM)
     scale, factor = rational(stated["scale"], f"{step}, scale"), rational(stated["factor"], f"{step}, factor")
     if scale <= 0 or factor <= 0:
         raise Rejected(step, "the scale and the factor of the normal form must be positive")
@@ -730,28 +733,20 @@ def all_signs(factored: Factored, value: object, within: Range, budget: Budget, 
     return result
 
 
-def prove_nonnegative(factored: Factored, value: object, within: Range, budget: Budget, step: str) -> None:
-    """Raises Rejected unless f >= 0 on the whole interval, by continuity its ends included."""
+def prove_nonnegative(
+    stated: Mapping[str, Any], function: Ring, within: Range, budget: Budget, step: str, *, strictly: bool = False
+) -> None:
+    """Raises Rejected unless f >= 0 on the whole interval, by continuity its ends included; or f > 0 between them."""
+    factored = read_factored({name: stated[name] for name in FORM}, function, budget, step)
     total = factored.sign
-    signs = all_signs(factored, value, within, budget, step)
+    signs = all_signs(factored, stated["evidence"], within, budget, step)
     for number, ((_, multiplicity), found) in enumerate(zip(factored.factors, signs, strict=True), start=1):
+        if (strictly or multiplicity % 2) and (found is None or found.roots):
+            what = "it is not shown to be different from 0" if strictly else "it changes its sign"
+            raise Rejected(f"{step}, factor {number}", what)
         if multiplicity % 2:
-            assert found is not None
-            if found.roots:
-                raise Rejected(f"{step}, factor {number}", "it changes its sign and has odd multiplicity")
+            assert found is not None, "it was refused"
             total *= found.left
-    if total < 0:
-        raise Rejected(step, "the product of the signs is negative")
-
-
-def prove_positive(factored: Factored, value: object, within: Range, budget: Budget, step: str) -> None:
-    """Raises Rejected unless f > 0 between the ends of the interval."""
-    total = factored.sign
-    signs = all_signs(factored, value, within, budget, step)
-    for number, ((_, multiplicity), found) in enumerate(zip(factored.factors, signs, strict=True), start=1):
-        if found is None or found.roots:
-            raise Rejected(f"{step}, factor {number}", "it is not shown to be different from 0")
-        total *= found.left if multiplicity % 2 else 1
     if total < 0:
         raise Rejected(step, "the product of the signs is negative")
 
@@ -759,14 +754,13 @@ def prove_positive(factored: Factored, value: object, within: Range, budget: Bud
 # === chart =====================================================================================
 
 
-def prove_chart(
-    factored: Factored, evidence: object, roots: object, signs: object, within: Range, budget: Budget, step: str
-) -> None:
-    """Raises Rejected unless `roots` are all roots inside `within`, increasing, and `signs` those on the gaps.
+def prove_chart(stated: Mapping[str, Any], function: Ring, within: Range, budget: Budget, step: str) -> None:
+    """Raises Rejected unless the `roots` are all roots inside `within`, increasing, and `signs` those on the gaps.
 
     A root is [factor, "lower", "upper"]: the one root of that factor between these eps, or the rational that both are.
     """
-    found = all_signs(factored, evidence, within, budget, step)
+    factored = read_factored({name: stated[name] for name in FORM}, function, budget, step)
+    found = all_signs(factored, stated["evidence"], within, budget, step)
     sign = factored.sign
     left: list[list[tuple[Fraction, Fraction]]] = []
     for number, ((_, multiplicity), shown) in enumerate(zip(factored.factors, found, strict=True), start=1):
@@ -776,7 +770,7 @@ def prove_chart(
         left.append(list(shown.roots))
     expected = [sign]
     position = within.lower
-    for number, item in enumerate(items(roots, f"{step}, roots"), start=1):
+    for number, item in enumerate(items(stated["roots"], f"{step}, roots"), start=1):
         here = f"{step}, root {number}"
         at, low, high = triple(item, here)
         factor, lower, upper = natural(at, here), rational(low, here), rational(high, here)
@@ -789,7 +783,7 @@ def prove_chart(
         position = upper
     if any(left):
         raise Rejected(step, "a root is left out")
-    if [sign_of(item, f"{step}, signs") for item in items(signs, f"{step}, signs")] != expected:
+    if [sign_of(item, f"{step}, signs") for item in items(stated["signs"], f"{step}, signs")] != expected:
         raise Rejected(step, "the signs between the roots are others")
 
 
