@@ -35,6 +35,7 @@ from dipc.claims.conditions import Halves, at_alpha, below_one, depends, halves,
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.decide import Saying, saying
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput, described
@@ -74,16 +75,16 @@ class EveryDistance(EveryInput):
         return BothOpenCase(self, convex)
 
 
+@frozen
 class BothOpenCase:
     """The claim about one convex class of inputs."""
 
-    def __init__(self, source: EveryDistance, convex: ConvexClass) -> None:
-        self._source = source
-        self._convex = convex
+    source: EveryDistance
+    convex: ConvexClass
 
     @property
     def number(self) -> int:
-        return self._convex.number
+        return self.convex.number
 
     def posed(self) -> Sequence[Posed]:
         """Raises Undecided: no obligation about one variable says the same."""
@@ -102,11 +103,11 @@ class BothOpenCase:
                 return self._proved(rows)
         for gamma in self._gammas():
             with suppress(Undecided):
-                at_gamma = self._claiming(replace(self._source.options, gamma=gamma), self._convex)
+                at_gamma = self._claiming(replace(self.source.options, gamma=gamma), self.convex)
                 refuted = yield from at_gamma.refuted()
                 if refuted.verdict is Verdict.INACCURATE:
                     return _at_gamma(refuted, gamma)
-        reason = self._convex.refused or (
+        reason = self.convex.refused or (
             "beta is no sum of functions of alpha*eps and of gamma*eps, and no function of min(alpha, gamma)*eps"
             if not ways
             else "beta is not proved in parts, one for alpha and one for gamma"
@@ -117,28 +118,28 @@ class BothOpenCase:
 
     def _ways(self) -> Iterator[list[ClassCase]]:
         """Cases about one open distance at most, which imply the claim if all of a list are proved."""
-        source, of, beta = self._source, self._convex, below_one(self._source.claim.beta)
-        if of.refused is not None:
+        source, convex, beta = self.source, self.convex, below_one(self.source.claim.beta)
+        if convex.refused is not None:
             return
         options = replace(source.options, alpha="dd", gamma=0)
         if not depends(beta, gamma=True):
-            yield [self._claiming(options, of)]
+            yield [self._claiming(options, convex)]
             return
         dd = self._dd()
         if dd is not None or not depends(beta, alpha=True):
             number = dd or _ZERO
-            case = self._claiming(replace(options, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), of)
+            case = self._claiming(replace(options, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), convex)
             yield [case]
             for stronger in case.claim.lesser():
-                yield [self._claiming(replace(options, alpha=number, gamma=FREE, beta=stronger), of)]
+                yield [self._claiming(replace(options, alpha=number, gamma=FREE, beta=stronger), convex)]
         of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
         if of_alpha is not None and self._is_monotone():
-            yield [self._claiming(replace(options, gamma="alpha", beta=of_alpha), of)]
+            yield [self._claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
         elif of_gamma is not None:
-            yield [self._claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), of)]
+            yield [self._claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), convex)]
         for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
             rest = replace(options, alpha=0, gamma=FREE, beta=parts.gamma)
-            for exits in _apart(of.piece.exits):
+            for exits in _apart(convex.piece.exits):
                 right = self._with_exits([_finite_alone(centered) for centered in exits])
                 near = [self._with_exits([centered]) for centered in dict.fromkeys(map(_others_alone, exits))]
                 yield [
@@ -148,7 +149,7 @@ class BothOpenCase:
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[Halves]:
         """beta = f(min(alpha, gamma)) is at least f(alpha)/2 + f(gamma)/2, if f never grows."""
-        claim = self._source.claim
+        claim = self.source.claim
         if of_alpha is None or of_gamma is None:
             return
         f = ClaimExpression.parse("beta", of_alpha, "<beta>")
@@ -157,38 +158,38 @@ class BothOpenCase:
 
     def _dd(self) -> Fraction | None:
         """dd(u), if it is the same number for all inputs of the class."""
-        of, metric = self._convex.inputs, self._source.metric
-        if of.alone or metric.apart is not None:
+        inputs, metric = self.convex.inputs, self.source.metric
+        if inputs.alone or metric.apart is not None:
             return None
         if metric.norm is Norm.DISCRETE:
             return Fraction(1)
-        if of.restless or of.moving:
+        if inputs.restless or inputs.moving:
             return _ZERO
-        return Fraction(1) if of.stepping and of.integral else None
+        return Fraction(1) if inputs.stepping and inputs.integral else None
 
     def _is_monotone(self) -> bool:
         """Whether what is proved of gamma = alpha = dd(u) is proved for every gamma = alpha <= dd(u)."""
-        of, metric = self._convex.inputs, self._source.metric
+        inputs, metric = self.convex.inputs, self.source.metric
         # Integer distances are decided one by one, and numbers for dd(u) are put in its place.
-        return not of.whole and (of.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
+        return not inputs.whole and (inputs.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
 
     def _claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
         """Another claim about a class."""
-        return ClassCase(EveryInput(self._source.program, options, self._source), convex)
+        return ClassCase(EveryInput(self.source.program, options, self.source), convex)
 
     def _with_exits(self, exits: Sequence[CenteredExit]) -> ConvexClass:
         """The class with other ways to its answer."""
-        return replace(self._convex, piece=ConvexPiece(self._convex.piece.guards, tuple(exits)))
+        return replace(self.convex, piece=ConvexPiece(self.convex.piece.guards, tuple(exits)))
 
     def _gammas(self) -> Sequence[Fraction]:
-        if self._convex.inputs.whole and depends(self._source.claim.beta, gamma=True):
+        if self.convex.inputs.whole and depends(self.source.claim.beta, gamma=True):
             return (*_BELOW_INTEGERS, *_GAMMAS)
-        return _GAMMAS if depends(self._source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
+        return _GAMMAS if depends(self.source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
 
     # --- rows -------------------------------------------------------------------------------------------
 
     def _row(self, method: Method, verdict: Verdict) -> ClassResult:
-        core, convex = self._source.program.core, self._convex
+        core, convex = self.source.program.core, self.convex
         output, note = answer_texts(core, convex.inputs.region), described(core, convex, method)
         return ClassResult(convex.number, {}, output, "dd", PiecewiseForm(ExpPoly.zero()), FREE, verdict, note=note)
 
@@ -213,7 +214,7 @@ class BothOpenCase:
 
     def _evidence(self) -> ClassEvidence:
         """That it is proved, and that the checker does not follow it."""
-        source, facets = self._source, self._convex.facets
+        source, facets = self.source, self.convex.facets
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
         why = Farkas(facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
         return ClassEvidence(facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=_BEYOND))
@@ -221,11 +222,11 @@ class BothOpenCase:
     def _saying(self) -> Saying | None:
         """For which eps beta is less than 1 far from other answers, and for large gamma; None where it is not known
         that it is least there."""
-        claim = self._source.claim
+        claim = self.source.claim
         if not all(trend(claim.beta, name, claim.names(), claim.intervals).falls for name in ("alpha", "gamma")):
             return None
         with suppress(DiagnosticError):
-            return saying(claim.far(), claim.intervals, self._source.program.limits)
+            return saying(claim.far(), claim.intervals, self.source.program.limits)
         return None
 
 

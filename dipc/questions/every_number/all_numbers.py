@@ -430,47 +430,39 @@ class AllNumbers(ClassSource):
         return self.program.given({self.parameter: Fraction(number)})
 
 
+@frozen
 class _OneNumber:
     """The claim for one number of queries."""
 
-    def __init__(self, source: AllNumbers, number: int, queries: int) -> None:
-        self._source = source
-        self._number = number
-        self._queries = queries
-
-    @property
-    def number(self) -> int:
-        return self._number
+    source: AllNumbers
+    number: int
+    queries: int
 
     def posed(self) -> Sequence[Posed]:
         """The obligations of all its classes. Raises Undecided, and DiagnosticError where the program is refused."""
-        return [posed for case in self._source.at(self._queries).cases() for posed in case.posed()]
+        return [posed for case in self.source.at(self.queries).cases() for posed in case.posed()]
 
     def shown(self) -> ClassResult:
         """What the case is about, not decided."""
-        where = f"{self._source.parameter} = {self._queries}"
-        return replace(self._source.row(where, Method.NONE, Verdict.UNDECIDED), row=self._number)
+        where = f"{self.source.parameter} = {self.queries}"
+        return replace(self.source.row(where, Method.NONE, Verdict.UNDECIDED), row=self.number)
 
     def settle(self) -> Settling:
-        results = yield from self._source.exactly(self._queries)
-        rows = self._source.worth_showing(self._queries, results)
-        return _united(rows, self._number, ((self._queries, results),))
+        results = yield from self.source.exactly(self.queries)
+        rows = self.source.worth_showing(self.queries, results)
+        return _united(rows, self.number, ((self.queries, results),))
 
 
+@frozen
 class _OtherNumbers:
     """The claim for all numbers from some one on, which is found on the way; those before it are decided exactly."""
 
-    def __init__(self, source: AllNumbers, number: int) -> None:
-        self._source = source
-        self._number = number
-
-    @property
-    def number(self) -> int:
-        return self._number
+    source: AllNumbers
+    number: int
 
     def posed(self) -> Sequence[Posed]:
         """The inequalities for all numbers that are not small. Raises Undecided where there is no union bound."""
-        source, numbers = self._source, self._source.range
+        source, numbers = self.source, self.source.range
         if numbers.proof is None:
             raise Undecided(numbers.reason)
         if numbers.proof.unit.is_other:
@@ -483,11 +475,11 @@ class _OtherNumbers:
 
     def shown(self) -> ClassResult:
         """What the case is about, not decided."""
-        where = f"{self._source.parameter} >= {self._source.range.start}"
-        return replace(self._source.row(where, Method.UNION, Verdict.UNDECIDED), row=self._number)
+        where = f"{self.source.parameter} >= {self.source.range.start}"
+        return replace(self.source.row(where, Method.UNION, Verdict.UNDECIDED), row=self.number)
 
     def settle(self) -> Settling:
-        source, numbers = self._source, self._source.range
+        source, numbers = self.source, self.source.range
         proof: Proof | None = None
         reason = numbers.reason
         if numbers.proof is not None:
@@ -534,7 +526,7 @@ class _OtherNumbers:
         method = Method.NONE if proof is None else Method.UNION
         row = source.row(where, method, others.verdict, others.reason, numbers=(numbers.least, last))
         rows.append(row if numbers.proof is None else source.said(row, last))
-        return _united(rows, self._number, singly, others)
+        return _united(rows, self.number, singly, others)
 
 
 def _united(
