@@ -218,7 +218,7 @@ class ClaimExpression:
         value = self.value(names)
         if isinstance(value, Parametric):
             return value
-        note = "only beta may be put together from pieces by min, max and abs"
+        note = "only beta and delta may be put together from pieces by min, max and abs"
         raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
 
     def number(self, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Fraction | None:

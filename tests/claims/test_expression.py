@@ -166,7 +166,7 @@ KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
         ("q[1]", "E0604", "beta may not depend on the program's variables", "",
          ("give values that differ from row to row in a column of the table",), 1, 4),
         ("2*abs(1 - eps)", "E0491", "beta is not one closed form for every eps", "",
-         ("only beta may be put together from pieces by min, max and abs",), 1, 14),
+         ("only beta and delta may be put together from pieces by min, max and abs",), 1, 14),
         ("2/(1 - eps)", "E0608", "beta divides by something that is 0 at eps = 1", "",
          ("the divisor must not be 0 for any eps in (0, inf)",), 4, 7),
         ("(1 + exp(-eps) + eps)^900", "E0613", "beta is too large when multiplied out", "", (), 1, 25),
