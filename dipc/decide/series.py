@@ -39,9 +39,9 @@ from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.piecewise import FormCell, PiecewiseForm
 
 #: The first cells reach so far, in parts of the disk's radius; a cell that is not decided is halved so often at most,
-#: and a polynomial looked at on so small parts of it.
+#: and a polynomial looked at on so small parts of it, and, where it is positive in the middle, on much smaller ones.
 SHARE = Fraction(1, 3)
-MOST_HALVINGS, MOST_PARTS = 6, 7
+MOST_HALVINGS, MOST_PARTS, MOST_FINE_PARTS = 6, 7, 40
 
 #: Up to so many exponents of tails are kept as they are; of more each is a multiple of so many parts of the least one.
 _FEW_TAILS, _STEPS = 4, 8
@@ -473,8 +473,10 @@ class Search:
                 scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
                 if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -(remainder + _BLUR):
-                    rest = left_out(majorant, share, length)
-                    return list(_not_positive(flint.arb_poly(scaled), rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
+                    # Balls grow with each change of the argument: their radii count once.
+                    rest = (left_out(majorant, share, length) + blurred).upper()
+                    middles = flint.arb_poly([c.mid() for c in scaled])
+                    return list(_not_positive(middles, rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
             bits *= 2
         raise _Open(center)
 
@@ -529,7 +531,7 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, part: _Part, halv
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
         return
     negative = first < -rest
-    if not halvings or negative:
+    if negative or halvings <= MOST_PARTS - MOST_FINE_PARTS or (halvings <= 0 and not first > rest):
         yield replace(part, negative=negative)
         return
     reach = part.reach / 2
