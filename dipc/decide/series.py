@@ -41,7 +41,7 @@ from dipc.sign.piecewise import FormCell, PiecewiseForm
 #: The first cells reach so far, in parts of the disk's radius; a cell that is not decided is halved so often at most,
 #: and a polynomial looked at on so small parts of it, and, where it is positive in the middle, on much smaller ones.
 SHARE = Fraction(1, 3)
-MOST_HALVINGS, MOST_PARTS, MOST_FINE_PARTS = 6, 7, 40
+MOST_HALVINGS, MOST_PARTS, MOST_FINE_PARTS = 6, 7, 100
 
 #: Up to so many exponents of tails are kept as they are; of more each is a multiple of so many parts of the least one.
 _FEW_TAILS, _STEPS = 4, 8
@@ -50,7 +50,7 @@ _FEW_TAILS, _STEPS = 4, 8
 MOST_CELLS = 200
 
 #: What remainders are, in bits: at first, and where the slack may be as small; balls are smaller by so many bits.
-_REMAINDERS, _BLUR = (24, 96), 16
+_REMAINDERS, _BLUR = (24, 96, 192), 16
 
 #: The precision of balls at first, and at most.
 _FIRST_BITS, _MOST_BITS = 192, 6_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, Quotient
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.parametric import Parametric, times
 from dipc.claims.claim import Claim, ClaimOptions, resolve_claim
 from dipc.claims.table import Table, TableGiven
@@ -20,6 +20,7 @@ from dipc.decide.decide import Saying, saying, together
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
+from dipc.measure.measure import Bound, EnclosedForm, Probability, UnexpandedBound
 from dipc.options import Options, asks_for_all
 from dipc.program.expected_error import Erring
 from dipc.program.program import Program, ProgramGiven, within
@@ -137,7 +138,7 @@ class Claimed:
     proves is certain. `power`: of a union bound for every m it is the inequality of that power of m - `start`.
     """
 
-    bound: ClosedForm
+    bound: Probability
     beta: BetaForm
     intervals: tuple[Interval, ...]
     variable: Variable
@@ -145,6 +146,15 @@ class Claimed:
     rows: tuple[int, ...]
     power: int = 0
     start: int = 0
+    #: What a bound without a closed form is of.
+    stated: Bound | None = None
+
+    @property
+    def closed(self) -> ClosedForm:
+        """The bound in closed form. Raises Undecided where it has none."""
+        if isinstance(self.bound, EnclosedForm):
+            raise NoClosedForm(self.bound.reason)
+        return self.bound
 
 
 @frozen(eq=False)
@@ -329,14 +339,17 @@ def measured(
     """The different inequalities of cases with these numbers, and why others are not known, with theirs."""
     # All are asked for before the first is waited for: whoever measures may do many at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
-    rows: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...], Variable, bool, int, int], list[int]] = {}
+    rows: dict[tuple[ClosedForm | Bound, BetaForm, tuple[Interval, ...], Variable, bool, int, int], list[int]] = {}
     reasons: dict[str, list[int]] = {}
     for done, (number, one, asked) in enumerate(pending):
         if progress is not None and done % _PROGRESS_CASES == 0:
             progress(done, len(pending))
         while asked.decision is None:
             engine.wait()
-        bound, why = asked.decision.bound, one.why
+        bound: ClosedForm | Bound | None = asked.decision.bound
+        why = one.why
+        if bound is None and one.obligation.bound.is_over_normal_noise:
+            bound = one.obligation.bound
         if bound is None:
             numbers = reasons.setdefault(asked.decision.reason or "", [])
         else:
@@ -346,8 +359,21 @@ def measured(
             numbers = rows.setdefault(key, [])
         if not numbers or numbers[-1] != number:
             numbers.append(number)
-    distinct = tuple(
-        Claimed(bound, beta, intervals, variable, exact, tuple(numbers), power, start)
-        for (bound, beta, intervals, variable, exact, power, start), numbers in rows.items()
-    )
-    return distinct, reasons
+    distinct = []
+    for (bound, beta, intervals, variable, exact, power, start), numbers in rows.items():
+        form: Probability
+        if isinstance(bound, ClosedForm):
+            form, stated = bound, None
+        else:
+            try:
+                form = EnclosedForm(UnexpandedBound.of(bound, engine.bounds.measurer, engine.limits), NO_FORM)
+            except Undecided as undecided:
+                reasons.setdefault(undecided.reason, []).extend(numbers)
+                continue
+            stated = bound
+        distinct.append(Claimed(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated))
+    return tuple(distinct), reasons
+
+
+#: Of probabilities over normal noise.
+NO_FORM = "probabilities of Gaussian noise have no closed form"

@@ -148,7 +148,7 @@ def _first_failing(question: Question, above: set[int], progress: Progress | Non
     for claimed in claims.distinct:
         try:
             holds = all(
-                holds_in_cells(claimed.bound.value, claimed.beta, interval, limits) for interval in claimed.intervals
+                holds_in_cells(claimed.closed.value, claimed.beta, interval, limits) for interval in claimed.intervals
             )
         except Undecided as error:
             undecided = undecided or (claimed.rows[0], error.reason)
@@ -204,7 +204,7 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
         # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
         try:
             if not all(
-                holds_in_cells(claimed.bound.value, claimed.beta, interval, limits) for interval in claimed.intervals
+                holds_in_cells(claimed.closed.value, claimed.beta, interval, limits) for interval in claimed.intervals
             ):
                 return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED)
         except Undecided as error:
@@ -310,7 +310,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
                     continue
-                missing = [_Missing(1 - claimed.bound.value, claimed.exact, claimed.rows) for claimed in inequalities]
+                missing = [_Missing(1 - claimed.closed.value, claimed.exact, claimed.rows) for claimed in inequalities]
                 envelope = _envelope(missing, intervals, variable, digits, question.program.limits)
             except Undecided as undecided:
                 unknown.append(
@@ -359,7 +359,7 @@ def union_text(inequalities: Sequence[Claimed], parameter: str, limits: Limits) 
     first = inequalities[0]
     terms = []
     for power in sorted({claimed.power for claimed in inequalities}):
-        coefficients = [_Missing(1 - c.bound.value, c.exact, c.rows) for c in inequalities if c.power == power]
+        coefficients = [_Missing(1 - c.closed.value, c.exact, c.rows) for c in inequalities if c.power == power]
         highest = _undominated(coefficients, first.intervals, limits)
         text = str(ClosedForm(highest[0].value)) if len(highest) == 1 else str(_maximum(highest))
         if text != "0":
@@ -539,7 +539,7 @@ def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -
     inequalities, _ = measured([(1, one) for one in posed], engine)
     return [
         WrittenForm(
-            str(claimed.bound if claimed.variable is not Variable.EPS else claimed.bound.standing_for(only_at)),
+            str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.standing_for(only_at)),
             claimed.variable,
             claimed.exact,
         )

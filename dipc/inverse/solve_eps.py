@@ -194,7 +194,7 @@ def failing_parts(
     for position, claimed in enumerate(distinct):
         try:
             regionses = [
-                failing_regions(claimed.bound, claimed.beta, interval, limits) for interval in claimed.intervals
+                failing_regions(claimed.closed, claimed.beta, interval, limits) for interval in claimed.intervals
             ]
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))

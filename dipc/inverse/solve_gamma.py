@@ -331,7 +331,7 @@ class _Everywhere:
         for claimed in claims.distinct:
             try:
                 holds = all(
-                    holds_in_cells(claimed.bound.value, claimed.beta, i, self._limits) for i in claimed.intervals
+                    holds_in_cells(claimed.closed.value, claimed.beta, i, self._limits) for i in claimed.intervals
                 )
             except Undecided as undecided:
                 blamed, reason = blamed or claimed.rows, reason or undecided.reason

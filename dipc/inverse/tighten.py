@@ -22,6 +22,7 @@ from dipc.claims.table import TableGiven
 from dipc.decide.decide import Saying
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
+from dipc.inverse.enclosed import EnclosedPeak, enclosed_peak, suffices
 from dipc.inverse.question import (
     INTERRUPTED,
     Claimed,
@@ -33,6 +34,7 @@ from dipc.inverse.question import (
     interrupted_before,
     measured,
 )
+from dipc.measure.measure import EnclosedForm
 from dipc.options import GivenInverse, Options, takes
 from dipc.program.program import ProgramGiven
 from dipc.questions.every_input import ClassCase
@@ -171,7 +173,7 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
     Where mere bounds need more than all exact probabilities, the other rules are tried for their cases, and inputs.
     """
     limits = claims.question.program.limits
-    peaks = _Peaks(Factors(limits))
+    peaks = _Peaks(Factors(limits), claims.question.engine, max(digits, DIGITS))
     unknown = list(claims.unknown)
     known: list[Claimed] = []
     for position, claimed in enumerate(claims.distinct):
@@ -188,6 +190,7 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
     try:
         of_integers, unknown = _of_integers(claims, unknown, peaks)
         known += of_integers
+        unknown = _without_lesser(claims, unknown, known, peaks, digits)
         known = _improved(claims, known, peaks, digits)
         candidates = peaks.candidates(known)
         most = _most(candidates, digits, limits)
@@ -216,11 +219,36 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
     )
 
 
+def _without_lesser(
+    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Claimed], peaks: _Peaks, digits: int
+) -> list[UnknownCases]:
+    """Without cases of which enclosures show that they need no more than those that are known."""
+    enough = peaks.greatest(known, digits) if known else None
+    result = []
+    for cases in unknown:
+        own = [one for one in claims.distinct if one.rows == cases.rows and one.stated is not None]
+        lesser = (
+            bool(own)
+            and enough is not None
+            and all(
+                one.stated is not None
+                and one.beta.closed is not None
+                and suffices(enough, one.beta.closed.value, one.stated, one.intervals, claims.question.engine)
+                for one in own
+            )
+        )
+        if not lesser:
+            result.append(cases)
+    return result
+
+
 class _Peaks:
     """Where each inequality needs the greatest factor: looked for once."""
 
-    def __init__(self, factors: Factors) -> None:
+    def __init__(self, factors: Factors, engine: Engine, digits: int) -> None:
         self._factors = factors
+        self._engine = engine
+        self._digits = digits
         self._known: dict[int, tuple[Claimed, list[Peak], Fraction | None]] = {}
 
     def of(self, claimed: Claimed) -> list[Peak]:
@@ -234,8 +262,14 @@ class _Peaks:
     def _found(self, claimed: Claimed) -> tuple[Claimed, list[Peak], Fraction | None]:
         result = self._known.get(id(claimed))
         if result is None:
-            peaks = list(self._factors.needs(claimed.bound, claimed.beta, claimed.intervals))
-            only_zero = self._factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
+            only_zero = None
+            if isinstance(claimed.bound, EnclosedForm):
+                assert claimed.stated is not None, "it has no closed form"
+                about = claimed.stated, claimed.beta, claimed.intervals
+                peaks: list[Peak] = [enclosed_peak(claimed.bound, *about, self._engine, self._digits)]
+            else:
+                peaks = list(self._factors.needs(claimed.bound, claimed.beta, claimed.intervals))
+                only_zero = self._factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
             result = self._known[id(claimed)] = claimed, peaks, only_zero
         return result
 
@@ -430,7 +464,7 @@ def _kappa(best: Highest) -> int:
 
 
 def _place(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSpot:
-    eps = _eps(peak.at, digits, limits)
+    eps = peak.within if isinstance(peak, EnclosedPeak) else _eps(peak.at, digits, limits)
     return TightSpot(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
 
 

@@ -371,6 +371,11 @@ class Bound:
             object.__setattr__(self, "_hash", known)
         return known
 
+    @property
+    def is_over_normal_noise(self) -> bool:
+        """Whether some noise is normal: there is no closed form then."""
+        return any(noise.law.is_normal for share in self.shares for event in share.events for noise in event.noises)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Names hash differently in each process.
         return Bound, (self.shares, self.constant)

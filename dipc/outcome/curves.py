@@ -27,7 +27,7 @@ from dipc.inverse.question import Claimed, claims_of, measured
 from dipc.inverse.solution import Cell, Solution
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.inverse.tune import Tuned
-from dipc.measure.measure import Probability
+from dipc.measure.measure import EnclosedForm, Probability
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
 from dipc.outcome.words import assignment_text, exact, numbered, plural
@@ -74,7 +74,7 @@ class Curve:
     name: str
     variable: Variable
     labels: tuple[str, str]
-    bound: ClosedForm
+    bound: Probability
     beta: BetaForm
     xs: tuple[float, ...]
     bounds: tuple[float | None, ...]
@@ -104,7 +104,7 @@ class _Inequality:
     variable: Variable
     labels: tuple[str, str]
     intervals: Sequence[Interval]
-    bound: ClosedForm
+    bound: Probability
     beta: BetaForm
     failing: tuple[FailureInterval, ...] = ()
     counterexample: Counterexample | None = None
@@ -292,7 +292,7 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
 
 def _failing(claimed: Claimed, limits: Limits) -> tuple[FailureInterval, ...]:
     with suppress(Undecided):
-        return decide(claimed.bound, claimed.beta, claimed.intervals, limits, _DIGITS).failing
+        return decide(claimed.closed, claimed.beta, claimed.intervals, limits, _DIGITS).failing
     return ()
 
 
@@ -361,8 +361,9 @@ def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
     return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
 
 
-def _span(intervals: Sequence[Interval], bound: ClosedForm, failing: Sequence[FailureInterval]) -> Span:
-    rates = [abs(q) for poly in fraction_of(bound.value) for _, q, _ in poly.terms() if q] or [Fraction(1)]
+def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[FailureInterval]) -> Span:
+    polys = () if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
+    rates = [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
     ends = _turns(failing)
     low = min(Fraction(1, 20) / max(rates), *[end / 4 for end in ends], Fraction(1))
     high = max(min(8 / min(rates), 60 / max(rates)), *[2 * end for end in ends], Fraction(1, 100))
@@ -389,9 +390,11 @@ def _rational(value: float) -> Fraction:
     return Fraction(round(math.ldexp(value, exponent)), 1) / Fraction(2) ** exponent
 
 
-def _number(form: ClosedForm | BetaForm, eps: Fraction) -> float | None:
+def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
     """The value at eps, to a few digits; None where there is none, or the numbers are huge."""
     try:
+        if isinstance(form, EnclosedForm):
+            return float(sum(form.at(eps, _DIGITS)) / 2)
         closed = form if isinstance(form, ClosedForm) else form.closed
         if closed is not None:
             parts = fraction_of(closed.value)
@@ -749,16 +752,21 @@ def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
 
 
 def _exponents(obligation: Claimed) -> list[Fraction]:
+    if isinstance(obligation.bound, EnclosedForm):
+        return []
     above, below = fraction_of(obligation.bound.value)
     return [q for poly in (above, below) for _, q, _ in poly.terms() if q]
 
 
 def _curve(obligation: Claimed, grid: Sequence[Fraction]) -> _Curve:
-    above, below = fraction_of(obligation.bound.value)
+    bound = obligation.bound
+    above, below = (ExpPoly.zero(), ExpPoly.one()) if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
     missing = below - above
     xs, ys = [], []
     for eps in grid:
         value = _need(missing, below, obligation.beta, eps)
+        if isinstance(bound, EnclosedForm) and value is not None:
+            value *= 1 - float(bound.at(eps, _DIGITS)[0])
         if value is not None:
             xs.append(float(eps))
             ys.append(value)

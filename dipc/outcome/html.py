@@ -24,6 +24,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Verdict
+from dipc.measure.measure import EnclosedForm
 from dipc.outcome.certificates import certificate
 from dipc.outcome.curves import Curve, curves_of, sentence
 from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
@@ -371,6 +372,8 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
 
 
 def _form(curve: Curve) -> str:
+    if isinstance(curve.bound, EnclosedForm):
+        return f"<p>{escape(curve.bound.reason)}: it is enclosed</p>"
     numerator, denominator = curve.bound.parts()
     if (
         curve.bound.only_at is None

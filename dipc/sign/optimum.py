@@ -715,3 +715,8 @@ def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
 
 def _cell(low: Fraction, digits: int) -> Cell:
     return low, low + Fraction(10) ** (magnitude(low) - digits + 1)
+
+
+def decimal_cell(value: Fraction, digits: int) -> Cell:
+    """The cell of a rational > 0, which is one unit of the last digit wide."""
+    return _cell(round_down(value, digits), digits)

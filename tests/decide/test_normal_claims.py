@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +68,13 @@ def test_a_beta_goes_to_other_processes() -> None:
     low, high = beta.at(1, 20)
     assert low <= high
     assert abs(float(low) - (0.15729920705 / 3 + 0.36787944117)) < 1e-9
+
+
+@pytest.mark.parametrize("digits", [6, 12, 16])
+def test_claims_beside_the_supremum_are_decided_on_both_sides(digits: int) -> None:
+    """The least factor of this row was found by quadrature and Newton's method, with 60 digits."""
+    sparse = dipc.load((Path(__file__).parents[2] / "benchmarks" / "gaussian_sparse.dip").read_text(encoding="utf-8"))
+    least = Fraction("0.923720627430006660282563241472335539125000949")
+    for side, verdict in ((1, dipc.Verdict.ACCURATE), (-1, dipc.Verdict.INACCURATE)):
+        factor = least * (1 + side * Fraction(1, 10**digits))
+        assert dipc.check(sparse, inputs="q=(-1,-1,1)", beta=f"{factor}*exp(-eps/8)").verdict is verdict
