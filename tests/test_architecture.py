@@ -273,6 +273,19 @@ def test_mathematics_knows_no_language() -> None:
             assert "sympy" not in roots or name in _SHOWING, name
 
 
+def test_one_engine_goes_through_loops_over_queries() -> None:
+    """Accuracy and privacy for every number of queries go through the runs of a loop with it, and so would others."""
+    engine = "dipc.questions.every_number.loop_runs"
+    stepping = {
+        module
+        for module in MODULES
+        if inside(module, "dipc.questions") and any(each.module == "dipc.chain.step" for each in imports(module))
+    }
+    assert stepping == {engine}
+    users = {module for module in MODULES if any(each.module == engine for each in imports(module))}
+    assert {"dipc.questions.every_number.agreement", "dipc.questions.privacy.loops"} <= users
+
+
 def test_floating_point_and_randomness_stay_in_the_simulation() -> None:
     """No room that takes part in a verdict may even import them; of these only the report may import the
     simulation and estimates, to show them (see ALLOWED)."""
