@@ -16,6 +16,7 @@ from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.questions.privacy.alignment import Emptiness, aligned_exits, costliest, pivot_cost
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.outcome import read_claim
 from tests.privacy import mechanisms
 
 SPARSE = "benchmarks/sparse.dip"
@@ -273,3 +274,59 @@ def test_constants_to_as_many_digits_as_are_asked_for(digits: int) -> None:
     greatest = max(math.log1p(eps**2 * math.exp(-eps)) / eps for eps in (n / 10**5 for n in range(1, 3 * 10**5)))
     assert found.refuted_below <= greatest + 1e-9
     assert greatest - 1e-9 <= found.proved
+
+
+# --- one input that may move by anything ----------------------------------------------------------------------------
+
+
+def of_three(draw: random.Random) -> str:
+    """A program that adds noise to sums of two inputs, and compares."""
+    scale = lambda: draw.choice(["eps", "eps/2", "2*eps"])  # noqa: E731
+    form = lambda: f"{draw.choice([0, 1, 2, -1])}*q[1] + {draw.choice([0, 1, -1])}*q[2]"  # noqa: E731
+    real = draw.random() < 0.4
+    lines = [f"a <- Lap({scale()}, {form()}); b <- Lap({scale()}, {form()})"]
+    lines.append(draw.choice(["o <- a >= b", "o <- a + b >= 1", "o <- a >= 0 and b >= 2", "o <- a >= 1 or b <= 0"]))
+    lines += [draw.choice(["y <- a", "y <- b", "y <- 2*a"])] if real else []
+    return (
+        f"program p; input q[1..2] : real; output o : bool{'; output y : real' if real else ''}; var a, b : real; "
+        + ("; ".join(lines))
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_move_without_end_refutes_every_constant(seed: int) -> None:
+    """Against the probabilities themselves, at moves that grow: an infinite constant has an output that is as probable
+    as before at one input, and less and less at the other; where none is found, each finite output stays possible."""
+    program = dipc.load(of_three(random.Random(seed)))
+    question = PrivacyQuestion(program, "hamming:1", "all", Engine(program.measurer, program.limits))
+    constant = question.constant(None)
+    outputs = [{"o": value} for value in (True, False)]
+
+    def at(position: int, move: int, output: dict[str, object]) -> float:
+        return program.probability({"q": [move if place == position else 0 for place in (0, 1)]}, output).float(1)
+
+    falling = [
+        (position, sign, output)
+        for position in (0, 1)
+        for sign in (1, -1)
+        for output in outputs
+        if at(position, 0, output) > 0 and at(position, sign * 60, output) < 1e-6
+    ]
+    if "y" in program.outputs:
+        depends = constant.proved is None
+        assert depends or constant.proved == 0
+    else:
+        assert (constant.exact and constant.proved is None) is bool(falling)
+    if constant.exact and constant.proved is None:
+        assert constant.reason is not None
+        for budget in ("eps", "20*eps", "300*eps"):
+            report = question.decide(read_claim(program, budget, None, "[1, 1]"))
+            found = report.counterexample
+            assert found is not None
+            one, two = (
+                {name: Fraction(value or 0) for name, value in each.items()} for each in (found.input, found.adjacent)
+            )
+            assert sum(one[name] != two[name] for name in one) == 1
+            if not found.balls:
+                first, second = (program.probability(each, found.outputs[0]).at(1)[0] for each in (one, two))
+                assert float(first) > math.exp(float(budget.split("*")[0].replace("eps", "1"))) * float(second)

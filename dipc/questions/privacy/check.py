@@ -87,6 +87,7 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
         return question.decide(read_claim(program, options.budget, options.delta, options.eps))
 
 
+_WITHOUT_END = "the output's probability at u' falls to 0 as this moves on in the same direction, which it may"
 _SEVERAL = "several runs with real outputs are one program that releases them all: write that"
 
 
@@ -365,7 +366,7 @@ class PrivacyQuestion:
         """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
         were found; where outputs are listed, equal to so many digits, if that is said."""
         intervals = read_claim(self.program, None, None, eps).intervals
-        pairs, reason = self.pairs, None
+        pairs, reason, without_end = self.pairs, None, None
         try:
             if isinstance(pairs, Pairs) and self.finite_outputs:
                 table = self.table(pairs)
@@ -378,6 +379,8 @@ class PrivacyQuestion:
                 refuted = refuted_ends(bounds.candidates, intervals, self.program.limits)
                 ends = Ends(bounds.proved, refuted.refuted_below, refuted.at)
                 reason = bounds.reason
+                if bounds.unbounded is not None and refuted.refuted_below is not None:
+                    ends, without_end = Ends(None, None, bounds.unbounded), _WITHOUT_END
         except Undecided as undecided:
             ends, reason = Ends(None, Fraction(0), None), undecided.reason
         return Constant(
@@ -386,7 +389,7 @@ class PrivacyQuestion:
             ends.proved,
             ends.refuted_below,
             ends.at,
-            None if ends.proved == ends.refuted_below else reason,
+            without_end if ends.proved == ends.refuted_below else reason,
         )
 
     @property

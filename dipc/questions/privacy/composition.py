@@ -112,4 +112,5 @@ def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
         replace(each, first=product([each.first] * runs), second=product([each.second] * runs))
         for each in bounds.candidates
     )
-    return LossBounds(None if bounds.proved is None else bounds.proved * runs, bounds.reason, candidates)
+    unbounded = None if bounds.unbounded is None else candidates[bounds.candidates.index(bounds.unbounded)]
+    return LossBounds(None if bounds.proved is None else bounds.proved * runs, bounds.reason, candidates, unbounded)

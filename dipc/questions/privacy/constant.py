@@ -67,11 +67,13 @@ _EXITS, _PAIRS, _GRID = 12, 8, 81
 @frozen
 class LossBounds:
     """The loss is at most proved·eps for every eps > 0 (None: nothing is proved, and `reason` says why); the candidates
-    are probabilities at some of the pairs."""
+    are probabilities at some of the pairs. Where there is an `unbounded` one, no K·eps is a bound: its second
+    probability falls to 0 as the move of its pair grows."""
 
     proved: Fraction | None
     reason: str | None
     candidates: tuple[Candidate, ...]
+    unbounded: Candidate | None = None
 
     @property
     def proof(self) -> str:
@@ -107,6 +109,10 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         # One input may differ by anything, and the cost grows with it.
         proved, reason = None, "the cost of a shift grows with the move of an input, and no move is the greatest"
     near: list[Candidate] = []
+    unbounded: Candidate | None = None
+    if within.distance is Distance.HAMMING and proved is None and real is program:
+        near = list(_far_moves([each.exit for each in costly], program, engine))
+        unbounded = near[0] if near else None
     ordered: dict[tuple[Input, Input], None] = {}
     for each in costly[:_EXITS]:
         for start, *pair in islice(starting_pairs(real, each), _PAIRS):
@@ -116,7 +122,51 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
             near += () if finite else near_outputs(program, each.exit, *own, start)
     if finite and ordered:
         near += _at(program, _pairs_of(list(ordered)), engine)
-    return LossBounds(proved, reason, tuple(near))
+    return LossBounds(proved, reason, tuple(near), unbounded)
+
+
+#: How far one input moves, where it may move by anything.
+_MOVES = tuple([Fraction(4**k) for k in range(7)])
+
+
+def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
+    """An output that is possible at 0, and less and less probable at an input as this moves on, with longer and longer
+    moves; nothing where no output is seen to be one.
+
+    An exit has a probability that falls to 0 along a direction d of the inputs if some A·N + s(u) >= 0 of it has
+    L·d < 0: noises are finite. So does an event about its real outputs that lie in given intervals, if one of them
+    moves with the input. An output all of whose exits are such has a loss that grows beyond every bound.
+    """
+    groups: dict[Hashable, list[AlignedExit]] = {}
+    for each in exits:
+        finite = [slot for slot in program.core.outputs if not is_symbolic(program.core.slots[slot].type)]
+        groups.setdefault(tuple([each.state.outputs[slot] for slot in finite]), []).append(each)
+    origin: Input = tuple([_ZERO] * len(program.inputs))
+    for group, position, sign in product(groups.values(), range(len(program.inputs)), (_ONE, -_ONE)):
+        if not all(_falls(each, each.first_input + position, sign) for each in group):
+            continue
+        found: list[Candidate] = []
+        for move in _MOVES:
+            other = tuple([sign * move if place == position else _ZERO for place in range(len(origin))])
+            if group[0].reals:
+                found += islice(near_outputs(program, group[0], origin, other, {}), 1)
+            else:
+                wanted = {
+                    program.core.slots[slot].name: None if value is None else show_value(value)
+                    for slot, value in group[0].state.outputs.items()
+                    if not isinstance(value, Affine)
+                }
+                pairs = _pairs_of([(origin, other)])
+                found += [each for each in _at(program, pairs, engine) if dict(each.output) == wanted]
+        if len(found) == len(_MOVES) and not fraction_of(found[0].first)[0].is_zero():
+            yield from found
+            return
+
+
+def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
+    """Whether its probability falls to 0 as an input moves on in a direction."""
+    moved = any(form.coefficient(key) for _, form in each.reals)
+    return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
 
 
 def _has_finite(program: Program) -> bool:
