@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import compress
 from pathlib import Path
 
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
+from dipc.chain.state import is_symbolic
 from dipc.claims.table import Table
 from dipc.decide.decide import Saying
 from dipc.decide.obligation import EndPoint, FailureInterval, Verdict
@@ -20,6 +22,7 @@ from dipc.outcome.outcome import Standing, Tone
 from dipc.outcome.text import GLUE
 from dipc.program.expected_error import Erring
 from dipc.program.inputs import specifications
+from dipc.program.metric import Metric
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Program
 from dipc.questions.report import Counts, RowResult
@@ -326,6 +329,8 @@ class Statement:
     distances: tuple[str, ...] = ()
     numbers: str | None = None
     inputs: str = "real"
+    #: What makes another answer, as far as dd goes, of a program with outputs of both kinds; empty for others.
+    disputed: str = ""
     #: What is expected to be at most beta, in a claim about that.
     error: str | None = None
 
@@ -356,6 +361,8 @@ def about(
         said["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
     for name, text in said.items():
         yield name, "asked for" if asked == name else text
+        if name == "alpha" and statement.disputed:
+            yield "dd", f"the distance to inputs with {statement.disputed}"
     one = single(eps)
     if asked == "eps":
         yield "eps", f"asked for, in {interval_text(eps)}"
@@ -414,6 +421,7 @@ class Asked:
             gamma=gamma,
             near=near_outputs(core),
             side=side_text(core),
+            disputed=disputed_text(core),
             distance=not Nearness(core).plain,
             error=program.said if isinstance(program, Erring) else None,
         )
@@ -432,6 +440,18 @@ def side_text(core: CoreProgram) -> str:
     """How these are compared with det's."""
     output = None if core.metric is None else core.metric.output
     return f"at most gamma {output}" if output in PRODUCTS_OF_SIDES else "within gamma of"
+
+
+def disputed_text(core: CoreProgram) -> str:
+    """What makes another answer, as far as dd goes, of a program with an ideal and with outputs of both kinds."""
+    disputed = Metric(core).disputed
+    numbers = [is_symbolic(core.slots[slot].type) for slot in core.outputs]
+    if core.ideal is None or all(numbers) or not any(numbers):
+        return ""
+    if all(disputed):
+        return "another answer in any output"
+    names = dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in compress(core.outputs, disputed))
+    return f"another answer in {' or '.join(names)} (numbers are near or not, by gamma alone)"
 
 
 def kinds(core: CoreProgram, slots: Iterable[int]) -> str:

@@ -376,13 +376,16 @@ def how_to_say_the_answer(core: CoreProgram) -> str:
 Guards = tuple[Constraint, ...]
 
 
-def disagreement(region: Region, answer: Sequence[Value], whole_outputs: Sequence[bool]) -> Iterator[Guards]:
-    """Sets (not always disjoint, some perhaps empty) that together are where in `region` det is not `answer`.
+def disagreement(
+    region: Region, answer: Sequence[Value], whole_outputs: Sequence[bool], metric: Metric
+) -> Iterator[Guards]:
+    """Sets (not always disjoint, some perhaps empty) that together are where in `region` det is not `answer`, as far as
+    the metric asks for its outputs.
 
     `whole_outputs` says which of the outputs are ints.
     """
     forms: list[tuple[Affine, bool]] = []
-    for here, there, whole in zip(region.answer, answer, whole_outputs, strict=True):
+    for here, there, whole in zip(*map(metric.told, (region.answer, answer, whole_outputs)), strict=True):
         if not isinstance(here, Affine):
             if not same_value(here, there):
                 yield region.guards
@@ -554,7 +557,7 @@ class Distances:
         self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None
     ) -> Fraction | None:
         """The distance to where det is another answer in the region; what was `least` before, if that is no less."""
-        for guards in disagreement(region, answer, self._whole_outputs):
+        for guards in disagreement(region, answer, self._whole_outputs, self._ideal.metric):
             target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
             distance = target.distance(self._norm, point, _ZERO, least)
             least = least if distance is None else distance
@@ -581,7 +584,8 @@ class Distances:
         """Whether det for these inputs is not the answer."""
         given = {**self._by_slot(finite), **point}
         there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
-        return not all(map(same_value, there, answer))
+        told = self._ideal.metric.told
+        return not all(map(same_value, told(there), told(answer)))
 
     def _by_formulas(
         self, own: tuple[Value, ...], point: dict[int, Fraction], answer: tuple[Value, ...]
@@ -603,7 +607,8 @@ class Distances:
         return least
 
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
-        """All real and int inputs where det is `answer`, if they are known to be one convex set."""
+        """All real and int inputs where det is `answer`, as far as dd(u) goes, if they are known to be one convex
+        set."""
         key = _key(finite, answer)
         if key not in self._classes:
             self._classes[key] = self._find_class(finite, answer)
@@ -611,7 +616,7 @@ class Distances:
 
     def _find_class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
         alike = self._ideal.alike(self._by_slot(finite), answer)
-        if len(alike) != 1 or any(isinstance(value, Affine) for value in alike[0].answer):
+        if len(alike) != 1 or any(isinstance(value, Affine) for value in self._ideal.metric.told(alike[0].answer)):
             return None
         return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 
@@ -623,7 +628,7 @@ class Distances:
             known = tuple(
                 InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
                 for region in self._ideal.regions(self._by_slot(finite))
-                for guards in disagreement(region, answer, self._whole_outputs)
+                for guards in disagreement(region, answer, self._whole_outputs, self._ideal.metric)
             )
             self._targets[key] = known
         return known

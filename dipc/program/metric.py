@@ -7,9 +7,12 @@ from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from math import ceil, lcm
+from typing import TypeVar
 
 from dipc.chain.constraints import Affine, Answer, Constraint, Terms, contradict, same_value
+from dipc.chain.state import is_symbolic
 from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
 from dipc.linear.program import Infeasible, Least, NotConfirmed, integer_minimum, integer_solution, minimum, solution
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
@@ -21,6 +24,8 @@ from dipc.text.program import CoreMetric, CoreProgram
 #
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+_T = TypeVar("_T")
 
 
 class Norm(Enum):
@@ -76,6 +81,13 @@ class Metric:
         self.norm = Norm(self.core.input)
         self._program = program
         self._outputs = output_positions(program)
+        finite = [not is_symbolic(program.slots[slot].type) for slot in program.outputs]
+        #: For each output whether it makes another answer, as far as dd(u) goes.
+        self.disputed = finite if self.core.dd == "finite" and any(finite) else [True] * len(finite)
+
+    def told(self, answer: Sequence[_T]) -> tuple[_T, ...]:
+        """The outputs that make another answer, of all."""
+        return tuple(compress(answer, self.disputed))
 
     @property
     def is_plain(self) -> bool:
@@ -109,7 +121,8 @@ class Metric:
         """Where `other`, which det gives elsewhere, is another answer than `answer`, which it gives at `inputs`."""
         formula = self.core.same
         if formula is None:
-            return some(self._unequal(one, two, whole or self.is_whole) for one, two in zip(answer, other, strict=True))
+            pairs = zip(self.told(answer), self.told(other), strict=True)
+            return some(self._unequal(one, two, whole or self.is_whole) for one, two in pairs)
         values: list[Answer] = []
         for place in formula.places:
             position = self._outputs.get(place.slot)

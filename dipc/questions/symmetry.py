@@ -270,7 +270,8 @@ _MOST_COMBINATIONS = 2_000
 @frozen
 class RegionFamily:
     """All regions with the answer of one region. `guards` are theirs, for each combination of finite inputs in turn;
-    `alone` says that there is one region only and no finite input, and that the answer is the same all over it."""
+    `alone` says that there is one region only and no finite input, and that the answer is the same all over it. Of
+    answers the outputs count that dd(u) is about."""
 
     guards: tuple[frozenset[frozenset[Halfspace]], ...]
     alone: bool
@@ -290,7 +291,7 @@ class Families:
         None is given where that is not known from the regions alone: the outputs that are forms over the inputs differ
         from region to region. And where there are too many combinations of finite inputs.
         """
-        key = tuple(_constant(value) for value in region.answer)
+        key = tuple(_constant(value) for value in self._ideal.metric.told(region.answer))
         if key not in self._known:
             self._known[key] = self._find(key)
         return self._known[key]
@@ -308,9 +309,12 @@ class Families:
     def _find(self, key: tuple[Value | None, ...]) -> RegionFamily | None:
         if self._all is None:
             return None
-        members = [[region for region in regions if _may_equal(region.answer, key)] for regions in self._all]
+        told = self._ideal.metric.told
+        members = [[region for region in regions if _may_equal(told(region.answer), key)] for regions in self._all]
         count = sum(map(len, members))
-        moving = any(_constant(value) is None for regions in members for region in regions for value in region.answer)
+        moving = any(
+            _constant(value) is None for regions in members for region in regions for value in told(region.answer)
+        )
         if moving and count > 1:
             return None
         guards = tuple(frozenset(guards_of(region.guards) for region in regions) for regions in members)
@@ -400,7 +404,8 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
 #
 # Interchangeable inputs of one region, and the inputs of the region up to exchanging them.
 #
-# Let S be the set of inputs with one answer v of det, and R one of its convex regions. Take a transposition of two
+# Let S be the set of inputs with one answer v of det, or with those of its outputs that dd(u) is about, and R one of
+# its convex regions. Take a transposition of two
 # input positions with the same candidate values and the same declared domain, which maps
 # (a) the exits that produce v to themselves, but for their order and the names of noises,
 # (b) the guards of R to themselves, and the regions of S to each other,

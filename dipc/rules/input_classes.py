@@ -44,14 +44,15 @@ class InputClass:
     """The inputs of one region, for these finite inputs.
 
     `others` are the other regions where det may give an answer that it gives here, `rivals` those where each answer is
-    another. `alone` says that det has no other answer at all, so that dd is infinite; `restless` that the answer
-    changes between inputs of the class as near to each other as one likes, and `stepping` that it changes from each to
-    some input at the distance 1 (see `classes`). `whole` are the int inputs, and `integral` says that all distances of
-    inputs are integers.
+    another; of answers only the outputs count that dd(u) is about, here those of `told`. `alone` says that det has no
+    other answer at all, so that dd is infinite; `restless` that the answer changes between inputs of the class as near
+    to each other as one likes, and `stepping` that it changes from each to some input at the distance 1 (see
+    `classes`). `whole` are the int inputs, and `integral` says that all distances of inputs are integers.
     """
 
     finite: Mapping[int, Value]
     region: Region
+    told: Region
     others: tuple[Region, ...]
     rivals: tuple[Region, ...]
     alone: bool
@@ -64,7 +65,7 @@ class InputClass:
     def moving(self) -> bool:
         """Whether the answer changes inside the region, as near to each of its inputs as one likes: if it has inner
         points, steps towards some of them change a form that grows, and lead to other inputs of the region."""
-        if not _grows(self.region, self.whole):
+        if not _grows(self.told, self.whole):
             return False
         # A guard is about ints or about reals.
         inner = [replace(guard.guard, strict=True) for guard in self.region.guards if not guard.whole]
@@ -100,14 +101,19 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     integral = len(whole) == len(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
     by_finite = [(finite, ideal.regions(finite)) for finite in combinations]
     every = [region for _, regions in by_finite for region in regions]
-    constant = all(not (isinstance(v, Affine) and v.inputs) for region in every for v in region.answer)
-    alone = constant and all(_same_answer(region, every[0]) for region in every)
+    told = [replace(region, answer=ideal.metric.told(region.answer)) for region in every]
+    constant = all(not (isinstance(v, Affine) and v.inputs) for region in told for v in region.answer)
+    alone = constant and all(_same_answer(region, told[0]) for region in told)
     for finite, regions in by_finite:
-        for region in regions:
-            alike = [other for other in regions if other is not region and _may_agree(region, other)]
-            others, rivals = tuple(alike), tuple(r for r in regions if r is not region and r not in alike)
-            restless, stepping = [not others and _grows(region, but) for but in (whole, frozenset[int]())]
-            yield InputClass(finite, region, others, rivals, alone, restless, stepping, whole, integral)
+        answers = [replace(region, answer=ideal.metric.told(region.answer)) for region in regions]
+        for region, own in zip(regions, answers, strict=True):
+            pairs = [(other, _may_agree(own, its)) for other, its in zip(regions, answers, strict=True)]
+            others, rivals = [
+                tuple([other for other, agrees in pairs if agrees is alike and other is not region])
+                for alike in (True, False)
+            ]
+            restless, stepping = [not others and _grows(own, but) for but in (whole, frozenset[int]())]
+            yield InputClass(finite, region, own, others, rivals, alone, restless, stepping, whole, integral)
 
 
 def same_answers(

@@ -128,7 +128,7 @@ FOREIGN_DISTRIBUTIONS = {
     "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
 }
 CLAIM_FIELDS = ("alpha", "beta", "gamma", "error", "eps", "inputs")
-METRIC_FIELDS = ("input", "apart", "output", "same")
+METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 
 
 @dataclass(slots=True)
@@ -360,7 +360,7 @@ class Builder:
         name = str(children[0])
         if name not in METRIC_FIELDS:
             nearest = get_close_matches(name, METRIC_FIELDS, 1)
-            known = "a metric has the fields `input`, `apart`, `output` and `same`"
+            known = "a metric has the fields `input`, `apart`, `output`, `same` and `dd`"
             notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
             message = f"a metric has no field `{name}`"
             raise Problem(SyntaxCode.BAD_METRIC_FIELD, _span(children[:1]), message, "unknown field", notes)

@@ -50,6 +50,7 @@ from dipc.text.expressions import Elaborator
 from dipc.text.printer import print_expression
 from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope, suggest
 
+DISPUTED = ("finite", "all")
 INPUT_DISTANCES = ("linf", "l1", "discrete")
 OUTPUT_DISTANCES = ("product", "discrete", "linf", "above", "below")
 
@@ -89,13 +90,15 @@ class Gap:
 @frozen
 class CoreMetric:
     """A metric with its defaults filled in. Inputs are `apart` where any condition holds, answers are the `same`
-    where all do; None where there is no such field. `span` is the block."""
+    where all do; None where there is no such field. `dd` says which outputs make another answer, as far as dd(u) goes:
+    the "finite" ones, where there are any, or "all". `span` is the block."""
 
     span: Span = _NOWHERE
     input: str = "linf"
     apart: Formula | None = None
     output: str | Gap = "product"
     same: Formula | None = None
+    dd: str = "finite"
 
 
 def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) -> CoreMetric:
@@ -114,6 +117,8 @@ def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) ->
                 result = replace(result, apart=_formula(each, shared, findings))
             case "same":
                 result = replace(result, same=_formula(each, shared, findings))
+            case "dd":
+                result = replace(result, dd=_named(each, DISPUTED, findings) or result.dd)
     return result
 
 

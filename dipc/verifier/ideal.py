@@ -27,6 +27,7 @@ from fractions import Fraction
 from functools import total_ordering
 from itertools import product
 from math import ceil, floor, gcd, lcm, prod
+from typing import TypeVar
 
 from dipc.verifier.execution import (
     Affine,
@@ -47,6 +48,8 @@ from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+_Told = TypeVar("_Told")
 
 
 # === sides =====================================================================================
@@ -233,6 +236,10 @@ class Ideal:
                 return tuple(_at(value, point) for value in path.answer)
         raise NotDerived("its `ideal` gives no answer")
 
+    def told(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
+        """The outputs that make another answer, as far as dd goes."""
+        return tuple(answer[place] for place in self.machine.distance.told)
+
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
         """dd at one input; None is infinity."""
         own, point = self._parted(inputs)
@@ -362,7 +369,7 @@ class Ideal:
                 yield list(path.guards)
             return
         open_: list[Guard] = []
-        for here, there in zip(path.answer, answer, strict=True):
+        for here, there in zip(self.told(path.answer), self.told(answer), strict=True):
             if isinstance(here, Affine):
                 assert isinstance(there, Fraction)
                 open_.append(Guard(here.terms, here.constant - there, strict=True))

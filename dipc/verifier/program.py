@@ -141,7 +141,9 @@ class Distance:
     """How far an answer is from the exact one: by name, or a number made of an input and both; 0 where all of `same`
     hold. The exact answer stands in the slots `exact`, in the order of the outputs.
 
-    Two inputs are infinitely far apart where any of `apart` holds; the second of them stands in the slots `other`.
+    The outputs in the places `told` make another answer, as far as dd goes: the finite ones, where there are any, if
+    the block does not say `all`. Two inputs are infinitely far apart where any of `apart` holds; the second of them
+    stands in the slots `other`.
     """
 
     kind: str | Code
@@ -149,6 +151,7 @@ class Distance:
     exact: tuple[int, ...]
     apart: tuple[Code, ...] = ()
     other: tuple[int, ...] = ()
+    told: tuple[int, ...] = ()
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -326,6 +329,7 @@ class _Compiler:
         kind: str | Code = "product"
         same: tuple[Code, ...] | None = None
         apart: tuple[Code, ...] = ()
+        everything = False
         for field_ in metric:
             if field_.name == "output":
                 if isinstance(field_.value, Name) and field_.value.name in _DISTANCES:
@@ -334,6 +338,10 @@ class _Compiler:
                     raise NotDerived("`for` stands in a distance of answers")
                 else:
                     kind = self.resolved(field_.value)
+            if field_.name == "dd":
+                if field_.loops or field_.value not in (Name("finite"), Name("all")):
+                    raise NotDerived("its `metric` block says no more of dd than `finite` or `all`")
+                everything = field_.value == Name("all")
             if field_.name == "same":
                 same = tuple(self._each(field_.loops, field_.value))
             if field_.name == "apart":
@@ -342,7 +350,9 @@ class _Compiler:
         exact, other = (
             tuple(at for at, slot in enumerate(self.slots) if slot.role == role) for role in ("exact", "other")
         )
-        return Distance(kind, same, exact, apart, other)
+        places = [place for place, slot in enumerate(exact) if self.slots[slot].type not in ("real", "int")]
+        told = places if places and not everything else range(len(exact))
+        return Distance(kind, same, exact, apart, other, tuple(told))
 
     def _add_other_inputs(self) -> None:
         for name, variable in list(self.variables.items()):

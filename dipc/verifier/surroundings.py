@@ -66,8 +66,8 @@ class Surroundings:
             return None
         if self.ideal.norm == "discrete":
             others = (other for finite in self.ideal.combinations() for other in self.ideal.paths(finite))
-            return None if all(may_agree(self.path, other) for other in others) else _ONE
-        moves = any(isinstance(value, Affine) for value in self.path.answer)
+            return None if all(may_agree(self.ideal, self.path, other) for other in others) else _ONE
+        moves = any(isinstance(value, Affine) for value in self._told(self.path))
         inner = [Guard(guard.form, guard.constant, strict=True) for guard in self.path.guards]
         return _ZERO if moves and not is_empty(inner, self.budget, _STEP) else None
 
@@ -80,17 +80,24 @@ class Surroundings:
         same = any(self._may_agree(other) for other in self._others())
         if not same and any(
             isinstance(value, Affine) and any(slot in self.ideal.whole for slot, _ in value.terms)
-            for value in self.path.answer
+            for value in self._told(self.path)
         ):
             return _ONE
         if self.ideal.norm != "discrete":
             return None
         others = (other for finite in self.ideal.combinations() for other in self.ideal.paths(finite))
-        return _ONE if any(not may_agree(self.path, other) and self.ideal.is_taken(other) for other in others) else None
+        return (
+            _ONE
+            if any(not may_agree(self.ideal, self.path, other) and self.ideal.is_taken(other) for other in others)
+            else None
+        )
+
+    def _told(self, path: Path) -> tuple[Value | Affine, ...]:
+        return self.ideal.told(path.answer)
 
     def _may_agree(self, other: Path) -> bool:
         """Whether the answers at some input of the path and some of the other may be the same."""
-        if not may_agree(self.path, other):
+        if not may_agree(self.ideal, self.path, other):
             return False
         key = id(other)
         if key not in self.agreeing:
@@ -103,7 +110,7 @@ class Surroundings:
         guards = [*self.path.guards]
         guards += [replace(g, form=tuple((slot + beyond, c) for slot, c in g.form)) for g in other.guards]
         forms = False
-        for one, two in zip(self.path.answer, other.answer, strict=True):
+        for one, two in zip(self._told(self.path), self._told(other), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):
                 continue
             if isinstance(one, bool | str) or isinstance(two, bool | str):
@@ -369,18 +376,18 @@ def _is_strip(guards: Sequence[Guard]) -> bool:
     return True
 
 
-def may_agree(path: Path, other: Path) -> bool:
+def may_agree(ideal: Ideal, path: Path, other: Path) -> bool:
     """Whether two paths may give the same answer: what depends on inputs may be anything."""
     return all(
         isinstance(one, Affine) or isinstance(two, Affine) or (type(one) is type(two) and one == two)
-        for one, two in zip(path.answer, other.answer, strict=True)
+        for one, two in zip(ideal.told(path.answer), ideal.told(other.answer), strict=True)
     )
 
 
 def has_one_answer(ideal: Ideal) -> bool:
     """Whether det has the same answer everywhere, a number and no function of the inputs."""
     answers = {
-        tuple((type(value), value) for value in path.answer)
+        tuple((type(value), value) for value in ideal.told(path.answer))
         for finite in ideal.combinations()
         for path in ideal.paths(finite)
     }
