@@ -155,6 +155,14 @@ class GivenInverse(GivenQuestion, total=False):
     digits: int
 
 
+class GivenSolve(GivenInverse, total=False):
+    """What `dipc.solve` takes, as keyword arguments."""
+
+    adjacent: str | None
+    budget: Given
+    delta: Given
+
+
 class GivenInterval(GivenQuestion, total=False):
     """What `dipc.interval` takes, as keyword arguments."""
 

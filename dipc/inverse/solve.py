@@ -54,9 +54,10 @@ from dipc.inverse.solution import (
     Wanted,
     checked,
 )
+from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import Cut, cuts, failing_parts, outside, preventing, solve_eps, span_between
 from dipc.inverse.solve_gamma import solve_gamma
-from dipc.options import GivenInverse, Options, takes
+from dipc.options import GivenSolve, Options, takes
 from dipc.program.program import ProgramGiven, within
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
@@ -448,22 +449,31 @@ def _value(
     return number_cell(Number(numerator, denominator, point, limits), digits)
 
 
-@takes(GivenInverse, {"digits": DIGITS})
+@takes(GivenSolve, {"digits": DIGITS})
 def solve(
-    program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenInverse]
-) -> Solution:
+    program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenSolve]
+) -> Solution | ConstantSolution:
     """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
     eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 
-    With `wanted` "error" the largest expected error, as "beta" is the largest probability of an error.
+    With `wanted` "error" the largest expected error, as "beta" is the largest probability of an error. With one such as
+    "T in 1..100" each of these values of a constant is decided by itself: for which the claim holds, or with `adjacent`
+    that about privacy, of `budget` and `delta`.
 
-    An EpsSolution, AlphaSolution, BetaSolution or GammaSolution. Raises DiagnosticError for a bad table or claim and
-    for a question that contradicts itself, ValueError for another `wanted` and for digits that are not positive, and
-    Stopped, with what was known, on Ctrl-C.
+    An EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a bad
+    table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that are
+    not positive, and Stopped, with what was known, on Ctrl-C.
     """
-    if wanted not in [*Wanted, "error"]:
-        raise ValueError(f"what is wanted is one of {', '.join([*Wanted, 'error'])}, not {wanted!r}")
     options = Options(**given)
+    if " in " in wanted:
+        program = within(program, options.limits, options.eps)
+        values = solve_constant(program, table, ConstantGrid.parse(wanted, program), options)
+        if values.interrupted:
+            raise Stopped(values)
+        return values
+    if wanted not in [*Wanted, "error"]:
+        known = ", ".join([*Wanted, "error"])
+        raise ValueError(f'what is wanted is one of {known}, or such as "T in 1..100" of a constant, not {wanted!r}')
     if wanted == "error":
         program, options = about_errors(within(program, options.limits, options.eps), options)
         wanted = Wanted.BETA

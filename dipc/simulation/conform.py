@@ -435,6 +435,19 @@ def _reals(
     """Cells between values that the first samples choose, and all outside of them, without single values: the commonest
     of those, which a law without atoms does not meet again, and the atoms of the law. The other samples are counted:
     they know nothing of the choice."""
+    whole = program.closed_probability(values, {name: sequence[0]})
+    certain = whole.value == 1
+    if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
+        # What has probability 1 needs no sample to be found; else the first chooses, and knows nothing of the others.
+        counted = sequence if certain else sequence[1:]
+        labels = [int(value != sequence[0]) for value in counted]
+        other = ClosedForm(total([ExpPoly.one(), -whole.value]))
+        shares = ((f"{_short(sequence[0])} exactly", whole), ("another value", other))
+        cells = [
+            _cell(name, {name: said}, labels.count(at), len(counted), error / 2, form, eps)
+            for at, (said, form) in enumerate(shares)
+        ]
+        return Partition(name, tuple(cells), tuple(labels))
     chosen, counted = _chosen(sequence)
     if len(set(chosen)) < 2:
         raise Undecided(

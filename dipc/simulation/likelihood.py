@@ -104,6 +104,9 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
         return 1.0
     if total > max(law) * runs:
         return 0.0
+    if total == max(law) * runs:
+        # Each of them has the greatest score.
+        return min(1.0, math.nextafter(float((_ball(law[max(law)]) ** runs).upper()), math.inf))
     s = _tilt(floats, total / runs)
     tilt = flint.arb(to_fmpq(Fraction(s)))
     weights = {score: _ball(p) * (tilt * score).exp() for score, p in law.items() if p[1]}

@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.inverse.solve_constant import ConstantGrid, solve_constant
+from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
 from dipc.options import Options
 from dipc.text.diagnostic import DiagnosticError
 
@@ -41,6 +41,17 @@ def test_a_threshold_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert (data["least"], data["greatest"], data["values"]["7"]) == ("8", "20", "inaccurate")
     assert run([*words, "--for", "T in {1, 2}", "-q"]) == 1
     assert "NO SOLUTION" in capsys.readouterr().out
+
+
+def test_the_library_takes_a_grid() -> None:
+    program = dipc.load("benchmarks/sparse.dip")
+    claim = {"inputs": "all", "beta": "1/10", "alpha": 10, "eps": 1}
+    found = dipc.solve(program, wanted="m in 1..4", **claim)  # type: ignore[arg-type]
+    assert isinstance(found, ConstantSolution)
+    for value, verdict in found.verdicts.items():
+        assert verdict is dipc.check(dipc.load("benchmarks/sparse.dip", m=value), **claim).verdict  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="or such as"):
+        dipc.solve(program, wanted="m", **claim)  # type: ignore[arg-type]
 
 
 def test_grids() -> None:

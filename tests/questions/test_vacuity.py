@@ -18,6 +18,7 @@ program flag;
 input q : real;
 output flag : {0, 1};
 output v : real;
+metric { dd: all; }
 ideal { if q >= 0 then flag <- 1 else flag <- 0 end; v <- q }
 flag <- 1;
 v <- Lap(eps/2, q)

@@ -52,6 +52,17 @@ def test_what_is_impossible_must_not_come_out() -> None:
     assert found.worst.row.output == {"y": "0"}
 
 
+def test_a_real_output_that_is_one_value() -> None:
+    """One value with probability 1 needs no cells; another one, or a law without atoms, does not give one value."""
+    fixed = dipc.load("program fixed; input q : real; output y : real; y <- q + 1;")
+    assert dipc.conform(fixed, {"q": 3}, 1, samples=["4"] * 3).agreement is Agreement.MATCH
+    for seen in (["4", "4", "5"], ["5", "4", "4"], ["5", "5", "5"]):
+        assert dipc.conform(fixed, {"q": 3}, 1, samples=seen).agreement is not Agreement.MATCH
+    assert dipc.conform(fixed, {"q": 3}, 1, samples=["5"] * 3).agreement is Agreement.MISMATCH
+    assert dipc.conform(dipc.load(LAPLACE), {"q": 3}, 1, samples=["3"] * 40).agreement is Agreement.MISMATCH
+    assert dipc.conform(dipc.load(CLAMPED), {"q": -9}, 1, samples=["0"] * 40).agreement is Agreement.MATCH
+
+
 def test_real_outputs() -> None:
     program, source = dipc.load(LAPLACE), random.Random(7)
     good = [laplace(source, 1.0) for _ in range(4000)]
