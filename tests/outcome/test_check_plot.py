@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import erf, sqrt
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,17 @@ def test_lines_have_no_gaps_and_the_legend_stands_outside(monkeypatch: pytest.Mo
         if len(xs) > 2:
             assert (min(xs), max(xs)) == (low, high)
             assert max(abs(b - a) for a, b in pairwise(ys)) < 0.05
+
+
+def test_enclosed_probabilities_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first class of Gaussian noise is Pr[N >= -t] for a normal N of the variance 20."""
+    kept: list[Figure] = []
+    monkeypatch.setattr(curves, "save", lambda figure, _: kept.append(figure))
+    assert (
+        run(["check", str(ROOT / "benchmarks" / "gaussian_sparse.dip"), "--inputs", "all", "--plot", "a.svg", "-q"])
+        == 0
+    )
+    (axes, *_) = kept[0].axes
+    drawn = max(axes.lines, key=lambda line: len(line.get_xdata()))
+    for x, y in list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))[::60]:
+        assert y == pytest.approx((1 + erf(float(x) / sqrt(40))) / 2, abs=1e-6)
