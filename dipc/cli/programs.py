@@ -43,12 +43,14 @@ _PROB_EPILOG = """
 Examples:
   dipc prob sparse.dip -D m=2 --input "q[1]=-1,q[2]=1"
   dipc prob noisy_max.dip --input "q=(1, 0, 1/2)" --eps 1/10 --format json
+  dipc prob geometric.dip --input n=3 --output n=5
 """
 
 
 @click.command(epilog=_PROB_EPILOG)
 @program_argument
 @click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@click.option("--output", "output_texts", metavar="NAME=VALUE,…", multiple=True, help="Only outputs with these values.")
 @click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
 @define_option
 @format_option("text", "json", "latex")
@@ -64,7 +66,8 @@ def prob(**given: Any) -> ExitCode:
         program = work.program(eps=eps)
         values = parse_input(given["input_texts"], program.core)
         progress.stage(f"looking for the outputs of {program.name}")
-        outcomes = outputs(outcomes_at(program, values, eps, progress))
+        wanted = parse_output(given["output_texts"], program.core)
+        outcomes = outputs(outcomes_at(program, values, eps, progress, wanted))
         progress.stage("writing out closed forms")
         return output.deliver(outcomes)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import floor
 
 from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, simplest, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_text, outward
+from dipc.chain.constraints import Affine, centered
 from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view
 from dipc.chain.explore import explore
 from dipc.chain.state import is_symbolic
@@ -26,10 +28,11 @@ from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Ton
 from dipc.outcome.outcome import Table as ShownTable
 from dipc.outcome.text import GLUE
 from dipc.outcome.words import assignment_text, count, rational, shown
+from dipc.program.exits import exits
 from dipc.program.program import Outcome as OutputProbability
 from dipc.program.program import Program, Progress
 from dipc.program.weights import Weights
-from dipc.text.core import Value
+from dipc.text.core import IntType, Value
 from dipc.text.program import CoreProgram
 
 
@@ -285,15 +288,27 @@ class Outcomes:
 
 
 def outcomes_at(
-    program: Program, values: Mapping[str, Value], eps: Fraction | None = None, progress: Progress | None = None
+    program: Program,
+    values: Mapping[str, Value],
+    eps: Fraction | None = None,
+    progress: Progress | None = None,
+    wanted: Mapping[str, Value] | None = None,
 ) -> Outcomes:
-    """All outputs of `program` at the input `values`; `total` is summed up again, from what is shown.
+    """All outputs of `program` at the input `values`, or those with the `wanted` values; `total` is summed up again,
+    from what is shown. Where the only output that is not finite is an int, its values around the likeliest are outputs
+    of their own, and so are all beyond them.
 
     Raises Undecided past a limit."""
     core = program.core
     if eps is not None:
         core.require_meaning(eps)
-    outcome_s = program.outcomes(values, progress)
+    if wanted:
+        said = {name: show_value(value) for name, value in wanted.items()}
+        outcome_s: tuple[OutputProbability, ...] = (
+            OutputProbability(said, program.closed_probability(values, wanted)),
+        )
+    else:
+        outcome_s = _with_ints(program, values, program.outcomes(values, progress))
     closed = [each.probability.value for each in outcome_s if isinstance(each.probability, ClosedForm)]
     return Outcomes(
         core.name,
@@ -305,6 +320,53 @@ def outcomes_at(
         eps,
         core.only_at,
     )
+
+
+#: How many values of an int output are shown on either side of the middle ones.
+_AROUND = 5
+
+
+def _with_ints(
+    program: Program, values: Mapping[str, Value], outcomes: tuple[OutputProbability, ...]
+) -> tuple[OutputProbability, ...]:
+    """The outcomes, each divided by the values of the int output where that is the only one left open."""
+    core = program.core
+    opened = [slot for slot in core.outputs if is_symbolic(core.slots[slot].type)]
+    if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):
+        return outcomes
+    (slot,) = opened
+    name, middles = core.slots[slot].name, _middles(program, values, slot)
+    if not middles or max(middles) - min(middles) > 4 * _AROUND:
+        return outcomes
+    shown = range(min(middles) - _AROUND, max(middles) + _AROUND + 1)
+    result = []
+    for outcome in outcomes:
+        forms = [program.closed_probability(values, {**outcome.output, name: k}) for k in shown]
+        if not isinstance(outcome.probability, ClosedForm) or any(value is None for value in outcome.output.values()):
+            return outcomes
+        beyond = ClosedForm(total([outcome.probability.value, *(-form.value for form in forms)]))
+        said = [*map(str, shown), f"below {shown[0]} or above {shown[-1]}"]
+        result += [
+            OutputProbability({**outcome.output, name: text}, form)
+            for text, form in zip(said, [*forms, beyond], strict=True)
+            if not form.value.is_zero()
+        ]
+    return tuple(result)
+
+
+def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
+    """The values of an int output without noise, on all ways to an exit, where they are integers."""
+    core = program.core
+    given = {at: values[core.slots[at].name] for at in core.inputs}
+    finite = {at: value for at, value in given.items() if not is_symbolic(core.slots[at].type)}
+    numbers = {at: value for at, value in given.items() if isinstance(value, Fraction)}
+    middles: set[int] = set()
+    for exit_ in exits(program.flow, program.choices, program.limits, finite, None, core.outputs).all():
+        form = exit_.state.outputs[slot]
+        if isinstance(form, Affine):
+            over = centered(form, {noise.id: noise.mean for noise in exit_.state.noises})
+            middles.add(floor(Affine((), over.inputs, over.constant).at(numbers)))
+    return middles
 
 
 def outputs(outcomes: Outcomes) -> Outcome:
@@ -325,8 +387,9 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
     yield GAP
     pairs = [("constants", assignment_text(dict(outcomes.constants)))] if outcomes.constants else []
     pairs.append(("input", assignment_text(outcomes.input)))
-    if outcomes.open_outputs:
-        pairs.append(("any value of", ", ".join(outcomes.open_outputs)))
+    told = {name for outcome in outcomes.outcomes for name in outcome.output}
+    if unsaid := [name for name in outcomes.open_outputs if name not in told]:
+        pairs.append(("any value of", ", ".join(unsaid)))
     if outcomes.only_at is not None:
         pairs.append(("only at", f"eps = {rational(outcomes.only_at)}"))
     if outcomes.eps is not None:
@@ -348,7 +411,8 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
     if outcomes.total is None:
         yield Line("without closed forms there is no exact sum; --eps VALUE encloses each probability at an eps")
     else:
-        yield Line(f"sum  {outcomes.total}" + (", exactly" if str(outcomes.total) == "1" else ""))
+        rest = ClosedForm(total([ExpPoly.one(), -outcomes.total.value]))
+        yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {rest}")
 
 
 def _record(outcomes: Outcomes) -> dict[str, object]:
