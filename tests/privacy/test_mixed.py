@@ -3,6 +3,7 @@ vertices of the real moves with every move of the int ones."""
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ import dipc
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.outcome import read_claim
 
 BOTH = """
 program p; input q : real; input x : int; output y : real; output k : int;
@@ -81,3 +83,25 @@ def test_nothing_refutes_what_is_proved(seed: int) -> None:
     found = constant(mechanism(random.Random(f"mixed {seed}")), "linf:1", PAIRS)
     assert found.proved is None or found.refuted_below is not None
     assert found.proved is None or found.refuted_below <= found.proved  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("rate", ["eps", "eps/2"])
+@pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(9, 10)])
+def test_a_subsampled_count(rate: str, share: Fraction) -> None:
+    """Who is in the sample with probability q loses log(1 - q + q·e^r) for noise of the rate r."""
+    text = f"""program s; input x : {{0, 1}}; output y : int; var b : bool; var c : {{0, 1}} = 0;
+    b <- choose {{ true : {share}, false : {1 - share} }}; if b then c <- x end; y <- DLap({rate}, c);"""
+    program = dipc.load(text)
+    question = PrivacyQuestion(program, "linf:1", None, Engine(program.measurer, program.limits))
+    for eps in (Fraction(1, 2), Fraction(2)):
+        full = float(eps) / (2 if "/" in rate else 1)
+        loss = math.log(1 - float(share) + float(share) * math.exp(full))
+        found = question.largest_loss(eps).value
+        assert found is not None
+        assert float(found[0]) == pytest.approx(loss, rel=1e-12)
+        for factor, verdict in ((Fraction(21, 20), "private"), (Fraction(19, 20), "not private")):
+            budget = (Fraction(loss) * factor / eps).limit_denominator(100)
+            claim = read_claim(question.program, f"{budget}*eps", None, f"[{eps}, {eps}]")
+            assert question.decide(claim).verdict == verdict
+    constant = question.constant(None)
+    assert constant.proved == constant.refuted_below == (Fraction(1, 2) if "/" in rate else 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -379,6 +379,10 @@ class PrivacyQuestion:
                 refuted = refuted_ends(bounds.candidates, intervals, self.program.limits)
                 ends = Ends(bounds.proved, refuted.refuted_below, refuted.at)
                 reason = bounds.reason
+                if isinstance(pairs, Pairs) and not self.real_outputs and ends.proved != ends.refuted_below:
+                    with suppress(Undecided):
+                        listed = list(of_table(self.program, self.table(pairs), pairs))
+                        ends = constant_of_candidates(listed, intervals, self.engine, digits)
                 if bounds.unbounded is not None and refuted.refuted_below is not None:
                     ends, without_end = Ends(None, None, bounds.unbounded), _WITHOUT_END
         except Undecided as undecided:
@@ -443,6 +447,11 @@ class PrivacyQuestion:
             table, pairs = self._densities().excesses(self._worst_pairs(), claim)
             findings, counterexample = self._at_pairs(pairs, table, claim)
             return findings, counterexample, None
+        if isinstance(findings, UnprovedLoss) and isinstance(self.pairs, Pairs) and not self.real_outputs:
+            # Int outputs: those far out are one answer, and all of these can be listed.
+            with suppress(Undecided):
+                findings, counterexample = self._at_pairs(self.pairs, self.table(self.pairs), claim)
+                return findings, counterexample, None
         return findings, counterexample, bounds.proof if findings is None else None
 
     def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
