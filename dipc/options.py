@@ -218,6 +218,7 @@ class GivenTune(GivenWork, total=False):
     gamma: Given
     eps: GivenEps
     adjacent: str | None
+    digits: int
     denominator: int
     tolerance: Fraction | int | str
     progress: Progress | None

@@ -50,7 +50,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 Values = tuple[Fraction, ...]
 
-#: Values that are tried at first, and at most; cells that are looked at, at most; digits of what is solved for.
+#: Values that are tried at first, and at most; cells that are looked at, at most; digits of what is solved for, unless
+#: more are asked for.
 _FIRST, _MOST, _CELLS, _DIGITS = 8, 120, 600, 7
 
 #: Ends of cells: so many, and one more.
@@ -191,12 +192,12 @@ class Tuned:
         return self.as_json()[key]
 
 
-@takes(GivenTune)
+@takes(GivenTune, {"digits": _DIGITS})
 def tune(program: Program, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
     """The constants `vary`, such as "s in (0, 1)" or several, that make the least t = alpha·eps for which the claim
     holds the least, at equal privacy under `adjacent`, or at nominal privacy without; gamma·eps where `wanted` is
-    "gamma", eps where it is "eps". Values have denominators up to `denominator`. With one constant and nominal
-    privacy it is proved that no other is better by more than `tolerance`, if possible.
+    "gamma", eps where it is "eps"; to so many `digits`. Values have denominators up to `denominator`. With one constant
+    and nominal privacy it is proved that no other is better by more than `tolerance`, if possible.
 
     The other parameters are those of `dipc.solve`. Raises DiagnosticError for constants that are none, and bad claims.
     """
@@ -338,7 +339,7 @@ class _Search:
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
         """The enclosure of t, or why there is none."""
         try:
-            found = solved(asked(program, self.table, options), self.wanted, _DIGITS)
+            found = solved(asked(program, self.table, options), self.wanted, self.options.digits or _DIGITS)
         except Undecided as undecided:
             return None, undecided.reason
         if found.interrupted:

@@ -134,6 +134,21 @@ def test_where_nothing_is_proved() -> None:
         assert why in (_Cells(search).refusal or "")
 
 
+def test_digits() -> None:
+    program = dipc.load(SPLIT, m=2)
+    few, many = (
+        dipc.tune(program, inputs="all", vary="s in [1/3, 1/2]", denominator=5, tolerance=1, digits=digits)
+        for digits in (5, 15)
+    )
+    assert few.best is not None
+    assert many.best is not None
+    assert few.best.objective is not None
+    assert many.best.objective is not None
+    assert few.best.values == many.best.values
+    assert few.best.objective[0] <= many.best.objective[0] < many.best.objective[1] <= few.best.objective[1]
+    assert many.best.objective[1] - many.best.objective[0] <= Fraction(1, 10**13)
+
+
 def test_ranges() -> None:
     assert Varied.parse(" s in (0, 1]") == Varied("s", Fraction(0), Fraction(1), True, False)
     for text in ("s", "s in 1..3", "s in (1, 0)", "s in (x, 1)"):
