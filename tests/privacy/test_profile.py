@@ -4,9 +4,11 @@ against what is known of the mechanisms. dp-accounting agreed on 60 random compo
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -198,3 +200,16 @@ def test_advanced_composition_by_its_formula() -> None:
     assert theorems.advanced(F(1, 10**6)) == pytest.approx(budget)
     assert theorems.advanced_delta(F(budget)) == pytest.approx(1e-6, rel=1e-9)
     assert theorems.advanced_delta(F(1)) == 1
+
+
+def test_the_table_of_the_documentation() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "privacy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\S+) \| (\S+) \| (\S+) \|$", page, re.MULTILINE)
+    assert len(rows) == 4
+    for runs, basic, advanced, exact in rows[:3]:
+        found = dipc.compose(dipc.load(RESPONSE), adjacent="linf:1", runs=int(runs)).budget(F(1, 10**6), at="1/10")
+        assert found.theorems is not None
+        assert found.value is not None
+        assert f"{float(found.theorems.basic):.4g}" == basic
+        assert f"{found.theorems.advanced(found.delta):.4g}" == advanced
+        assert f"{float(found.value[1]):.5g}" == exact
