@@ -139,3 +139,25 @@ def test_the_least_delta_of_svt7() -> None:
     assert found.supremum == (Fraction(1, 9), Fraction(1, 9))
     assert not found.attained
     assert found.place == "inf"
+
+
+#: Exact losses of mechanisms that DP-Sniper looked at, to seven digits.
+SNIPER = {
+    "SVT, Algorithm 1": 0.0885258,
+    "SVT, Algorithm 2": 0.0882304,
+    "SVT, Algorithm 4": 0.1724707,
+    "Noisy max 1": 0.0946149,
+    "Rappor": 0.3000625,
+    "One-time Rappor": 0.6005008,
+}
+
+
+@pytest.mark.parametrize("title", SNIPER)
+def test_losses_to_seven_digits(title: str) -> None:
+    (mechanism,) = [each for each in ATLAS if each.title == title and each.estimate is not None]
+    found = exact(mechanism, constants=False).loss
+    assert found is not None
+    assert found.value is not None
+    assert round(float(found.value[0]), 7) == SNIPER[title]
+    assert mechanism.estimate is not None
+    assert (mechanism.estimate.value > found.value[1]) is (title == "Rappor")
