@@ -82,6 +82,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.library",
         "dipc.editors",
     ),
+    "dipc.mypy": (),
     "dipc.playground": ("dipc", "dipc.cli", *_QUESTIONS, "dipc.outcome"),  # commands, asked by a page
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import linecache
 import os
 import re
 import shlex
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import dipc
 from dipc.cli import main
 from tests.patience import SECONDS
 
@@ -103,6 +106,32 @@ def test_the_python_examples_run() -> None:
     messages: list[str] = []
     runner.run(examples, out=messages.append)
     assert messages == []
+
+
+def shown_by(cell: str, name: str, space: dict[str, object]) -> object:
+    """Run a cell as a notebook does: what its last line is, where that is an expression."""
+    linecache.cache[name] = len(cell), None, cell.splitlines(keepends=True), name
+    *body, last = ast.parse(cell).body
+    if not isinstance(last, ast.Expr):
+        body, last = [*body, last], ast.Expr(ast.Constant(None))
+    exec(compile(ast.Module(body, []), name, "exec"), space)
+    return eval(compile(ast.Expression(last.value), name, "eval"), space)
+
+
+def test_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = blocks("{code-cell} python")
+    space: dict[str, object] = {}
+    said = [shown_by(cell, f"<cell {place}>", space) for place, cell in enumerate(cells)]
+    coin, honest, failed, proved, draws, _ = said
+    assert str(coin) == "exp(-eps)/(1 + exp(-eps))"
+    for each, verdict in ((honest, "accurate: all 2 rows"), (proved, "accurate: 4 of 4 classes of inputs")):
+        assert str(each).startswith(verdict)
+    assert isinstance(failed, dipc.Counterexample)
+    assert failed.probability[1] < failed.required[0]
+    assert isinstance(draws, list)
+    assert len(draws) == 10
+    assert set(draws) <= {0, 1, 2, None}
+    assert dipc.load(capsys.readouterr().out).name == "above_threshold"
 
 
 def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:

@@ -68,7 +68,7 @@ class Mechanism:
     def _imported(self) -> dict[str, str]:
         """What modules, and words of dipc, the names around the function stand for: a notebook imports them in another
         cell."""
-        named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.WORDS}
+        named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         found = {}
         for name, value in self._function.__globals__.items():
             if isinstance(value, ModuleType):

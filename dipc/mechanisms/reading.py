@@ -450,25 +450,28 @@ class _Final:
         }
         for answer in self.answers:
             kind = self.kinds.get(answer.name, ONLY_NONE)
-            missing = answer.array.partial if answer.array is not None else written.returns_none
+            missing = answer.array.partial if answer.array is not None else written.returns_none is not None
             if missing and not kind.none:
                 kind = self._with_none(answer, kind)
             if like is not None:
                 kind = self._as_in(answer, kind, like)
             self.kinds[answer.name] = kind
         if like is None:
-            self._check_none()
+            self._check_none((*beginnings, *body))
         self.statements = tuple(self._completed(body))
 
     def _with_none(self, answer: Answer, kind: Kind) -> Kind:
         if kind.base in ("real", "int"):
-            what = "an element may be missing" if answer.array is not None else "sometimes None is returned"
-            raise self.module.wrong(
-                self.node,
-                f"the answer is a number with noise, and {what}",
-                "return two values, `return found, value`, or a list that has all its elements: begin it as `[0] * m`",
-                code=UNKNOWN_TYPE,
-            )
+            if answer.array is None:
+                where, what = self.written.returns_none or self.node, "sometimes None is returned"
+                note = (
+                    "return two values, whether there is a number and the number: `return True, x`, `return False, 0`"
+                )
+            else:
+                where, what = self.written.returned or self.node, "an element may be missing"
+                note = "return a list that has all its elements: begin it as `[0] * m`, and say in another which count"
+            message = f"the answer is a number with noise, and {what}"
+            raise self.module.wrong(where, message, note, code=UNKNOWN_TYPE)
         return replace(kind, none=True)
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
@@ -485,13 +488,24 @@ class _Final:
             ) from None
         return own
 
-    def _check_none(self) -> None:
+    def _check_none(self, body: Sequence[ast.Statement]) -> None:
         for name, kind in self.kinds.items():
             if kind.none and kind.base in ("real", "int"):
+                nones = (
+                    part.span
+                    for statement in body
+                    for part in ast.walk(statement)
+                    if isinstance(part, ast.Assign) and part.target.name == name
+                    if isinstance(part.value, ast.Name) and part.value.name == NONE
+                )
+                shown = self.written.name_shown(name)
+                pair = "`found = [None] * m`", f"`{shown} = [0] * m`"
+                if name not in self.lists:
+                    pair = "`found = False`", f"`{shown} = 0`"
                 raise self.module.wrong(
-                    self.node,
-                    f"`{self.written.name_shown(name)}` is a number with noise, or None",
-                    "keep whether there is one in a variable of its own",
+                    next(nones, None) or self.node,
+                    f"`{shown}` is a number with noise, or None",
+                    f"begin with 0, and keep whether there is one in another: {' beside '.join(pair)}",
                     code=UNKNOWN_TYPE,
                 )
 

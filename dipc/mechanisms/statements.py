@@ -49,7 +49,8 @@ class Statements(Expressions):
 
     answers: tuple[Answer, ...] | None = None
     together = False
-    returns_none = False
+    #: Where None is first returned, or the function ends without an answer.
+    returns_none: python.stmt | None = None
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
         """The statements of the function. Raises DiagnosticError."""
@@ -72,7 +73,7 @@ class Statements(Expressions):
                 node, f"`{node.name}` returns nothing", "return the answer: `return i`", code=BAD_HEADER
             )
         if not _ends(node.body):
-            self.returns_none = True
+            self.returns_none = self.returns_none or node
         return tuple(written)
 
     def made(self, array: Array) -> None:
@@ -412,7 +413,7 @@ class Statements(Expressions):
             return
         value = statement.value
         if value is None or (isinstance(value, python.Constant) and value.value is None):
-            self.returns_none = True
+            self.returns_none = self.returns_none or statement
             if self.answers is None and not any(
                 isinstance(part, python.Return) and not _is_none(part) for part in python.walk(frame.node)
             ):
@@ -477,7 +478,7 @@ class Statements(Expressions):
             if loop.then:
                 self.block(loop.then, tail=False)
             else:
-                self.returns_none = True
+                self.returns_none = self.returns_none or statement
                 self.emit(ast.Exit(self.module.span(statement)))
             return
         if loop.flag is None:

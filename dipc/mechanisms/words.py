@@ -12,18 +12,34 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 T = TypeVar("T")
 
 #: All of them.
-WORDS = (
-    *("Real", "Reals", "Int", "Ints", "Finite", "Const", "Eps", "laplace", "discrete_laplace", "exponential_noise"),
-    *("gaussian", "discrete_gaussian", "choice", "exponential_mechanism", "exp"),
+__all__ = (
+    "Const",
+    "Eps",
+    "Finite",
+    "Int",
+    "Ints",
+    "Real",
+    "Reals",
+    "choice",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exp",
+    "exponential_mechanism",
+    "exponential_noise",
+    "gaussian",
+    "laplace",
 )
 
 if TYPE_CHECKING:
+    # A text in brackets is a name to type checkers, but for Literal's: so they pass on `Reals["m"]` by themselves, and
+    # with the plugin dipc/mypy.py they know that it is a list.
+    from typing import Literal as Ints
+    from typing import Literal as Reals
+
     Real: TypeAlias = float
     Int: TypeAlias = int
     Const: TypeAlias = Any
     Eps: TypeAlias = Any
-    Reals: Any
-    Ints: Any
     Finite: Any
 else:
 

@@ -6,6 +6,7 @@ It does nothing else, and loads nothing of dipc before it meets such a file.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -45,8 +46,16 @@ _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """Whether a Python file has mechanisms that make claims."""
-    return _CLAIMED.search(path.read_bytes()) is not None
+    """Whether a Python file has mechanisms that make claims, and not only in a text, or cannot be read as Python."""
+    text = path.read_bytes()
+    if _CLAIMED.search(text) is None:
+        return False
+    try:
+        body = ast.parse(text).body
+    except SyntaxError:
+        return True
+    decorators = (each for part in body if isinstance(part, ast.FunctionDef) for each in part.decorator_list)
+    return any(isinstance(each, ast.Call) and any(k.arg == "claim" for k in each.keywords) for each in decorators)
 
 
 @pytest.hookimpl(hookwrapper=True)

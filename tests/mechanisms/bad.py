@@ -217,6 +217,36 @@ def real_or_none(q: dipc.Real, eps):
     return None
 
 
+@dipc.mechanism(m=3)
+def reals_and_none(q: dipc.Reals["m"], eps):
+    out = [None] * m
+    for i, x in enumerate(q):
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0:
+            out[i] = noisy
+    return out
+
+
+@dipc.mechanism(m=3)
+def reals_that_end_early(q: dipc.Reals["m"], eps):
+    out = []
+    for x in q:
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy < 0:
+            break
+        out.append(noisy)
+    return out
+
+
+@dipc.mechanism()
+def real_at_first_none(q: dipc.Real, eps):
+    best = None
+    noisy = dipc.laplace(q, scale=1 / eps)
+    if noisy > 0:
+        best = noisy
+    return best is None
+
+
 @dipc.mechanism()
 def two_shapes(q: dipc.Real, eps):
     if dipc.laplace(q, scale=1 / eps) > 0:

@@ -89,14 +89,38 @@ def test_what_is_called_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
         dipc.laplace(0, scale=1)
 
 
+SUMMED = """
+import dipc
+
+@dipc.mechanism(m=3)
+def summed(q: dipc.Reals["m"], n: dipc.Ints["m"], eps: dipc.Eps) -> float:
+    noisy = [x + dipc.exponential_noise(scale=2 / eps) for x in q]
+    return max(noisy) if sum(n) > 0 else sum(q)
+
+def of_lists(q: dipc.Reals["m"], n: dipc.Ints["m"]) -> str:
+    return q
+"""
+
+
 @pytest.mark.slow
 def test_type_checkers_pass_on_files_of_users(tmp_path: Path) -> None:
-    """mypy --strict, without any configuration."""
+    """mypy --strict: without any configuration, and with the plugin, which knows the elements of lists."""
     from mypy import api
 
-    empty = tmp_path / "mypy.ini"
-    empty.write_text("[mypy]\n", encoding="utf-8")
+    plain, plugin, summed = tmp_path / "mypy.ini", tmp_path / "plugin.ini", tmp_path / "summed.py"
+    plain.write_text("[mypy]\n", encoding="utf-8")
+    plugin.write_text("[mypy]\nplugins = dipc.mypy\n", encoding="utf-8")
+    summed.write_text(SUMMED, encoding="utf-8")
     typed = str(BAD.with_name("typed.py"))
-    said, failed, code = api.run(["--strict", "--config-file", str(empty), "--cache-dir", str(tmp_path), typed])
-    assert (code, failed) == (0, ""), said
+
+    def said(configuration: Path, file: str) -> str:
+        cache = str(tmp_path / configuration.stem)
+        text, failed, _ = api.run(["--strict", "--config-file", str(configuration), "--cache-dir", cache, file])
+        assert failed == ""
+        return text
+
+    for configuration in (plain, plugin):
+        assert said(configuration, typed).startswith("Success")
+    (mistake, _) = said(plugin, str(summed)).splitlines()
+    assert 'Incompatible return value type (got "list[float]", expected "str")' in mistake
     assert run(["check", f"{typed}::above_threshold", "--inputs", "all", "-q"]) == 0

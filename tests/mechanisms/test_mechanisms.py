@@ -253,6 +253,54 @@ def encoded(answer: Any, program: dipc.Program, name: str) -> list[object]:
     return [*texts, *["none"] * (len(program.outputs) - len(texts))]
 
 
+BETA = "m*exp(-alpha*eps/2)"
+RIGHT_ANSWERS = """
+import dipc
+
+def largest(q):
+    best = 0
+    for i in range(len(q)):
+        if q[i] > q[best]:
+            best = i
+    return best
+
+def last_of_all(q):
+    return len(q) - 1
+
+@dipc.mechanism(m=3, ideal=largest, claim=dict(alpha="dd", beta="m*exp(-alpha*eps/2)"))
+def right(q: dipc.Reals["m"], eps):
+    noisy = [dipc.laplace(x, scale=2 / eps) for x in q]
+    return noisy.index(max(noisy))
+
+@dipc.mechanism(m=3, ideal=last_of_all, claim=dict(alpha="dd", beta="m*exp(-alpha*eps/2)"))
+def wrong(q: dipc.Reals["m"], eps):
+    noisy = [dipc.laplace(x, scale=2 / eps) for x in q]
+    return noisy.index(max(noisy))
+
+def itself(x):
+    return x
+
+@dipc.mechanism(ideal=itself)
+def response(x: bool, eps):
+    return dipc.choice({x: dipc.exp(eps) / (1 + dipc.exp(eps)), not x: 1 / (1 + dipc.exp(eps))})
+"""
+
+
+def test_a_right_answer_that_is_given(tmp_path: Path) -> None:
+    """Says what is right: the same as no noise does, another, or one where no noise has no meaning."""
+    file = tmp_path / "given.py"
+    file.write_text(RIGHT_ANSWERS, encoding="utf-8")
+    right, wrong, response = (dipc.load(f"{file}::{name}") for name in ("right", "wrong", "response"))
+    noiseless = dipc.load(BENCHMARKS / "noisy_max.dip")
+    least, of_noiseless = (dipc.tighten(each, inputs="q = 0..1", beta=BETA) for each in (right, noiseless))
+    assert least.factor == of_noiseless.factor
+    assert least.kappa == of_noiseless.kappa
+    assert str(dipc.check(right, inputs="all").verdict) == "accurate"
+    assert str(dipc.check(wrong, inputs="q = 0..1").verdict) == "inaccurate"
+    for beta, verdict in (("1/(1 + exp(eps))", "accurate"), ("exp(-eps)/2", "inaccurate")):
+        assert str(dipc.check(response, inputs="x in {true, false}", beta=beta).verdict) == verdict
+
+
 def test_a_cell_of_a_notebook() -> None:
     """What a notebook tells `linecache` about its cells is enough."""
     import linecache

@@ -6,7 +6,7 @@ import dipc
 
 
 @dipc.mechanism(m=3, claim=dict(alpha="dd", beta="2*m*exp(-alpha*eps/8)"))
-def above_threshold(q: Annotated[list[float], "m"], eps: dipc.Eps, T: dipc.Const = 0) -> int | None:
+def above_threshold(q: dipc.Reals["m"], eps: dipc.Eps, T: dipc.Const = 0) -> int | None:
     threshold = dipc.laplace(T, scale=2 / eps)
     for i in range(len(q)):
         if dipc.laplace(q[i], scale=4 / eps) >= threshold:

@@ -188,6 +188,14 @@ def test_several_at_a_time_give_the_same(claims: Path) -> None:
     assert [(one.claim, one.kind, one.text) for one in alone] == [(one.claim, one.kind, one.text) for one in together]
 
 
+def test_mechanisms_in_a_text_are_no_claims(pytester: pytest.Pytester) -> None:
+    text = 'import dipc\n\n@dipc.mechanism(claim=dict(beta="1"))\ndef f(x: bool, eps):\n    return x\n'
+    pytester.makepyfile(test_text=f"TEXT = {chr(39) * 3}\n{text}{chr(39) * 3}\n\ndef test_it():\n    assert TEXT\n")
+    pytester.makepyfile(mechanisms=text)
+    result = pytester.runpytest(*PLUGINS, "-p", "no:cacheprovider", "test_text.py", "mechanisms.py")
+    result.assert_outcomes(passed=2)
+
+
 def test_pytest(claims: Path, pytester: pytest.Pytester) -> None:
     pytester.makefile(".dip", laplace=LAPLACE, two=TWO)
     pytester.makefile(".csv", t=TABLE + "1,\n")
