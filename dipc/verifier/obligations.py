@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +24,7 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.normal import (
+    MOST_BITS,
     Cell,
     Enclosed,
     Probability,
@@ -237,13 +239,36 @@ def _check_enclosed(
     eps = rational(stated["eps"], step)
     if not any(eps in interval for interval in context.intervals):
         raise Rejected(step, "eps is not in the intervals of the claim")
-    ends = [rational(pair(stated[name], step)[place], step) for name, place in (("probability", 1), ("required", 0))]
-    if not ends[0] < ends[1]:
+    arms = [beta] if isinstance(beta, Enclosed) else [arm for (arm,) in beta or ()]
+    required = [Sum.of(arm, budget).opposite(budget).value for arm in arms]
+    found, wanted = (
+        _enclosure_of_one(stated[name], values, eps, accuracy, budget, f"{step}, counterexample, {name}")
+        for name, values in (("probability", [value]), ("required", required))
+    )
+    if not found[1] < wanted[0]:
         raise Rejected(step, "the enclosures are not disjoint")
-    cell = Cell(eps, Fraction(0), 1, accuracy, budget)
-    if all(cell.enclosure(total)[1] >= 0 for total in totals):
-        raise Rejected(step, "the probability is not shown to be less than what is required")
     return None
+
+
+def _enclosure_of_one(
+    stated: object, among: Sequence[Probability], eps: Fraction, accuracy: int, budget: Budget, step: str
+) -> tuple[Fraction, Fraction]:
+    """The stated ends, shown to enclose the value of one of the sums, in so many bits or more. Raises Rejected."""
+    low, high = (rational(end, step) for end in pair(stated, step))
+    for total in (each.at_numbers(budget) if isinstance(each, Enclosed) else each for each in among):
+        if not isinstance(total, Enclosed):
+            with suppress(Rejected):
+                return _enclosure(stated, (total,), eps, budget, step)
+            continue
+        bits = accuracy
+        while bits <= MOST_BITS:
+            least, most = Cell(eps, Fraction(0), 1, bits, budget).enclosure(total)
+            if low <= least and most <= high:
+                return low, high
+            if most < low or high < least:
+                break
+            bits *= 2
+    raise Rejected(step, "the value is not shown to be in the enclosure")
 
 
 def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:

@@ -218,6 +218,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "touching at 0 for all": (FIRST, {"inputs": "all"}),
     "fixed": (FIXED, {"inputs": "q=1", "beta": "1/3"}),
     "fixed, refuted": (FIXED, {"inputs": "q=1", "beta": "1/5"}),
+    "one half, refuted": (FIXED, {"inputs": "q=0", "beta": "1/3"}),
+    "the least of two, refuted": (SPARSE, {"inputs": "q=(-1,-1,1)", "beta": "min(exp(-eps/8), 1/2 + eps/100)"}),
     "fixed, with equality": (FIXED, {"inputs": "q=2", "beta": "erfc(1)/2"}),
 }
 
@@ -254,8 +256,9 @@ def lesser(factor: str) -> Callable[[dict[str, Any]], object]:
     def change(data: dict[str, Any]) -> None:
         data["claim"]["beta"] = f"{factor}*({data['claim']['beta']})"
         for beta in data["betas"]:
-            for term in beta["value"]:
-                term[2] = str(F(term[2]) * F(factor))
+            for function in [beta["value"]] if "value" in beta else [weight for weight, _ in beta["stars"]]:
+                for term in function:
+                    term[2] = str(F(term[2]) * F(factor))
 
     return change
 
@@ -300,7 +303,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "another counterexample",
         "sparse against erfc, refuted",
         lambda data: data["obligations"][0]["counterexample"].__setitem__("eps", "100"),
-        "not shown to be less",
+        "counterexample, probability: the value is not shown to be in the enclosure",
     ),
     ("another number", "fixed", lesser("1/2"), "not shown"),
     (
@@ -335,3 +338,93 @@ def test_distances_left_open_are_not_those_of_noise_without_eps() -> None:
         star_in(data)["fixed"] = fixed
         with suppress(Rejected):
             assert not check_text(resealed(data)).complete
+
+
+REFUTED = [
+    "sparse refuted",
+    "sparse against erfc, refuted",
+    "fixed, refuted",
+    "one half, refuted",
+    "the least of two, refuted",
+]
+
+#: Enclosures of other numbers, far away or next to the stated one.
+OTHER_ENDS: list[tuple[str, Callable[[Fraction, Fraction], tuple[Fraction, Fraction]]]] = [
+    ("probability", lambda low, high: (F(0), F(1, 1000))),
+    ("probability", lambda low, high: (low - F(1, 10), low - F(1, 10**19))),
+    ("probability", lambda low, high: (high + F(1, 10**19), high + F(2, 10**19))),
+    ("probability", lambda low, high: (high + F(1, 10**19), low - F(1, 10**19))),
+    ("required", lambda low, high: (F(99, 100), F(1))),
+    ("required", lambda low, high: (high + F(1, 10**19), F(1))),
+    ("required", lambda low, high: (low - F(2, 10**19), low - F(1, 10**19))),
+]
+
+
+def counterexample_in(data: dict[str, Any]) -> dict[str, list[str]]:
+    """The first of them."""
+    return next(item["counterexample"] for item in data["obligations"] if item["verdict"] == "inaccurate")
+
+
+def test_enclosures_of_a_refutation_are_of_its_own_values() -> None:
+    """What is shown as found is worked out anew: neither of the two may be about another number, however far apart."""
+    for name in REFUTED:
+        for which, ends in OTHER_ENDS:
+
+            def change(data: dict[str, Any], which: str = which, ends: Any = ends) -> None:
+                stated = counterexample_in(data)[which]
+                stated[:] = map(str, ends(*map(F, stated)))
+
+            assert f"counterexample, {which}: the value is not shown to be in the enclosure" in changed(name, change)
+
+
+def test_wider_enclosures_of_a_refutation_are_true_as_well() -> None:
+    def change(data: dict[str, Any]) -> None:
+        found = counterexample_in(data)
+        found["probability"][0], found["required"][1] = "0", "1"
+
+    assert {changed(name, change) for name in REFUTED} == {"accepted in full"}
+
+
+def test_enclosures_of_a_refutation_are_disjoint() -> None:
+    def change(data: dict[str, Any]) -> None:
+        found = counterexample_in(data)
+        found["probability"][1] = found["required"][1]
+
+    assert all("the enclosures are not disjoint" in changed(name, change) for name in REFUTED)
+
+
+def test_another_row_is_not_accepted_in_full() -> None:
+    """The row's probability and distance are derived: one that the stated sum over stars is not about is on trust."""
+    for name in ("sparse near its supremum", "sparse against erfc, refuted", "a point"):
+        for place, value in ((2, "2"), (2, "1/2"), (0, "-3"), (0, "1")):
+            assert "accepted in full" not in changed(
+                name, lambda data, place=place, value=value: data["rows"][0]["input"].__setitem__(place, value)
+            )
+        for key, value in (("alpha", "2"), ("dd", "1/2"), ("dd", "inf"), ("gamma", "1"), ("vacuous", True)):
+            assert changed(name, lambda data, key=key, value=value: data["rows"][0].__setitem__(key, value)).startswith(
+                "row 1"
+            )
+
+
+def test_equalities_of_fixed_noise_are_those_of_the_program() -> None:
+    """All terms cancel for q = 2 and the deviation √2, and for nothing else."""
+    name = "fixed, with equality"
+
+    def at(value: str) -> Callable[[dict[str, Any]], object]:
+        return lambda data: data["rows"][0].update(input=[value], dd=value, alpha=value)
+
+    def deviation(value: str) -> Callable[[dict[str, Any]], object]:
+        def change(data: dict[str, Any]) -> None:
+            text = data["program"]["text"].replace("sqrt(2)", value)
+            data["program"].update(text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
+
+        return change
+
+    assert changed(name, at("2")) == changed(name, deviation("sqrt(2)")) == "accepted in full"
+    for change in (at("1"), at("1999/1000"), at("3"), *map(deviation, ("3", "sqrt(201/100)", "sqrt(2)/eps", "2/eps"))):
+        assert changed(name, change) == "accepted in part"
+    for beta in ("erfc(2)/2", "erfc(101/100)/2", "erfc(eps)/2", "erfc(1)/2 - 1/10^30"):
+        assert "its beta is not what is claimed" in changed(
+            name, lambda data, beta=beta: data["claim"].__setitem__("beta", beta)
+        )
+    assert "not shown" in changed(name, lesser("999/1000"))
