@@ -124,11 +124,13 @@ class Weights:
         return known
 
     def negative_at(self, value: Closed) -> Fraction | None:
-        """An eps of the intervals at which `value` is negative, None where there is none. Raises Undecided."""
+        """An eps of the intervals at which `value` is negative, the one that the program is read at if it is negative
+        there; None where there is none. Raises Undecided."""
         numerator = numerator_of(value)
         if all(c > 0 for _, _, c in numerator.terms()):
             return None
-        for interval in self._intervals_asked:
+        own = () if self._only_at is None else (Interval(self._only_at, self._only_at, True, True),)
+        for interval in (*own, *self._intervals_asked):
             decision = decide_nonnegative(numerator, interval, self._limits)
             if isinstance(decision, Fails):
                 return decision.witness
@@ -305,7 +307,7 @@ def _mistakes(
         return diagnostics
     whole = total(values)
     if whole != 1:
-        point = _refuted(whole)
+        point = _refuted(whole, program.only_at or Fraction(1))
         text = str(ClosedForm(whole))
         message = f"the weights sum to {text}" if len(text) <= _LONGEST_SUM else "the weights do not sum to 1"
         once = _sum_is_one(whole, limits)
@@ -315,10 +317,9 @@ def _mistakes(
     return diagnostics
 
 
-def _refuted(whole: Closed) -> Fraction:
-    """A small natural eps at which a function other than 1 is not 1: it is 1 at finitely many."""
+def _refuted(whole: Closed, point: Fraction) -> Fraction:
+    """The first of point, point + 1, … at which a function other than 1 is not 1: it is 1 at finitely many."""
     numerator = numerator_of(whole - 1)
-    point = Fraction(1)
     while numerator.value_is_zero(point):
         point += 1
     return point

@@ -105,3 +105,27 @@ def test_what_has_no_composition() -> None:
         many.largest_loss(F(1))
     with pytest.raises(ValueError, match="compose is at least 1"):
         dipc.check_privacy(dipc.load(RESPONSE), "linf:1", compose=0)
+
+
+def test_composed_programs_have_a_meaning_at_the_eps_that_is_asked_about() -> None:
+    """Each of them, wherever it stands: beyond 2 a weight is negative, and the loss was said to be 0 there."""
+    weights = "choose { true : (2 + eps)/4, false : (2 - eps)/4 }"
+    text = f"program p; input x : {{0, 1}}; output o : bool; o <- {weights}; if x = 1 then o <- not o end"
+    some, every = dipc.load(text, eps="(0, 2)"), dipc.load(RESPONSE)
+    for programs in ([some], [some, every], [every, some], [every, every, some]):
+        together = dipc.compose(*programs, adjacent="linf:1")
+        assert together.loss(1).value is not None
+        assert together.check("9*eps", eps="(0, 1]").verdict == "private"
+        for ask in (
+            lambda asked: asked.loss(3),
+            lambda asked: asked.delta("eps", 3),
+            lambda asked: asked.budget("1/9", 3),
+            lambda asked: asked.budget(0, 3),
+            lambda asked: asked.renyi(2, 3),
+            lambda asked: asked.profile(3),
+            lambda asked: asked.check("9*eps", eps="[1, 3]"),
+            lambda asked: asked.question.constant("[1, 3]"),
+            lambda asked: asked.question.least_delta(read_claim(every, "eps", None, "[1, 3]")),
+        ):
+            with pytest.raises(dipc.DiagnosticError, match="is read for eps in"):
+                ask(together)

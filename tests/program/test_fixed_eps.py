@@ -131,6 +131,19 @@ def test_what_is_wrong_there_is_refused(old: str, new: str, code: str) -> None:
     assert [found.code for found in refused.value.diagnostics] == [code]
 
 
+def test_mistakes_are_shown_at_the_eps_that_is_asked_about() -> None:
+    """Weights are numbers there, which say nothing of another eps."""
+    for weights, eps, said in [
+        ("true : 1 - eps/2, false : eps/2", "3", "negative at eps = 3"),
+        ("true : 1 - eps/2, false : eps/3", "1/3", "at eps = 1/3 the weights sum to 17/18"),
+    ]:
+        text = f"program p; output o : bool; o <- choose {{ {weights} }}"
+        with pytest.raises(dipc.DiagnosticError) as refused:
+            dipc.load(text, eps=eps)
+        (found,) = refused.value.diagnostics
+        assert said in (found.message if found.code == "E0312" else found.label)
+
+
 def test_exponents_of_weights_are_numbers_there() -> None:
     text = "program p; output o : bool; o <- choose { true : exp(-1/eps), false : 1 - exp(-1/eps) }"
     assert str(dipc.load(text, eps=HALF).probability({}, {"o": True})) == "exp(-2)"

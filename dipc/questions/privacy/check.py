@@ -127,6 +127,10 @@ class PrivacyQuestion:
         slots = self.program.core.slots
         return any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
 
+    def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
+        """Raise DiagnosticError where a program has another meaning, or none, at the eps that is asked about."""
+        self.program.core.require_meaning(eps)
+
     def single(self) -> PrivacyQuestion:
         """The same about one run."""
         one = copy(self)
@@ -172,7 +176,8 @@ class PrivacyQuestion:
         return self._table
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Whether the claim holds."""
+        """Whether the claim holds. Raises DiagnosticError for eps at which a program has no meaning."""
+        self.require_meaning(claim.intervals)
         if claim.piecewise is not None:
             return self._piece_by_piece(claim, claim.piecewise)
         report = self._decide(claim)
@@ -256,7 +261,7 @@ class PrivacyQuestion:
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
         """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
         and for real or int outputs, Undecided past a limit."""
-        self.program.core.require_meaning(eps)
+        self.require_meaning(eps)
         if self.normal is not None:
             return self._normal_loss(self.normal, eps)
         pairs = self._enumerated("--max-loss")
@@ -266,7 +271,7 @@ class PrivacyQuestion:
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
-        self.program.core.require_meaning(eps)
+        self.require_meaning(eps)
         if self.normal is not None:
             return self._normal_divergence(self.normal, order, eps)
         pairs = self._enumerated("--renyi")
@@ -282,6 +287,7 @@ class PrivacyQuestion:
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
         DiagnosticError for an eps that is in no interval."""
+        self.require_meaning(claim.intervals)
         normal = self.normal
         if point is not None and not any(point in interval for interval in claim.intervals):
             note = f"the least delta is asked for eps in {claim.eps_text}"
@@ -307,7 +313,7 @@ class PrivacyQuestion:
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits. Raises as
         `largest_loss` does."""
-        self.program.core.require_meaning(eps)
+        self.require_meaning(eps)
         if self.normal is not None:
             return self.normal.mechanism.delta(self.normal.square, budget, eps)
         pairs = self._enumerated("--delta-of")
@@ -366,6 +372,7 @@ class PrivacyQuestion:
         """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
         were found; where outputs are listed, equal to so many digits, if that is said."""
         intervals = read_claim(self.program, None, None, eps).intervals
+        self.require_meaning(intervals)
         pairs, reason, without_end = self.pairs, None, None
         try:
             if isinstance(pairs, Pairs) and self.finite_outputs:
@@ -515,6 +522,10 @@ class ComposedQuestion(PrivacyQuestion):
                 )
         self.runs = sum(part.runs for part in parts)
         self._table = None
+
+    def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
+        for part in self.parts:
+            part.require_meaning(eps)
 
     @property
     def finite_outputs(self) -> bool:

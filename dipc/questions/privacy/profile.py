@@ -230,6 +230,7 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
     past a limit and beyond budgets that are looked at; ValueError for a negative delta."""
     if delta < 0:
         raise ValueError(f"a delta is at least 0, not {delta}")
+    question.require_meaning(eps)
     theorems = theorems_of(question, eps)
     if not delta:
         value = question.largest_loss(eps, digits).value
@@ -314,7 +315,8 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
 
 def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = DIGITS) -> tuple[LossDistribution, ...]:
     """Those of all pairs with different ones, of finite or int outputs. Raises Undecided for others, and past a
-    limit."""
+    limit; DiagnosticError for an eps at which a program has no meaning."""
+    question.require_meaning(eps)
     table, pairs = question.listed()
     different = different_pairs(table, pairs)
     if len(different) > _MOST_PAIRS:
