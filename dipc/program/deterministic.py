@@ -63,6 +63,9 @@ class DeterministicRun:
         self._start: _Values = [slot.initial for slot in program.slots]
         self._steps = [self._step(label, each) for label, each in enumerate(program.instructions)]
 
+    def __reduce__(self) -> tuple[type[DeterministicRun], tuple[Flow]]:
+        return DeterministicRun, (self._flow,)
+
     def outputs(self, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
         """The outputs for inputs, both in their order; None where the run goes wrong, leaves an output unassigned or
         takes long."""

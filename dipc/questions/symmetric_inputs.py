@@ -396,7 +396,9 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 
 
 def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | None:
-    """The program with other types in these declarations, None if that breaks a rule."""
+    """The program with other types in these declarations, None if that breaks a rule, or takes more instructions because
+    of an int: one that is assigned to a domain is compared with each of its values, where a value of a domain is copied.
+    """
     core = program.core
     source = Source(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:
@@ -404,6 +406,8 @@ def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | No
         retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at, only_in=core.only_in)
         lower_ideal(parsed, source, core.constants, core.only_at)
     except DiagnosticError:
+        return None
+    if "int" in types.values() and len(retyped.instructions) > len(core.instructions):
         return None
     assert retyped.inputs == core.inputs
     assert retyped.outputs == core.outputs

@@ -125,7 +125,7 @@ def test_bench_says_where_to_find_it(
         (["check", SPARSE, "--gama", "0"], "did you mean `--gamma`?"),
         (["check", SPARSE, "--ebta", "0"], "did you mean `--beta`?"),
         (["prob", SPARSE, "--alpha", "0"], "`dipc check`"),
-        (["prob", SPARSE, "--runs", "5"], "`dipc simulate` takes it"),
+        (["prob", SPARSE, "--runs", "5"], "`dipc run` and `dipc simulate` take it"),
         (["prob", SPARSE, "--certficate", "x"], None),
     ],
 )

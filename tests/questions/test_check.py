@@ -237,7 +237,8 @@ def test_where_dd_is_alpha(alpha: str, beta: str, vacuous: bool) -> None:
         assert own.rows[0].vacuous is vacuous
     if alpha != "min(dd, 2)":
         everywhere = dipc.load(STRIP)
-        beta = "1" if alpha == "0" else beta.replace("exp", "2*exp")
+        # Where dd is alpha, it may be as small as one likes, and alpha has to be in beta.
+        beta = {"0": "1", "dd": "2*exp(-alpha*eps/2)"}.get(alpha, beta.replace("exp", "2*exp"))
         whole = dipc.check(everywhere, inputs="all", alpha=alpha, beta=beta, keep_proofs=True)
         assert whole.verdict == "accurate"
         accepted = check_text(dipc.certify(whole))

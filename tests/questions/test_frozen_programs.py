@@ -2,7 +2,8 @@
 an earlier version of dipc, built quite differently, gave and that were written down then.
 
 An entry of `frozen_programs.json` is never made anew to fit: where an answer differs, one of the two versions is wrong.
-Only an `undecided` may be replaced, by a verdict that has a proof.
+Only an `undecided` may be replaced, by a verdict that has a proof; and programs with finite and real outputs have
+`metric { dd: all; }` since, which says what was meant then.
 """
 
 from __future__ import annotations
@@ -34,13 +35,18 @@ def agrees(case: dict[str, Any], directory: Path, capsys: pytest.CaptureFixture[
     if captured.err:
         # That gamma is of no use has been said since; nothing else is.
         warning, *notes = captured.err.splitlines()
-        assert warning == "warning[W0602]: gamma is given, but no output can use it"
+        assert warning.startswith("warning[W0602]: gamma changes nothing: ")
         assert all(note.startswith("  = help: ") for note in notes)
         assert any(word.startswith("--gamma") for word in case["arguments"])
     assert int(code) == EXIT[case["verdict"]]
     report = json.loads(captured.out)
     assert report["verdict"] == case["verdict"]
-    assert [[row["verdict"], row["probability"]] for row in report["rows"]] == case["rows"]
+    rows = [[row["verdict"], row["probability"]] for row in report["rows"]]
+    if case["question"] == "every real input":
+        # Into how many classes the inputs of an answer are cut is no part of it.
+        assert set(map(tuple, rows)) == set(map(tuple, case["rows"]))
+    else:
+        assert rows == case["rows"]
 
 
 def named(cases: list[dict[str, Any]]) -> list[Any]:

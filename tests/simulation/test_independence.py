@@ -17,13 +17,14 @@ KNOWN = (
     "dipc.text.diagnostic",
     "dipc.text.ast",
     "dipc.text.core",
+    "dipc.text.numbers",
     "dipc.text.parser",
     "dipc.text.program",
     "dipc.simulation",
 )
 
 #: What may look at exact probabilities; nothing that runs programs may import it.
-COMPARING = ("compare", "conform", "expected", "observed", "simulate")
+COMPARING = ("audit", "compare", "conform", "expected", "likelihood", "observed", "simulate")
 
 
 @pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.stem)
