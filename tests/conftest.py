@@ -50,12 +50,13 @@ FEW = 2
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Every test function stays, the slow ones apart: what a case more says is rarely what the first few did not say.
-    The same tree always runs the same cases: the first, the last, and others evenly between them."""
+    The same tree always runs the same cases: the first, the last, and others evenly between them. All are run of what
+    is marked `every_case`: whole outcomes, of which each can be out of date alone."""
     if not config.getoption("few_cases"):
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("slow") is None:
+        if item.get_closest_marker("slow") is None and item.get_closest_marker("every_case") is None:
             cases[item.nodeid.partition("[")[0]].append(item)
     left_out: set[pytest.Item] = set()
     for of_one in cases.values():

@@ -396,9 +396,9 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 
 
 def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | None:
-    """The program with other types in these declarations, None if that breaks a rule, or takes more instructions because
-    of an int: one that is assigned to a domain is compared with each of its values, where a value of a domain is copied.
-    """
+    """The program with other types in these declarations, None if that breaks a rule, or takes more instructions
+    because of an int: one that is assigned to a domain is compared with each of its values, where a value of a domain
+    is copied."""
     core = program.core
     source = Source(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:

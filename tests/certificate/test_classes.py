@@ -227,14 +227,15 @@ def test_a_change_of_one_value_never_makes_more_of_it(seed: int) -> None:
         whole = document(name)
         changed, path = mutated(whole, list(places(whole)), chance)
         try:
-            found = said(resealed(changed))
+            accepted = check_text(resealed(changed))
         except (Rejected, Unreadable):
             rejected += 1
             continue
-        if _UNCHECKED.isdisjoint(str(part) for part in path):
+        # Classes may be taken away: that they are all inputs is left on trust then, which is said.
+        if _UNCHECKED.isdisjoint(str(part) for part in path) and not accepted.trusted:
             verdict, counts, _, derived = said(certificate(name))
-            assert found[0] == verdict or found[3] < derived, (name, path)
-            assert found[1]["rows"] >= counts["rows"], (name, path)
+            assert accepted.verdict == verdict or accepted.derived_obligations < derived, (name, path)
+            assert accepted.counts["rows"] >= counts["rows"], (name, path)
     assert rejected > 30
 
 

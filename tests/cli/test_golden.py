@@ -29,6 +29,7 @@ def outcome(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return "".join(parts)
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_golden(
     path: Path,

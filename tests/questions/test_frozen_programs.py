@@ -57,6 +57,7 @@ def named(cases: list[dict[str, Any]]) -> list[Any]:
 FAST = [case for case in CASES if case["fast"]]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("case", named(FAST))
 def test_the_answers_are_those_of_before(
     case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -241,7 +241,7 @@ def test_nothing_is_solved_that_the_certificate_does_not_answer() -> None:
         ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "1"], [2, "1"]]}, "of a half-space that is not there"),
         ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "-1"], [1, "-1"]]}, "a multiplier is negative"),
         ([ABOVE_ONE, BELOW_ONE], {"point": [[0, "1"]]}, "a point does not satisfy the half-spaces"),
-        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"], [0, "2"]]}, "variables, each once"),
+        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"], [0, "2"]]}, "numbered, each once"),
         ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"]], "none": []}, "either a point or multipliers"),
     ],
 )
