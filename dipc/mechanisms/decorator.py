@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property, update_wrapper
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, overload
 
 from dipc.above import above, service
 from dipc.mechanisms import words
@@ -19,11 +19,23 @@ from dipc.mechanisms.types import Bound
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
 
 
+@overload
+def mechanism(function: Callable[..., object], /) -> Mechanism: ...
+@overload
 def mechanism(
     *, claim: Mapping[str, object] | None = None, ideal: Callable[..., object] | None = None, **constants: object
-) -> Callable[[Callable[..., object]], Mechanism]:
-    """Make a function a mechanism: `claim` says how accurate it is meant to be (`dict(alpha="dd", beta="…")`), `ideal`
-    is a function that gives the right answer (by default the mechanism without its noise), the others are constants.
+) -> Callable[[Callable[..., object]], Mechanism]: ...
+def mechanism(
+    function: Callable[..., object] | None = None,
+    /,
+    *,
+    claim: Mapping[str, object] | None = None,
+    ideal: Callable[..., object] | None = None,
+    **constants: object,
+) -> Mechanism | Callable[[Callable[..., object]], Mechanism]:
+    """Make a function a mechanism, with or without arguments: `claim` says how accurate it is meant to be
+    (`dict(alpha="dd", beta="…")`), `ideal` is a function that gives the right answer (by default the mechanism without
+    its noise), the others are constants.
 
     All of them are read from the source of the function, as its body is, when the mechanism is first used: nothing of
     it is executed for a proof. Raises TypeError for what is no function.
@@ -35,7 +47,7 @@ def mechanism(
             raise TypeError(f"@dipc.mechanism decorates a function, not {type(function).__name__}")
         return Mechanism(function)
 
-    return decorate
+    return decorate if function is None else decorate(function)
 
 
 class Mechanism:
@@ -96,7 +108,7 @@ class Mechanism:
                     if any(decorator_name(module, each) == "dipc.mechanism" for each in part.decorator_list):
                         return part
         message = f"`{self._function.__name__}` is not found in `{module.source.name}` as a mechanism"
-        notes = ("write `@dipc.mechanism()` above the function itself; if the file has changed, import it again",)
+        notes = ("write `@dipc.mechanism` above the function itself; if the file has changed, import it again",)
         raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
 
     @cached_property

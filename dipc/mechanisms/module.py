@@ -149,11 +149,11 @@ def mechanism_in(module: Module, name: str) -> python.FunctionDef:
         close = nearest(name, [each.name for each in all_of])
         notes = [f"did you mean `{close}`?"] if close else []
         names = ", ".join(f"`{each.name}`" for each in all_of)
-        notes.append(f"its mechanisms are {names}" if names else "write `@dipc.mechanism()` above a function `def …`")
+        notes.append(f"its mechanisms are {names}" if names else "write `@dipc.mechanism` above a function `def …`")
         message = f"`{module.source.name}` has no function `{name}`"
         raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=tuple(notes)))
     if not is_mechanism(module, result):
-        raise module.wrong(result, f"`{name}` is no mechanism", "write `@dipc.mechanism()` above it", code=NOT_FOUND)
+        raise module.wrong(result, f"`{name}` is no mechanism", "write `@dipc.mechanism` above it", code=NOT_FOUND)
     return result
 
 

@@ -101,5 +101,5 @@ def exp(exponent: Any) -> Any:
 def _outside(name: str, *given: object) -> NoReturn:
     del given
     raise TypeError(
-        f"dipc.{name} is part of a mechanism: decorate the function around it with @dipc.mechanism(), and call that"
+        f"dipc.{name} is part of a mechanism: decorate the function around it with @dipc.mechanism, and call that"
     )

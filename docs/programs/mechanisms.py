@@ -19,7 +19,7 @@ def above_threshold(q: dipc.Reals["m"], eps, T: dipc.Const = 0):
     return None
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def released(q: dipc.Real, eps):
     """A noisy copy of a number."""
     return dipc.laplace(q, scale=1 / eps)
@@ -32,7 +32,7 @@ def report_noisy_max(q: dipc.Reals["m"], eps):
     return noisy.index(max(noisy))
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def geometric(x: dipc.Int, eps):
     """The geometric mechanism of diffprivlib, OpenDP and Tumult, at sensitivity 1."""
     return dipc.discrete_laplace(x, scale=1 / eps)

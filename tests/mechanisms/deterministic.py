@@ -23,7 +23,7 @@ def shadowed_default(x: dipc.Finite[0:4], eps, T: dipc.Const = 0):
     return default_from_file(x) + LIMIT
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def element_kept(x: dipc.Finite[0:4], eps):
     xs = [0] * 3
     for i in range(3):
@@ -35,14 +35,14 @@ def element_kept(x: dipc.Finite[0:4], eps):
     return last
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def swapped(x: dipc.Finite[0:4], y: dipc.Finite[0:4], eps):
     a, b = x, y
     a, b = b, a
     return a, b
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def nested_break(x: dipc.Finite[0:4], eps):
     total = 0
     for i in range(3):
@@ -57,7 +57,7 @@ def nested_break(x: dipc.Finite[0:4], eps):
     return total
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def continue_deep(x: dipc.Finite[0:5], eps):
     total = 0
     for i in range(5):
@@ -71,7 +71,7 @@ def continue_deep(x: dipc.Finite[0:5], eps):
     return total
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def growing(x: dipc.Finite[0:5], eps):
     out = []
     for i in range(4):
@@ -83,7 +83,7 @@ def growing(x: dipc.Finite[0:5], eps):
     return out
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def three_values(x: dipc.Finite[0:3], eps):
     flag = None
     if x == 1:
@@ -97,7 +97,7 @@ def three_values(x: dipc.Finite[0:3], eps):
     return a, b, c, d
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def none_or_number(x: dipc.Finite[0:4], eps):
     found = None
     for i in range(3):
@@ -108,14 +108,14 @@ def none_or_number(x: dipc.Finite[0:4], eps):
     return found + 1
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def strings(x: dipc.Finite["draw", "low"], eps):
     draw = "draw"
     low = "low" if x == draw else draw
     return low
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def loop_with_flag(x: dipc.Finite[0:4], eps):
     i = 0
     steps = 0
@@ -131,31 +131,31 @@ def loop_with_flag(x: dipc.Finite[0:4], eps):
     return stop, steps
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def reductions(x: dipc.Finite[0:4], eps):
     xs = [x, 2, 1]
     return sum(xs), max(xs), min(xs), any(y > 2 for y in xs), all(y > 0 for y in xs), sum(y > 1 for y in xs)
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def first_best(x: dipc.Finite[0:4], eps):
     xs = [2, x, 2]
     return xs.index(max(xs)), max(range(3), key=lambda i: -abs(xs[i] - 1))
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def helpers(x: dipc.Finite[0:9], eps):
     y = clamp(x, 2, 5)
     x2 = clamp(y - 1, 0, y)
     return y, x2
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def chained(x: dipc.Finite[0:6], eps):
     return 1 <= x < 4 != x, x in (1, 5), x not in (2, 3)
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def backwards(x: dipc.Finite[0:4], eps):
     xs = [0] * 4
     place = 0
@@ -167,7 +167,7 @@ def backwards(x: dipc.Finite[0:4], eps):
     return xs, xs[-1]
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def zipped(x: dipc.Finite[0:3], eps):
     total = 0
     for i, (a, b) in enumerate(zip([1, 2, 3], [x, x + 1]), 1):

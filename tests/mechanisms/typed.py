@@ -20,7 +20,7 @@ def noisy_max(q: Annotated[list[float], "m"], eps: dipc.Eps) -> int:
     return noisy.index(max(noisy))
 
 
-@dipc.mechanism()
+@dipc.mechanism
 def answered(x: dipc.Finite[0:5], word: Literal["low", "high"], z: dipc.Real, eps: dipc.Eps) -> bool:
     honest = dipc.choice({True: 1 / 2, False: 1 / 2})
     return honest and (dipc.laplace(z, scale=1 / eps) > x or word == "high")
