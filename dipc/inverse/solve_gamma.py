@@ -320,7 +320,7 @@ class _Everywhere:
             return scaled
         first, *more = self._at_zero.intervals
         if first.is_point and not more:
-            return self._at_numbers(rows)
+            return self._at_numbers(rows, Fraction(0) if known is _Found.FAILS else None)
         wanted = "give one eps: the least gamma is then looked for among numbers"
         return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
 
@@ -381,37 +381,40 @@ class _Everywhere:
 
     # --- numbers -------------------------------------------------------------------------------------------------
 
-    def _at_numbers(self, rows: tuple[int, ...]) -> GammaSolution:
-        """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved."""
-        blamed, refuted = rows, Fraction(0)
+    def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
+        """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved. `refuted` is
+        one that is known to be, if there is."""
+        blamed = rows
+        core = self._question.program.core
+        ints = Nearness(core).plain and not any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
 
         def holds(gamma: Fraction) -> bool:
             nonlocal blamed, refuted
+            # Integers that are within gamma are within the greatest integer that is at most gamma.
+            gamma = Fraction(gamma // 1) if ints else gamma
             known, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
             if known is not _Found.HOLDS:
                 blamed = failing
             if known is _Found.FAILS:
-                refuted = max(refuted, gamma)
+                refuted = gamma if refuted is None else max(refuted, gamma)
             return known is _Found.HOLDS
 
-        core = self._question.program.core
-        ints = Nearness(core).plain and not any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
         try:
             low, high = neighboring_powers(holds, GREATEST_EVERYWHERE)
             if ints:
-                # Numbers that are integers are an integer apart.
                 below, above = bisected(lambda number: holds(Fraction(number)), int(low), -int(-high // 1))
                 low, high = Fraction(below), Fraction(above)
             else:
                 low, high = narrowed(holds, low, high, self._digits)
         except Undecided as undecided:
             return self._answer(Status.UNDECIDED, blamed, undecided.reason)
-        if ints and refuted == low:
-            return self._answer(Status.SOLVED, blamed, "", (high, high))
         if refuted == low:
-            return self._answer(Status.SOLVED, blamed, "", (low, high))
-        reason = f"it fails with gamma = {refuted} and holds with {high}; between them the bounds prove nothing"
-        return self._answer(Status.UNDECIDED, blamed, reason, (refuted, high))
+            return self._answer(Status.SOLVED, blamed, "", (high if ints else low, high))
+        if refuted is None:
+            reason = f"it holds with gamma = {high}, and nothing less is refuted"
+        else:
+            reason = f"it fails with gamma = {refuted} and holds with {high}; between them the bounds prove nothing"
+        return self._answer(Status.UNDECIDED, blamed, reason, (refuted or _ZERO, high))
 
     def _answer(
         self,

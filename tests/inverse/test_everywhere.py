@@ -173,6 +173,35 @@ def test_gamma_among_numbers_where_beta_is_no_function_of_the_product() -> None:
     assert small.value == (Fraction(999, 1000_000), Fraction(1, 1000))
 
 
+@pytest.mark.parametrize(
+    ("beta", "eps", "least"),
+    [("1/2", "1", 1), ("1/2", "3", 0), ("1/10", "1", 2), ("1/100", "3", 1), ("1/1000", "3", 2)],
+)
+def test_the_least_gamma_of_an_int_output(beta: str, eps: str, least: int) -> None:
+    """Its error is more than g with the probability 2r^(g + 1)/(1 + r), r = e^-eps."""
+    program = dipc.load("program p; input n : int; output o : int; ideal { o <- n } o <- DLap(eps, n)")
+    found = solve(program, inputs="all", wanted="gamma", alpha=0, beta=beta, eps=eps)
+    assert isinstance(found, GammaSolution)
+    assert (found.status, found.value) == (Status.SOLVED, (least, least))
+    r, allowed = mpmath.exp(-int(eps)), mpmath.mpf(F(beta).numerator) / F(beta).denominator
+    assert least == next(g for g in range(9) if 2 * r ** (g + 1) / (1 + r) <= allowed)
+
+
+def test_what_is_not_refuted_is_no_least_number() -> None:
+    """At gamma = 0 the bound of two sums together does not suffice, and no bound of its kind is a refutation."""
+    program = dipc.load(
+        "program p; input n, m : int; output o : int; var x, y : int;"
+        "ideal { if n >= 0 and m >= 0 then o <- 1 else o <- 0 end }"
+        "x <- DLap(eps, n); y <- DLap(eps, m); if x + y >= 0 and y >= 0 then o <- 1 else o <- 0 end"
+    )
+    claim = {"alpha": 1, "beta": "1/2"}
+    found = solve(program, inputs="all", wanted="gamma", eps="1", **claim)
+    assert isinstance(found, GammaSolution)
+    assert dipc.check(program, inputs="all", gamma=1, eps="[1, 1]", **claim).verdict is dipc.Verdict.ACCURATE
+    assert (found.status, found.value) == (Status.UNDECIDED, (0, 1))
+    assert "nothing less is refuted" in found.remark
+
+
 def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> None:
     program = dipc.load(SPARSE)
     # A single query is the worst for 2m*exp(-alpha*eps/8), and of one query the union bound is the probability itself.
