@@ -9,6 +9,7 @@ import hashlib
 import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -21,11 +22,12 @@ from dipc.above import VERSION
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.decide.crossings import failing_between, failing_stretches
 from dipc.decide.decide import decide
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict
 from dipc.decide.series import decide_by_series, too_long
 from dipc.frozen import frozen
-from dipc.measure.measure import Bound, BoundMeasurer, Measurer
+from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
@@ -35,6 +37,9 @@ from dipc.sign.piecewise import BetaForm
 #
 
 R = TypeVar("R")
+
+#: Of probabilities over normal noise.
+NO_FORM = "probabilities of Gaussian noise have no closed form"
 
 WITHOUT_FORM = "functions of the normal distribution"
 
@@ -133,6 +138,15 @@ class Engine:
             raise Undecided(decision.reason or "")
         return decision.bound
 
+    def probability(self, question: Bound) -> Probability:
+        """The bound, now, in closed form, or enclosed where there is none. Raises Undecided."""
+        decision = self.decide(question)
+        if decision.bound is not None:
+            return decision.bound
+        if not question.is_over_normal_noise:
+            raise Undecided(decision.reason or "")
+        return EnclosedForm(UnexpandedBound.of(question, self.bounds.measurer, self.limits), NO_FORM)
+
     def run(self, asking: Generator[Question, Decision, R]) -> R:
         """What a generator gives in the end, with each question that it asks decided, now."""
         try:
@@ -165,7 +179,7 @@ class Engine:
         bound = question.bound if isinstance(question, Obligation) else question
         tried: Decision | None = None
         if obligation is not None and isinstance(obligation.beta, NormalBeta):
-            tried = decide_by_series(obligation, self.bounds, self.limits)
+            tried = self._by_series(obligation)
             if tried.verdict is Verdict.UNDECIDED and not tried.reason:
                 return Decision.undecided(f"beta has {WITHOUT_FORM}, and so has the probability a weight or an event")
             return tried
@@ -174,25 +188,35 @@ class Engine:
             long = measured is None
             if measured is None:
                 if obligation is not None and self._brief is not None:
-                    tried = decide_by_series(obligation, self.bounds, self.limits)
+                    tried = self._by_series(obligation)
                     if tried.verdict is not Verdict.UNDECIDED:
                         return tried
                 measured = self.bounds.measure(bound)
             elif obligation is not None and self._brief is not None and _has_dear_signs(measured):
-                tried = decide_by_series(obligation, self.bounds, self.limits)
+                tried = self._by_series(obligation)
                 # Where it fails, to some digits, takes the closed form.
                 if tried.verdict is Verdict.ACCURATE or (tried.verdict is Verdict.INACCURATE and self.digits is None):
                     return replace(tried, bound=measured)
         except Undecided as undecided:
             if obligation is not None and (_is_too_long(undecided) or isinstance(undecided, NoClosedForm)):
                 if tried is None:
-                    tried = decide_by_series(obligation, self.bounds, self.limits)
+                    tried = self._by_series(obligation)
                 return tried if tried.verdict is not Verdict.UNDECIDED else too_long(undecided, tried)
             return Decision.undecided(undecided.reason)
         if obligation is None:
             return replace(Decision.undecided(MEASURED, measured), long=long)
         decision = self._settled(measured, obligation)
         return replace(decision, long=True) if long else decision
+
+    def _by_series(self, obligation: Obligation) -> Decision:
+        """The decision without a closed form; where it fails, to the digits asked for."""
+        decision = decide_by_series(obligation, self.bounds, self.limits)
+        if decision.verdict is Verdict.INACCURATE and self.digits is not None:
+            with suppress(Undecided):
+                parts = [failing_stretches(obligation, i, self.bounds, self.limits) for i in obligation.intervals]
+                failing = [stretch for part in parts for stretch in part]
+                return replace(decision, failing=failing_between(failing, self.digits, self.limits))
+        return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
         """The bound where that takes a moment, whatever was asked before; None where it takes longer, or proofs are

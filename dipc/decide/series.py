@@ -13,7 +13,7 @@ from math import ceil
 import flint
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, to_fmpq, total
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, to_fmpq, total
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.decide.decide import DIGITS, decide
@@ -31,7 +31,7 @@ from dipc.measure.measure import (
     majorant_of,
     series_of,
 )
-from dipc.measure.normal import NormalMeasure, normal_measure
+from dipc.measure.normal import normal_measure
 from dipc.measure.power_series import DISK, precision
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval, simplest_between
@@ -58,12 +58,15 @@ _FIRST_BITS, _MOST_BITS = 192, 6_000
 #: Where it is looked whether a claim fails, before anything is proved.
 _SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
 
+#: Digits of the numbers that are compared at one eps, and at the ends.
+_DIGITS_AT_ONE = (DIGITS, 3 * DIGITS, 9 * DIGITS)
+
 #: An interval is short whose upper end is not so many times its lower one; of one without an end so much is looked at,
 #: in so many parts.
 _SHORT, _FAR, _PARTS = 8, 64, 4
 
 #: From where tails of normal noise are looked at.
-STARTS = tuple([Fraction(2) ** n for n in range(-10, 21)])
+STARTS = tuple([Fraction(2) ** n for n in (*range(-10, 21), *range(24, 65, 4))])
 
 #: How exactly a probability next to 0 is known, in bits.
 _BITS_AT_ZERO = 64
@@ -122,12 +125,12 @@ class Search:
         if slack is not None and slack.is_zero:
             return Decision(Verdict.ACCURATE)  # with equality
         intervals = self.obligation.intervals
-        if self._is_number():
+        if self.is_number():
             # What holds at one eps holds at all.
             sample = samples(intervals)[0]
             intervals = (Interval(sample, sample, True, True),)
         try:
-            cells = [cell for interval in intervals for cell in self._plain_beta.cells(interval, self.limits)]
+            cells = [cell for interval in intervals for cell in self.plain_beta.cells(interval, self.limits)]
             left = [(interval, cell) for cell in cells for interval in self._open_parts(cell.hull, slack)]
             for sample in samples([interval for interval, _ in left]):
                 self._look_at(sample)
@@ -144,7 +147,7 @@ class Search:
     def _touching(self, eps: Fraction) -> str:
         """Whether both sides seem to be equal there, in words."""
         point = eps or min(_SAMPLES)
-        numerator, denominator = self._plain_beta.fraction_at(point)
+        numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
         probability = self.unexpanded.enclosure(point, 4 * DIGITS)[0]
         more = _ZERO if self.normal is None else self.normal.enclosure(point, 4 * DIGITS)[0]
@@ -152,18 +155,20 @@ class Search:
             return ": there the probability is what is claimed, to 15 digits, and no enclosure tells equal numbers"
         return ""
 
-    def _look_at(self, eps: Fraction) -> None:
-        """Raises _Refuted where the claim is about this eps, and fails there."""
+    def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
+        """Whether it is seen, in numbers of so many digits, that the claim holds there. Raises _Refuted where it is
+        about this eps, and fails."""
         if not _is_in(eps, self.obligation.intervals):
-            return
-        probability = self.unexpanded.enclosure(eps, 4 * DIGITS)
-        numerator, denominator = self._plain_beta.fraction_at(eps)
-        above, below = (poly.enclosure(eps, 2 * DIGITS) for poly in (denominator - numerator, denominator))
-        least, most = (_ZERO, _ZERO) if self.normal is None else self.normal.enclosure(eps, 8 * DIGITS)
+            return False
+        probability = self.unexpanded.enclosure(eps, 4 * digits)
+        numerator, denominator = self.plain_beta.fraction_at(eps)
+        above, below = (poly.enclosure(eps, 2 * digits) for poly in (denominator - numerator, denominator))
+        least, most = (_ZERO, _ZERO) if self.normal is None else self.normal.enclosure(eps, 8 * digits)
         ends = [over / under for over in above for under in below]
-        shown, required = outward(*probability, DIGITS), outward(min(ends) - most, max(ends) - least, DIGITS)
+        shown, required = outward(*probability, digits), outward(min(ends) - most, max(ends) - least, digits)
         if shown[1] < required[0]:
             raise _Refuted(Counterexample(eps, shown, required))
+        return shown[0] > required[1]
 
     # --- functions of the normal distribution -----------------------------------------------------------
 
@@ -174,7 +179,7 @@ class Search:
         return NormalSum(ExpPoly.zero(), beta.sum.terms) if isinstance(beta, NormalBeta) else None
 
     @cached_property
-    def _plain_beta(self) -> PiecewiseForm:
+    def plain_beta(self) -> PiecewiseForm:
         """The rest of beta."""
         beta = self.obligation.beta
         return PiecewiseForm(beta.sum.plain) if isinstance(beta, NormalBeta) else beta
@@ -182,14 +187,14 @@ class Search:
     def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
         """At most beta, without them. Raises OutsideFragment."""
         if self.normal is None:
-            return self._plain_beta
+            return self.plain_beta
         below = self.normal.below(near_zero=near_zero)
         if below is None:
             raise OutsideFragment("a weight in beta has no sign")
         assert isinstance(self.obligation.beta, NormalBeta)
         return PiecewiseForm(self.obligation.beta.sum.plain + below)
 
-    def _is_number(self) -> bool:
+    def is_number(self) -> bool:
         """Whether bound and beta are seen to be the same for every eps."""
         beta, shares = self.obligation.beta, self.obligation.bound.shares
         if isinstance(beta, NormalBeta):
@@ -201,32 +206,25 @@ class Search:
         return plain and all(share.weight is None for share in shares) and all(noise.law.fixed for noise in noises)
 
     def normal_slack(self) -> NormalSum | None:
-        """bound - 1 + beta where that is such a sum, of single normal values or closed forms; None for others."""
-        bound, beta = self.unexpanded, self.obligation.beta
+        """bound - 1 + beta, times a denominator of beta, which is positive, where that is such a sum, of single normal
+        values or closed forms; None for others."""
+        beta = self.obligation.beta
+        below = ExpPoly.one()
         if isinstance(beta, NormalBeta):
-            total = beta.sum
-        elif beta.closed is not None and isinstance(beta.closed.value, ExpPoly):
-            total = NormalSum.of(beta.closed.value, ())
+            above = beta.sum
+        elif beta.closed is not None:
+            numerator, below = fraction_of(beta.closed.value)
+            above = NormalSum.of(numerator, ())
         else:
             return None
         noises = (noise for share in self.obligation.bound.shares for event in share.events for noise in event.noises)
         if isinstance(beta, NormalBeta) and not any(noise.law.is_normal for noise in noises):
             with suppress(Undecided):
                 closed = BoundMeasurer(self.bounds.measurer.brief).measure(self.obligation.bound).value
-                return total + NormalSum.of(closed - 1, ()) if isinstance(closed, ExpPoly) else None
+                return above + NormalSum.of(closed - 1, ()) if isinstance(closed, ExpPoly) else None
             return None
-        total = total + NormalSum.of(ExpPoly.constant(bound.constant - 1), ())
-        for product in bound.products:
-            if product.factors is None:
-                continue
-            if len(product.factors) != 1 or not isinstance(product.factors[0], NormalMeasure):
-                return None
-            functions = product.factors[0].functions()
-            if functions is None:
-                return None
-            for c, function in functions:
-                total = total + NormalSum.single(product.weight * c, function)
-        return total
+        functions = self.unexpanded.functions()
+        return None if functions is None else above + (functions + NormalSum.of(ExpPoly.constant(-1), ())).times(below)
 
     def _by_tails(self) -> NormalSum | None:
         """At most bound - 1 + beta: an event of normal noises whose slacks are all positive fails with the tails of its
@@ -423,6 +421,11 @@ class Search:
         """That the claim holds on the part, where beta is a quotient. Raises _Refuted, _Open."""
         if not interval.lower or interval.upper is None:
             raise _Open(interval.lower)
+        seen = [
+            any(self._look_at(end, digits) for digits in _DIGITS_AT_ONE) for end in (interval.lower, interval.upper)
+        ]
+        if interval.is_point and any(seen):
+            return
         left = interval.lower
         step = DISK * SHARE
         while True:
@@ -462,14 +465,10 @@ class Search:
         bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
             with precision(bits, 1):
-                majorant = self._majorant(center, beta)
+                majorant = self.majorant(center, beta)
                 length = _length(majorant, share, remainder)
             with precision(bits, length):
-                # (bound - 1 + beta)·denominator, which is positive where the slack is.
-                below = series_of(beta.denominator, center)
-                slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
-                if self.normal is not None:
-                    slack = slack + self.normal.series(center) * below
+                slack = self.slack_series(center, beta)
                 scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
                 if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -(remainder + _BLUR):
@@ -480,7 +479,14 @@ class Search:
             bits *= 2
         raise _Open(center)
 
-    def _majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
+    def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
+        """The Taylor series of (bound - 1 + beta)·denominator, which is positive where the slack is."""
+        below = series_of(beta.denominator, center)
+        slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
+        return slack if self.normal is None else slack + self.normal.series(center) * below
+
+    def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
+        """At least its absolute value on the disk."""
         bound = self.unexpanded.majorant(center) + 1
         if self.normal is not None:
             bound += self.normal.majorant(center, DISK * center)

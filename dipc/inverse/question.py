@@ -16,11 +16,12 @@ from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.parametric import Parametric, times
 from dipc.claims.claim import Claim, ClaimOptions, resolve_claim
 from dipc.claims.table import Table, TableGiven
+from dipc.decide.crossings import Stretch, failing_stretches, stretches
 from dipc.decide.decide import Saying, saying, together
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Obligation, Verdict
+from dipc.decide.obligation import Obligation, Verdict, failing_regions, holds_in_cells
 from dipc.frozen import frozen
-from dipc.measure.measure import Bound, EnclosedForm, Probability, UnexpandedBound
+from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import Options, asks_for_all
 from dipc.program.expected_error import Erring
 from dipc.program.program import Program, ProgramGiven, within
@@ -35,6 +36,7 @@ from dipc.rules.class_claim import is_free
 from dipc.rules.goal import Proof
 from dipc.rules.rule import Posed, Variable
 from dipc.sign.interval import Interval
+from dipc.sign.normal import NormalBeta
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import Name
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -129,6 +131,14 @@ _LEAST = Fraction(1, 10**9)
 _DIGITS = 8
 
 
+def holds(obligation: Obligation, engine: Engine) -> bool:
+    """Whether it holds. Raises Undecided."""
+    decision = engine.decide(obligation)
+    if decision.verdict is Verdict.UNDECIDED:
+        raise Undecided(decision.reason or "")
+    return decision.verdict is Verdict.ACCURATE
+
+
 @frozen(eq=False)
 class Claimed:
     """`bound` >= 1 - `beta` for all values of `variable` in `intervals`, with the numbers of the cases that come to it,
@@ -146,8 +156,28 @@ class Claimed:
     rows: tuple[int, ...]
     power: int = 0
     start: int = 0
-    #: What a bound without a closed form is of.
+    #: What is measured.
     stated: Bound | None = None
+
+    def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
+        """Where in the interval it fails, increasing. Raises Undecided."""
+        if self._is_enclosed:
+            assert self.stated is not None
+            obligation = Obligation(self.stated, self.beta, (interval,))
+            return failing_stretches(obligation, interval, engine.bounds, engine.limits)
+        return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
+
+    def holds(self, engine: Engine) -> bool:
+        """Whether it holds for all values. Raises Undecided."""
+        if not self._is_enclosed:
+            value = self.closed.value
+            return all(holds_in_cells(value, self.beta, interval, engine.limits) for interval in self.intervals)
+        assert self.stated is not None
+        return holds(Obligation(self.stated, self.beta, self.intervals), engine)
+
+    @property
+    def _is_enclosed(self) -> bool:
+        return isinstance(self.bound, EnclosedForm) or isinstance(self.beta, NormalBeta)
 
     @property
     def closed(self) -> ClosedForm:
@@ -318,14 +348,14 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
     """By how much the obligations fail, to compare proofs with: 0 only where they hold. Raises Undecided."""
     most = Fraction(0)
     for obligation in proof.obligations:
-        bound = engine.bound(obligation.bound)
+        bound = engine.probability(obligation.bound)
         missing = sum((_missing_at(bound, obligation, at) for at in _SAMPLES), Fraction(0))
         if missing or engine.decide(obligation).verdict is not Verdict.ACCURATE:
             most = max(most, missing + _LEAST)
     return most
 
 
-def _missing_at(bound: ClosedForm, obligation: Obligation, at: Fraction) -> Fraction:
+def _missing_at(bound: Probability, obligation: Obligation, at: Fraction) -> Fraction:
     """1 - beta less the bound at one value of the variable, about; 0 where that is negative, or none of the claim's."""
     if not any(at in interval for interval in obligation.intervals):
         return Fraction(0)
@@ -339,41 +369,30 @@ def measured(
     """The different inequalities of cases with these numbers, and why others are not known, with theirs."""
     # All are asked for before the first is waited for: whoever measures may do many at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
-    rows: dict[tuple[ClosedForm | Bound, BetaForm, tuple[Interval, ...], Variable, bool, int, int], list[int]] = {}
+    rows: dict[_Inequality, tuple[list[int], Bound]] = {}
     reasons: dict[str, list[int]] = {}
     for done, (number, one, asked) in enumerate(pending):
         if progress is not None and done % _PROGRESS_CASES == 0:
             progress(done, len(pending))
         while asked.decision is None:
             engine.wait()
-        bound: ClosedForm | Bound | None = asked.decision.bound
-        why = one.why
-        if bound is None and one.obligation.bound.is_over_normal_noise:
-            bound = one.obligation.bound
-        if bound is None:
-            numbers = reasons.setdefault(asked.decision.reason or "", [])
+        obligation, why = one.obligation, one.why
+        try:
+            form = engine.probability(obligation.bound)
+        except Undecided as undecided:
+            numbers = reasons.setdefault(undecided.reason, [])
         else:
             power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
-            obligation = one.obligation
-            key = (bound, obligation.beta, obligation.intervals, one.variable, why.exact, power, start)
-            numbers = rows.setdefault(key, [])
+            key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start)
+            numbers, _ = rows.setdefault(key, ([], obligation.bound))
         if not numbers or numbers[-1] != number:
             numbers.append(number)
-    distinct = []
-    for (bound, beta, intervals, variable, exact, power, start), numbers in rows.items():
-        form: Probability
-        if isinstance(bound, ClosedForm):
-            form, stated = bound, None
-        else:
-            try:
-                form = EnclosedForm(UnexpandedBound.of(bound, engine.bounds.measurer, engine.limits), NO_FORM)
-            except Undecided as undecided:
-                reasons.setdefault(undecided.reason, []).extend(numbers)
-                continue
-            stated = bound
-        distinct.append(Claimed(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated))
+    distinct = [
+        Claimed(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated)
+        for (form, beta, intervals, variable, exact, power, start), (numbers, stated) in rows.items()
+    ]
     return tuple(distinct), reasons
 
 
-#: Of probabilities over normal noise.
-NO_FORM = "probabilities of Gaussian noise have no closed form"
+#: What tells two inequalities apart.
+_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int]

@@ -20,14 +20,16 @@ from typing import Unpack, assert_never
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
+from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.conditions import trend
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.engine import Engine
-from dipc.decide.obligation import holds_in_cells
+from dipc.decide.crossings import Cut, cuts
+from dipc.decide.engine import NO_FORM, Engine
+from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     INTERRUPTED,
@@ -55,8 +57,9 @@ from dipc.inverse.solution import (
     checked,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.solve_eps import Cut, cuts, failing_parts, outside, preventing, solve_eps, span_between
+from dipc.inverse.solve_eps import failing_parts, outside, preventing, solve_eps, span_between
 from dipc.inverse.solve_gamma import solve_gamma
+from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenSolve, Options, takes
 from dipc.program.program import ProgramGiven, within
 from dipc.questions.every_input import EveryInput
@@ -67,7 +70,8 @@ from dipc.questions.source import Source
 from dipc.rules.rule import Posed, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Number, number_cell
+from dipc.sign.normal import NormalBeta, NormalSum
+from dipc.sign.optimum import Number, decimal_cell, number_cell
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -144,13 +148,10 @@ def _first_failing(question: Question, above: set[int], progress: Progress | Non
     """The number of a row of these that fails, None where all hold; and a reason where that is not known."""
     claims = claims_of(question, progress, among=above)
     undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
-    limits = question.program.limits
     failing: list[int] = []
     for claimed in claims.distinct:
         try:
-            holds = all(
-                holds_in_cells(claimed.closed.value, claimed.beta, interval, limits) for interval in claimed.intervals
-            )
+            holds = claimed.holds(question.engine)
         except Undecided as error:
             undecided = undecided or (claimed.rows[0], error.reason)
             continue
@@ -197,16 +198,14 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
     whole = Interval.positive()
     fixed = [claimed for claimed in claims.distinct if claimed.variable is not Variable.ALPHA_EPS]
     moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.ALPHA_EPS]
-    failing, unproved, unknown = failing_parts(moving, [whole], limits)
+    failing, unproved, unknown = failing_parts(moving, [whole], question.engine)
     unknown = [*claims.unknown, *unknown]
     if fixed:
         _check_kind((), question.asking(alpha="dd").claim())
     for claimed in fixed:
         # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
         try:
-            if not all(
-                holds_in_cells(claimed.closed.value, claimed.beta, interval, limits) for interval in claimed.intervals
-            ):
+            if not claimed.holds(question.engine):
                 return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
@@ -311,6 +310,11 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
                     continue
+                if any(isinstance(claimed.bound, EnclosedForm) for claimed in inequalities):
+                    without = _without_form(inequalities, intervals, variable, digits, question.engine)
+                    texts.append(without.text)
+                    pieces += without.pieces
+                    continue
                 missing = [_Missing(1 - claimed.closed.value, claimed.exact, claimed.rows) for claimed in inequalities]
                 envelope = _envelope(missing, intervals, variable, digits, question.program.limits)
             except Undecided as undecided:
@@ -334,6 +338,66 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
         beta=texts[0] if len(texts) == 1 else "",
         pieces=tuple(pieces),
     )
+
+
+def _without_form(
+    inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
+) -> _Envelope:
+    """Where some probability has no closed form: a value at each eps that is asked about, and a function of eps where
+    one that is of the normal distribution alone is the greatest. Raises Undecided."""
+    text = ""
+    highest = inequalities
+    if not all(interval.is_point for interval in intervals):
+        highest = _greatest(inequalities, intervals, engine)
+    if len(highest) == 1:
+        text = _normal_text(highest[0]) or ""
+    pieces = []
+    for interval in intervals:
+        value = None
+        if interval.is_point:
+            ends = [(claimed, _missing_at(claimed, interval.lower, digits)) for claimed in highest]
+            claimed, value = max(ends, key=lambda each: each[1])
+        elif not text:
+            raise NoClosedForm(f"{NO_FORM}: give one eps")
+        else:
+            (claimed,) = highest
+        span = span_between(*cuts(interval), digits, engine.limits)
+        pieces.append(EnvelopePiece(span, text, claimed.rows, value, variable, claimed.exact))
+    return _Envelope(text, tuple(pieces))
+
+
+def _greatest(inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], engine: Engine) -> Sequence[Claimed]:
+    """The one whose 1 - Pr is proved to be the greatest everywhere, else all."""
+    for one in inequalities:
+        assert one.stated is not None
+        less = one.stated.opposite
+        others = [other.stated for other in inequalities if other is not one and other.stated is not None]
+        bounds = [Bound((*other.shares, *less.shares), other.constant + less.constant) for other in others]
+        obligations = [Obligation(bound, PiecewiseForm(ExpPoly.zero()), intervals) for bound in bounds]
+        if all(engine.decide(obligation).verdict is Verdict.ACCURATE for obligation in obligations):
+            return [one]
+    return inequalities
+
+
+def _normal_text(claimed: Claimed) -> str | None:
+    """1 - Pr as a sum of functions of the normal distribution; None where it is none."""
+    assert claimed.stated is not None
+    assert isinstance(claimed.bound, EnclosedForm)
+    functions = claimed.bound.bound.functions()
+    if functions is None:
+        return None
+    return str(NormalBeta(NormalSum.of(ExpPoly.one(), ()) + functions.times(ExpPoly.constant(-1))))
+
+
+def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
+    """1 - Pr cut off after so many digits, and one unit of the last more. Raises LimitReached."""
+    for more in (8, 64, 512):
+        low, high = claimed.bound.at(eps, digits + more)
+        if low == high:
+            return 1 - low, 1 - low
+        if 1 - high > 0 and round_down(1 - low, digits) == round_down(1 - high, digits):
+            return decimal_cell(1 - low, digits)
+    raise LimitReached(None, f"1 - Pr is not told from a decimal number at eps = {eps}")
 
 
 def _apart(group: Sequence[Claimed]) -> list[list[Claimed]]:

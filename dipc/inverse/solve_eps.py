@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cmp_to_key
 
-from dipc.algebra.limits import Budget, Limits, Undecided
+from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
-from dipc.decide.obligation import EndPoint, failing_regions
-from dipc.frozen import frozen
+from dipc.decide.crossings import Cut, Place, Stretch, cuts, end_of
+from dipc.decide.engine import Engine
 from dipc.inverse.question import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
 from dipc.inverse.solution import EpsSolution, Span, Status
 from dipc.rules.rule import Variable
-from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import order, root_cell
+from dipc.sign.optimum import order
 from dipc.sign.roots import Root, refine_within
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 # --- holding --------------------------------------------------------------------------------------
 #
 # The exact set of eps at which several obligations hold together, from the sets where each of them fails.
-
-#: A rational eps, an isolated root, or None for infinity.
-Place = Fraction | Root | None
-
-
-@frozen
-class Cut:
-    """A cut of the line of eps just before a place, or just after it."""
-
-    place: Place
-    after: bool
-
-
-#: What lies between two cuts.
-Stretch = tuple[Cut, Cut]
-
-
-def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """The regions without their punctures."""
-    for region in regions:
-        inner = [RegionEnd(root, closed=False) for root in region.punctures]
-        for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
-            yield Cut(lower.value, not lower.closed), Cut(upper.value, upper.closed)
-
-
-def cuts(interval: Interval) -> Stretch:
-    """The interval as what lies between two cuts."""
-    return Cut(interval.lower, not interval.lower_closed), Cut(interval.upper, interval.upper_closed)
 
 
 def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
@@ -98,7 +70,19 @@ class CutOrder:
                 return -self._against(second, first)
             case Root(), Root():
                 return order(first, second, Budget(self._limits))
-        raise AssertionError
+        return 0 if first is second else self._apart(first, second)
+
+    def _apart(self, first: Place, second: Place) -> int:
+        """The order of places of which one is a crossing. Raises LimitReached where they look like the same one."""
+        near = Fraction(0)
+        for digits in _DIGITS:
+            one, other = (end_of(Cut(place, after=False), digits, self._limits) for place in (first, second))
+            assert one.high is not None
+            assert other.high is not None
+            if one.high <= other.low or other.high <= one.low:
+                return -1 if one.high <= other.low else 1
+            near = one.low
+        raise LimitReached(None, f"two ends near eps = {float(near):.12g} are not told apart")
 
     def _against(self, root: Root, value: Fraction) -> int:
         """The sign of root - value; a root that is not known to be rational is none."""
@@ -113,24 +97,15 @@ class CutOrder:
 def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> Span:
     """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
     are not. Raises LimitReached."""
-    span = Span(
-        _point(start.place, digits, limits, included=not start.after),
-        _point(end.place, digits, limits, included=end.after),
-    )
+    first, last = end_of(start, digits, limits), end_of(end, digits, limits)
+    span = Span(replace(first, included=not start.after), replace(last, included=end.after))
     if span.is_point and CutOrder(limits).places(start.place, end.place):
         return span_between(start, end, 2 * digits, limits)
     return span
 
 
-def _point(place: Place, digits: int, limits: Limits, *, included: bool) -> EndPoint:
-    match place:
-        case None:
-            return EndPoint(Fraction(0), None, False)
-        case Fraction():
-            return EndPoint(place, place, included)
-        case Root():
-            return EndPoint(*root_cell(place, digits, limits), included)
-
+#: Digits with which ends that look like the same are looked at.
+_DIGITS = (20, 80, 320)
 
 # --- the claim itself ---
 
@@ -149,7 +124,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     limits = claims.question.program.limits
     intervals = claims.intervals
     _require_single(claims)
-    failing, unproved, unknown = failing_parts(claims.distinct, intervals, limits)
+    failing, unproved, unknown = failing_parts(claims.distinct, intervals, claims.question.engine)
     unknown = [*claims.unknown, *unknown]
     held = _held(failing, intervals, limits)
     certain = _held([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
@@ -166,6 +141,10 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         status = Status.NONE
         word = claims.question.word
         remark = f"no {word} fails at every eps, but at every eps some {word} does" if len(rows) > 1 else ""
+    try:
+        spans, proved_spans = ([span_between(a, b, digits, limits) for a, b in each] for each in (holds, proved))
+    except LimitReached as stopped:
+        status, remark, spans, proved_spans = Status.UNDECIDED, stopped.reason, [], []
     return EpsSolution(
         question=claims.question,
         shown=claims.shown,
@@ -174,8 +153,8 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         status=status,
         rows=rows,
         remark=remark,
-        holds=tuple(span_between(a, b, digits, limits) for a, b in holds),
-        proved=tuple(span_between(a, b, digits, limits) for a, b in proved) if status is Status.UNDECIDED else (),
+        holds=tuple(spans),
+        proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
         everywhere=status is Status.SOLVED and not any(failing),
         from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
         sayings=claims.sayings(),
@@ -184,7 +163,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 
 
 def failing_parts(
-    distinct: Sequence[Claimed], intervals: Sequence[Interval], limits: Limits
+    distinct: Sequence[Claimed], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
     """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit, or not
     looked at as Ctrl-C was pressed."""
@@ -193,18 +172,16 @@ def failing_parts(
     unknown = []
     for position, claimed in enumerate(distinct):
         try:
-            regionses = [
-                failing_regions(claimed.closed, claimed.beta, interval, limits) for interval in claimed.intervals
-            ]
+            found = [claimed.failing(interval, engine) for interval in claimed.intervals]
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
             continue
         except KeyboardInterrupt:
             unknown.append(interrupted_before(distinct[position:]))
             break
-        for interval, regions in zip(claimed.intervals, regionses, strict=True):
+        for interval, stretches in zip(claimed.intervals, found, strict=True):
             into = (failing if claimed.exact else unproved)[_place_of(interval, intervals)]
-            into += [(stretch, claimed) for stretch in stretches(regions)]
+            into += [(stretch, claimed) for stretch in stretches]
     return failing, unproved, unknown
 
 

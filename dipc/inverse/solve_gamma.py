@@ -9,17 +9,18 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, product
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import decimal, magnitude
 from dipc.chain.event import Ball, EventTemplate
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
-from dipc.decide.obligation import holds_in_cells
+from dipc.decide.crossings import fails_next_to_zero
+from dipc.decide.obligation import Obligation, holds_in_cells
 from dipc.decide.obligation import slack as slack_of
 from dipc.frozen import frozen
-from dipc.inverse.question import INTERRUPTED, Claims, Question, claims_of, sayings_of
+from dipc.inverse.question import INTERRUPTED, Claims, Question, claims_of, holds, sayings_of
 from dipc.inverse.solution import Cell as Enclosure
 from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
@@ -39,6 +40,9 @@ from dipc.text.program import CoreProgram
 GREATEST_POWER = 300
 
 _ZERO = Fraction(0)
+
+#: It is looked so near to 0 whether a claim fails that has no closed form.
+_TINY = Fraction(1, 2**20)
 
 _WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller one holds"
 
@@ -123,17 +127,21 @@ class _Search:
 
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
         """Whether Pr >= 1 - beta at all eps asked about; with None for gamma, whatever the real and int outputs are."""
-        probability = self._probability(claimed, gamma)
+        bound = self._bound(claimed, gamma)
+        intervals = self._claim.intervals
+        try:
+            probability = self._probabilities.measurer.measure(bound)
+        except NoClosedForm:
+            return holds(Obligation(bound, claimed.beta, intervals), self._question.engine)
         key = (probability, claimed.beta)
         known = self._decided.get(key)
         if known is None:
             known = self._decided[key] = all(
-                holds_in_cells(probability.value, claimed.beta, interval, self._limits)
-                for interval in self._claim.intervals
+                holds_in_cells(probability.value, claimed.beta, interval, self._limits) for interval in intervals
             )
         return known
 
-    def _probability(self, claimed: _Claimed, gamma: Fraction | None) -> ClosedForm:
+    def _bound(self, claimed: _Claimed, gamma: Fraction | None) -> Bound:
         outputs = claimed.row.outputs
         if gamma is None:
             core = self._question.program.core
@@ -141,7 +149,7 @@ class _Search:
                 None if is_symbolic(core.slots[slot].type) else cell
                 for slot, cell in zip(core.outputs, outputs, strict=True)
             )
-        return self._probabilities.probability(claimed.row.inputs, outputs, self._pool.cell(gamma or Fraction(0)))
+        return self._probabilities.bound(claimed.row.inputs, outputs, self._pool.cell(gamma or Fraction(0)))
 
     # --- where there is none ------------------------------------------------------------------------
 
@@ -166,7 +174,11 @@ class _Search:
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
         """Whether Pr - 1 + beta has at this gamma a negative limit as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
-        probability = self._probability(claimed, gamma).value
+        bound = self._bound(claimed, gamma)
+        if bound.is_over_normal_noise:
+            near = (Interval(Fraction(0), _TINY, False, False),)
+            return fails_next_to_zero(Obligation(bound, claimed.beta, near), self._probabilities.measurer, self._limits)
+        probability = self._probabilities.measurer.measure(bound).value
         limit = limit_at_zero(*slack_of(probability, claimed.beta, cell.sample), self._limits)
         return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
 
@@ -223,12 +235,14 @@ class _Search:
         eps, and Pr grows strictly up to it."""
         for claimed in self._open:
             course = course_of(self._probabilities, claimed.row)
-            if not isinstance(course, Smooth) or not course.grows:
+            bound = self._bound(claimed, gamma)
+            # That an enclosure is the number itself is not seen.
+            if not isinstance(course, Smooth) or not course.grows or bound.is_over_normal_noise:
                 continue
             now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
             if not grows_up_to(self._probabilities, claimed.row, now, then):
                 continue
-            probability = self._probability(claimed, gamma)
+            probability = self._probabilities.measurer.measure(bound)
             if any(self._touches(probability, claimed.beta, interval) for interval in self._claim.intervals):
                 return True
         return False
@@ -330,9 +344,7 @@ class _Everywhere:
         reason = claims.unknown[0].reason if claims.unknown else ""
         for claimed in claims.distinct:
             try:
-                holds = all(
-                    holds_in_cells(claimed.closed.value, claimed.beta, i, self._limits) for i in claimed.intervals
-                )
+                holds = claimed.holds(self._question.engine)
             except Undecided as undecided:
                 blamed, reason = blamed or claimed.rows, reason or undecided.reason
                 continue
@@ -356,7 +368,7 @@ class _Everywhere:
         if claims.unknown or len(moving) < len(claims.distinct):
             return None
         whole = Interval.positive()
-        failing, unproved, unknown = failing_parts(moving, [whole], self._limits)
+        failing, unproved, unknown = failing_parts(moving, [whole], self._question.engine)
         failed = [stretch for stretch, _ in failing[0]]
         held = outside(failed, whole, self._limits)
         certain = outside([*failed, *(stretch for stretch, _ in unproved[0])], whole, self._limits)

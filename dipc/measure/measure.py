@@ -43,7 +43,7 @@ from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
 from dipc.measure.power_series import DISK, SeriesRing, precision
 from dipc.noise.law import Law
-from dipc.sign.normal import majorant_around, series_at
+from dipc.sign.normal import NormalSum, majorant_around, series_at
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
@@ -376,6 +376,15 @@ class Bound:
         """Whether some noise is normal: there is no closed form then."""
         return any(noise.law.is_normal for share in self.shares for event in share.events for noise in event.noises)
 
+    @property
+    def opposite(self) -> Bound:
+        """1 minus it."""
+        negative = [
+            Share(ExpPoly.constant(-1) if share.weight is None else -share.weight, share.events)
+            for share in self.shares
+        ]
+        return Bound(tuple(negative), 1 - self.constant)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Names hash differently in each process.
         return Bound, (self.shares, self.constant)
@@ -526,6 +535,20 @@ class UnexpandedBound:
                 )
             )
         return UnexpandedBound(bound.constant, tuple(products), limits)
+
+    def functions(self) -> NormalSum | None:
+        """It as a sum of functions of the normal distribution, where it is one of single normal values."""
+        total = NormalSum.of(ExpPoly.constant(self.constant), ())
+        for product in self.products:
+            match product.factors:
+                case None:
+                    continue
+                case (NormalMeasure() as factor,) if (functions := factor.functions()) is not None:
+                    for c, function in functions:
+                        total = total + NormalSum.single(product.weight * c, function)
+                case _:
+                    return None
+        return total
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series at the center in ball arithmetic, as long and precise as FLINT is set to; each coefficient

@@ -44,7 +44,7 @@ On each of them the integrand is entire in u and eps.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -186,6 +186,12 @@ class Leaf:
     @property
     def _lines(self) -> tuple[Line, ...]:
         return (self.lower,) if self.upper is None else (self.lower, self.upper)
+
+    @property
+    def turned(self) -> Leaf:
+        """The same for -t, of a normal law."""
+        (a, d), upper = self.lower, self.upper
+        return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
     def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """Its probability given t."""
@@ -549,7 +555,23 @@ def _pieces(event: Event) -> tuple[Spread | None, tuple[Piece, ...]]:
     centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
     if not centers:
         raise OutsideFragment("Gaussian noises are compared with each other, and no single one with all others")
-    return min(((values[center], _star(values, rows, center)) for center in centers), key=lambda found: len(found[1]))
+    stars = [(values[center], _canonical(values[center], _star(values, rows, center))) for center in centers]
+    return min(stars, key=lambda star: (len(star[1]), str(star) if len(stars) > 1 else ""))
+
+
+def _canonical(center: Spread, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """The same for equal events: of an integral over the whole line with a symmetric center -t may be in the place of
+    t."""
+    match pieces:
+        case (Piece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
+            if all(isinstance(leaf.spread, Normal) for leaf, _ in leaves):
+                turned = Counter({leaf.turned: count for leaf, count in leaves})
+                return (Piece(None, None, min(_ordered(leaves), _ordered(turned.items()), key=str)),)
+    return pieces
+
+
+def _ordered(leaves: Iterable[tuple[Leaf, int]]) -> Leaves:
+    return tuple(sorted(leaves, key=str))
 
 
 #: Half-spaces Σ c·X + eps·d >= 0 over values, which have places.

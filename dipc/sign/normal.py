@@ -18,7 +18,7 @@ import flint
 from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
 from dipc.algebra.limits import Limits, NoClosedForm
 from dipc.algebra.numbers import exact_rational
-from dipc.algebra.reals import ZERO, Real
+from dipc.algebra.reals import ONE, ZERO, NotReal, Real
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import FormCell, PiecewiseForm
@@ -42,6 +42,12 @@ class NormalFunction:
         if self.exponential:
             return f"exp(-{_times(self.scale, 'eps^2')})"
         return f"erfc({self.scale if self.fixed else _times(self.scale, 'eps')})"
+
+    def at(self, eps: Real) -> Real:
+        """Its value."""
+        if self.fixed:
+            return self.scale.erfc()
+        return (-(self.scale * eps * eps)).exp() if self.exponential else (self.scale * eps).erfc()
 
     def of(self, eps: flint.arb_series) -> flint.arb_series:
         """Its Taylor series."""
@@ -117,6 +123,18 @@ class NormalSum:
     def is_zero(self) -> bool:
         """Whether all summands cancel: it is 0 for every eps then."""
         return self.plain.is_zero() and not self.terms
+
+    def is_zero_at(self, eps: Fraction) -> bool:
+        """Whether it is seen to be 0 there: its summands cancel as numbers."""
+        total = ZERO
+        try:
+            for function, weight in [(None, self.plain), *self.terms.items()]:
+                value = ONE if function is None else function.at(Real.of(eps))
+                for k, q, c in weight.terms():
+                    total = total + Real.of(c * eps**k) * Real.of(q * eps).exp() * value
+        except NotReal:
+            return False
+        return not total.sign
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series at the center, 0 too, as long and precise as FLINT is set to."""

@@ -11,8 +11,8 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
+from dipc.inverse import question, solve_gamma, tighten
 from dipc.inverse import solve as solve_alpha
-from dipc.inverse import solve_eps, solve_gamma, tighten
 from dipc.inverse.question import INTERRUPTED, Stopped
 from dipc.inverse.solution import Solution
 from dipc.inverse.tighten import Tightest
@@ -84,7 +84,7 @@ def solved(wanted: str, program: str, table: Any, **options: Any) -> Solution:
 
 
 def test_eps_at_most_where_what_was_decided_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve_eps, "failing_regions", after(1, solve_eps.failing_regions))
+    monkeypatch.setattr(question, "failing_regions", after(1, question.failing_regions))
     assert solved("eps", SPARSE, TABLE, alpha="1/2", beta="1/10").remark == INTERRUPTED
 
 

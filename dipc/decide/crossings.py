@@ -1,0 +1,361 @@
+"""Where a claim fails of which something has no closed form: the ends enclosed, and what lies between them decided.
+
+The sign of the slack, Pr - 1 + beta, at one eps is that of an enclosure. Between two eps with different signs there is
+a crossing, which is narrowed as far as is asked for. That the claim holds, or fails, between crossings is decided as
+any claim is; an eps that refutes it is one more whose sign is known.
+
+**Lemma.** Let f, the slack times beta's denominator, be analytic and at most M on the disk of radius R around c. By
+Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is more, f is
+monotone there: it has one zero, and the claim holds on one side of it and fails on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import assert_never
+
+import flint
+
+from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.numbers import magnitude, round_down
+from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict
+from dipc.decide.series import Search
+from dipc.frozen import frozen
+from dipc.measure.measure import Bound, BoundMeasurer, UnexpandedBound, coefficients
+from dipc.measure.power_series import DISK, precision
+from dipc.sign.chart import FailureRegion, RegionEnd
+from dipc.sign.interval import Interval, simplest_between
+from dipc.sign.normal import NormalBeta, NormalSum
+from dipc.sign.optimum import root_cell
+from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
+from dipc.sign.roots import Root
+
+#: Values of eps whose signs are looked at, at first: powers of 2, and between where they are
+#: usual. How many more a question may take, and
+#: how many there are of a short interval.
+GRID = (
+    *[Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)],
+    *[Fraction(2) ** k for k in range(-64, 65, 4) if abs(k) > 15],
+)
+_MORE_SAMPLES, _PARTS = 12, 8
+
+#: Bits of a sign, at first and at most; how often an interval is halved before Newton's method, and its steps.
+_BITS, _MOST_BITS, _HALVINGS, _STEPS = 64, 4096, 8, 12
+
+#: By how much more than nothing a claim fails next to 0, and to infinity, in parts of beta.
+_TINY = Fraction(1, 10**9)
+_STRICT = tuple([1 + ExpPoly.term(_TINY, power) for power in range(3)])
+
+#: Of how many eps it is tried to go on to an end without a bound.
+_PLACES = 4
+
+#: Digits of a crossing that are looked at first, and at which it may be rational; and at most.
+_FEW, _MOST_DIGITS = 16, 640
+
+
+@frozen(eq=False)
+class Crossing:
+    """The only eps between the ends at which the slack is 0; it grows there if it `rises`, and falls otherwise."""
+
+    lower: Fraction
+    upper: Fraction
+    rises: bool
+    signs: _Signs
+    exact: Fraction | None = None
+
+    @property
+    def place(self) -> Fraction | Crossing:
+        """The number itself where it is known to be rational."""
+        return self if self.exact is None else self.exact
+
+    def cell(self, digits: int) -> tuple[Fraction, Fraction]:
+        """It is between these: cut off after so many digits, and one unit of the last digit more. Raises
+        LimitReached."""
+        while digits <= _MOST_DIGITS:
+            place = self.signs.zero(self.lower, self.upper, digits)
+            unit = Fraction(10) ** (magnitude(place) - digits + 1)
+            edge = round_down(place, digits)
+            for low in (edge, edge - unit, edge + unit):
+                below, above = self.signs.at(low), self.signs.at(low + unit)
+                if below == -above == (-1 if self.rises else 1):
+                    return low, low + unit
+            digits *= 2
+        raise LimitReached(None, f"whether the claim holds at eps = {float(self.lower):.12g} is not seen")
+
+
+#: A rational eps, an isolated root, a crossing, or None for infinity.
+Place = Fraction | Root | Crossing | None
+
+
+@frozen
+class Cut:
+    """A cut of the line of eps just before a place, or just after it."""
+
+    place: Place
+    after: bool
+
+
+#: What lies between two cuts.
+Stretch = tuple[Cut, Cut]
+
+
+def cuts(interval: Interval) -> Stretch:
+    """The interval as what lies between two cuts."""
+    return Cut(interval.lower, not interval.lower_closed), Cut(interval.upper, interval.upper_closed)
+
+
+def failing_stretches(
+    obligation: Obligation, interval: Interval, bounds: BoundMeasurer, limits: Limits
+) -> list[Stretch]:
+    """Where in the interval bound < 1 - beta, increasing. At their ends inside of it there is equality.
+
+    Raises Undecided where that is not found out."""
+    return _Question(obligation, bounds, limits).failing(interval)
+
+
+def failing_between(found: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
+    """The same as intervals, whose ends are known to so many digits. Raises LimitReached."""
+    return tuple(
+        FailureInterval(
+            replace(end_of(start, digits, limits), included=not start.after),
+            replace(end_of(end, digits, limits), included=end.after),
+        )
+        for start, end in found
+    )
+
+
+def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
+    """Whether it is proved that bound < 1 - beta on all of (0, r), with a limit as eps goes to 0 that is less, too."""
+    (interval,) = obligation.intervals
+    try:
+        return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE
+    except Undecided:
+        return False
+
+
+def end_of(cut: Cut, digits: int, limits: Limits) -> EndPoint:
+    """The place of the cut, to so many digits. Raises LimitReached."""
+    match cut.place:
+        case None:
+            return EndPoint(Fraction(0), None, False)
+        case Fraction():
+            return EndPoint(cut.place, cut.place, False)
+        case Root():
+            return EndPoint(*root_cell(cut.place, digits, limits), False)
+        case Crossing():
+            return EndPoint(*cut.place.cell(digits), False)
+    assert_never(cut.place)
+
+
+def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
+    """The regions without their punctures."""
+    for region in regions:
+        inner = [RegionEnd(root, closed=False) for root in region.punctures]
+        for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
+            yield Cut(lower.value, not lower.closed), Cut(upper.value, upper.closed)
+
+
+class _Signs:
+    """The signs of the slack, where beta is one quotient."""
+
+    def __init__(self, search: Search, cell: FormCell, exact: NormalSum | None) -> None:
+        self.search = search
+        self.cell = cell
+        self._exact = exact
+        self._known: dict[Fraction, int] = {}
+
+    def series(self, eps: Fraction, length: int) -> Sequence[flint.arb]:
+        """The Taylor coefficients of the slack times a positive number, as precise as FLINT is set to."""
+        return coefficients(self.search.slack_series(eps, self.cell), length)
+
+    def at(self, eps: Fraction) -> int:
+        """The sign; 0 where it is not seen."""
+        known = self._known.get(eps)
+        if known is None:
+            known = self._known[eps] = self._found(eps)
+        return known
+
+    def _found(self, eps: Fraction) -> int:
+        bits = _BITS
+        while bits <= _MOST_BITS:
+            with precision(bits, 1):
+                (ball,) = self.series(eps, 1)
+            if ball > 0 or ball < 0:
+                return 1 if ball > 0 else -1
+            bits *= 4 if bits > _BITS else 8
+        return 0
+
+    def zero(self, lower: Fraction, upper: Fraction, digits: int) -> Fraction:
+        """About where it is 0 between two eps of different signs, to a few more digits than these."""
+        for _ in range(_HALVINGS):
+            middle = (lower + upper) / 2
+            if self.at(middle) == self.at(lower):
+                lower = middle
+            else:
+                upper = middle
+        place, bits = (lower + upper) / 2, 8 * digits + 128
+        for _ in range(_STEPS):
+            place = Fraction(round(place * 2**bits), 2**bits)
+            with precision(bits, 2):
+                value, slope = self.series(place, 2)
+                if not (slope > 0 or slope < 0):
+                    break
+                step = dyadic((-value / slope).mid())
+            place += step
+            if not 2 * lower - upper < place < 2 * upper - lower:
+                return (lower + upper) / 2
+            if abs(step) < lower / 10 ** (digits + 8):
+                break
+        return place
+
+    def is_zero(self, eps: Fraction) -> bool:
+        """Whether it is proved to be 0 there."""
+        return self._exact is not None and self._exact.is_zero_at(eps)
+
+    def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
+        """Whether it has no two zeros between the ends, proved."""
+        center, reach = (lower + upper) / 2, (upper - lower) / 2
+        with precision(_BITS * 8, 2):
+            slope = self.series(center, 2)[1]
+            radius = DISK * center
+            near = flint.arb(to_fmpq(reach / radius))
+            most = self.search.majorant(center, self.cell) / flint.arb(to_fmpq(radius)) * ((1 - near) ** -2 - 1)
+            return bool(abs(slope) > most)
+
+
+class _Question:
+    """One obligation, on parts of intervals."""
+
+    def __init__(self, obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> None:
+        self._bound, self._beta = obligation.bound, obligation.beta
+        self._bounds, self._limits = bounds, limits
+
+    def _search(self, bound: Bound, beta: BetaForm, interval: Interval) -> Search:
+        obligation = Obligation(bound, beta, (interval,))
+        unexpanded = UnexpandedBound.of(bound, self._bounds.measurer, self._limits)
+        return Search(obligation, unexpanded, self._bounds, self._limits)
+
+    def failing(self, interval: Interval) -> list[Stretch]:
+        """Raises Undecided."""
+        search = self._search(self._bound, self._beta, interval)
+        slack = search.normal_slack()
+        if slack is not None and slack.is_zero:
+            return []
+        whole = cuts(interval)
+        cells = search.plain_beta.cells(interval, self._limits)
+        if len(cells) != 1:
+            raise OutsideFragment("where a beta in pieces meets a probability without a closed form is not looked for")
+        signs = _Signs(search, cells[0], slack)
+        if search.is_number():
+            sign = signs.at(interval.inner_point)
+            if not sign:
+                raise OutsideFragment("the probability, the same for every eps, is not told from what is claimed")
+            return [whole] if sign < 0 else []
+        samples = self._samples(interval)
+        for _ in range(_MORE_SAMPLES):
+            found = self._tried(interval, signs, samples)
+            if not isinstance(found, Fraction):
+                return found
+            if found in samples:
+                break
+            samples = sorted({*samples, found})
+        raise OutsideFragment("where the claim begins to fail is not found by its signs at single eps")
+
+    @staticmethod
+    def _samples(interval: Interval) -> list[Fraction]:
+        inside = {eps for eps in GRID if eps in interval}
+        inside.update(end for end in (interval.lower, interval.upper) if end is not None and end in interval)
+        if interval.upper is not None and len(inside) < _PARTS and not interval.is_point:
+            width = interval.upper - interval.lower
+            inside.update(interval.lower + width * part / _PARTS for part in range(1, _PARTS))
+        return sorted(inside or {interval.inner_point})
+
+    def _tried(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
+        """The failing stretches, or an eps whose sign is another one than those around it say."""
+        known = [(eps, sign) for eps in samples if (sign := signs.at(eps))]
+        if not known:
+            raise OutsideFragment("the sign of the slack is not seen at any eps")
+        runs: list[list[Fraction]] = [[known[0][0]]]
+        crossings: list[Crossing] = []
+        for (left, sign_before), (right, sign) in pairwise(known):
+            if sign == sign_before:
+                runs[-1].append(right)
+                continue
+            crossings.append(self._crossing(signs, left, right, rises=sign > 0))
+            runs.append([right])
+        whole = cuts(interval)
+        failing: list[Stretch] = []
+        for place, run in enumerate(runs):
+            before = crossings[place - 1] if place else None
+            after = crossings[place] if place < len(crossings) else None
+            sign = signs.at(run[0])
+            low, closed = (interval.lower, interval.lower_closed) if before is None else (before.upper, True)
+            high, high_closed = (interval.upper, interval.upper_closed) if after is None else (after.lower, True)
+            for decision in self.decided(Interval(low, high, closed, high_closed), sign, run):
+                if decision.counterexample is not None:
+                    return decision.counterexample.eps
+                if decision.verdict is not Verdict.ACCURATE:
+                    raise OutsideFragment(
+                        f"between the eps at which it is known, whether the claim holds is not: {decision.reason}"
+                    )
+            if sign < 0:
+                start = whole[0] if before is None else Cut(before.place, after=True)
+                failing.append((start, whole[1] if after is None else Cut(after.place, after=False)))
+        return failing
+
+    @staticmethod
+    def _crossing(signs: _Signs, left: Fraction, right: Fraction, *, rises: bool) -> Crossing:
+        place = signs.zero(left, right, _FEW)
+        reach = place / 10 ** (_FEW + 1)
+        low, high = max(left, place - reach), min(right, place + reach)
+        ends = signs.at(low), signs.at(high)
+        if ends[0] != -ends[1] or not ends[0]:
+            raise OutsideFragment(f"near eps = {float(place):.6g} the signs of the slack are not seen")
+        if not signs.is_monotone(low, high):
+            raise OutsideFragment(f"near eps = {float(place):.6g} the slack may be 0 more than once")
+        simplest = simplest_between(low, high)
+        return Crossing(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
+
+    def decided(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
+        """What decides that the slack has this sign on the interval, as it has where it is known."""
+        if interval.is_point:
+            return []
+        if sign > 0:
+            return [self._search(self._bound, self._beta, interval).decided()]
+        if not interval.lower and interval.upper is None:
+            return [self.fails(interval, [_STRICT[0]])]
+        if interval.lower and interval.upper is not None:
+            return [self.fails(interval, [ExpPoly.one()])]
+        # More is shown next to an end without a bound than next to a crossing.
+        ends = known[:_PLACES] if interval.lower else known[: -1 - _PLACES : -1]
+        far, near = Decision.undecided(""), interval
+        for end in ends:
+            parts = replace(interval, lower=end, lower_closed=True), replace(interval, upper=end, upper_closed=True)
+            beyond, near = parts if interval.lower else parts[::-1]
+            far = self.fails(beyond, _STRICT[:1] if interval.lower else _STRICT)
+            if far.verdict is Verdict.ACCURATE:
+                break
+        return [far, self.fails(near, [ExpPoly.one()])]
+
+    def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
+        """Whether 1 - Pr is at least one of the factors times beta there: more than beta where that is one of _STRICT,
+        but in the limit."""
+        decision = Decision.undecided("")
+        for factor in factors:
+            decision = self._search(self._bound.opposite, _opposite(self._beta, factor), interval).decided()
+            if decision.verdict is Verdict.ACCURATE:
+                break
+        return decision
+
+
+def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
+    """1 - factor·beta: with it 1 - Pr >= factor·beta. Raises OutsideFragment for a beta in pieces."""
+    if isinstance(beta, NormalBeta):
+        return NormalBeta(beta.sum.times(-factor) + NormalSum.of(ExpPoly.one(), ()))
+    if beta.closed is None:
+        raise OutsideFragment("where a beta in pieces meets a probability without a closed form is not looked for")
+    return PiecewiseForm(1 - beta.closed.value * factor)
