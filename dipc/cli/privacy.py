@@ -239,7 +239,8 @@ def _answer(
 ) -> tuple[PrivacyQuestion | EveryNumber, Found, Any]:
     """The question about the program with these constants, what it comes to, and the estimate of a loss."""
     options, at = asked.options, mode.at
-    program = work.program(constants, at if options.eps is None else options.eps)
+    # One more eps of a delta that is asked for at all eps is none that the program is read at.
+    program = work.program(constants, options.eps if options.eps is not None or mode.option == "--delta-of" else at)
     engine = work.engine(program)
     work.progress.stage(f"looking at the pairs of {program.name}")
     if options.for_all is not None:

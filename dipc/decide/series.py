@@ -124,8 +124,8 @@ class Search:
         slack = self.normal_slack()
         if slack is not None and slack.is_zero:
             return Decision(Verdict.ACCURATE)  # with equality
-        intervals = self.obligation.intervals
-        if self.is_number():
+        intervals = tuple(i for i in self.obligation.intervals if slack is None or not _is_zero_at(slack, i))
+        if intervals and self.is_number():
             # What holds at one eps holds at all.
             sample = samples(intervals)[0]
             intervals = (Interval(sample, sample, True, True),)
@@ -509,6 +509,11 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
             )
     inside = [eps for eps in points if _is_in(eps, intervals)]
     return sorted(inside, key=lambda eps: (eps.denominator, eps.numerator))
+
+
+def _is_zero_at(slack: NormalSum, interval: Interval) -> bool:
+    """Whether there is one eps, at which it is proved to be 0."""
+    return interval.is_point and slack.is_zero_at(interval.lower)
 
 
 def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:

@@ -131,7 +131,7 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
         if error.reason is not None:
             _bad_deviation(error.span, error.reason, elaborator)
         return None
-    point = elaborator.scope.eps.value
+    point = elaborator.scope.eps.use() if power != -1 else None
     if point is not None and power.denominator == 1:
         factor, power = factor * Real.of(point).power(int(power) + 1), Fraction(-1)
     if power not in (0, -1):

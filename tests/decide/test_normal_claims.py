@@ -78,3 +78,17 @@ def test_claims_beside_the_supremum_are_decided_on_both_sides(digits: int) -> No
     for side, verdict in ((1, dipc.Verdict.ACCURATE), (-1, dipc.Verdict.INACCURATE)):
         factor = least * (1 + side * Fraction(1, 10**digits))
         assert dipc.check(sparse, inputs="q=(-1,-1,1)", beta=f"{factor}*exp(-eps/8)").verdict is verdict
+
+
+def test_equality_at_one_eps_is_seen() -> None:
+    """A fixed deviation is read as one at that eps."""
+    program = dipc.load("program p; input q : real; output r : real; ideal { r <- q } r <- Gauss(2, q)", eps=3)
+    about = {"inputs": "all", "alpha": 0, "gamma": 2, "eps": 3}
+    assert dipc.check(program, beta="erfc(1/sqrt(2))", **about).verdict is dipc.Verdict.ACCURATE  # type: ignore[arg-type]
+    assert dipc.check(program, beta="erfc(1/sqrt(2)) - 1e-9", **about).verdict is dipc.Verdict.INACCURATE  # type: ignore[arg-type]
+
+
+def test_a_fixed_deviation_means_one_eps_where_it_is_read_at_one() -> None:
+    text = "program p; input q : real; output r : real; ideal { r <- q } r <- Gauss({}, q)"
+    assert dipc.load(text.replace("{}", "2"), eps=3).core.only_at == 3
+    assert dipc.load(text.replace("{}", "2/eps"), eps=3).core.only_at is None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
 import dipc
+from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
@@ -225,3 +228,19 @@ def test_what_is_not_bounded() -> None:
     assert "moves a real input by anything" in str(report.reason)
     loss = PrivacyQuestion(program, "linf:1", "all", Engine(program.measurer, program.limits)).largest_loss(F(1))
     assert loss.value is None
+
+
+def test_one_more_eps_does_not_change_the_least_delta(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A deviation without eps is the same for all eps, whatever `--at` says: delta is largest next to eps = 0."""
+    path = tmp_path / "fixed.dip"
+    path.write_text("program p; input q : real; output r : real; r <- Gauss(1, q)", encoding="utf-8")
+    asked = ["privacy", str(path), "--adjacent", "linf:1", "--inputs", "all", "--delta-of", "eps", "--format", "json"]
+    found = []
+    for more in ([], ["--at", "1"]):
+        assert run([*asked, *more]) == 0
+        found.append(json.loads(capsys.readouterr().out)["least_delta"])
+    assert found[0]["supremum"] == found[1]["supremum"]
+    # 2Φ(1/2) - 1
+    assert all(
+        abs(Fraction(end) - Fraction("0.38292492254802620728")) < Fraction(1, 10**15) for end in found[0]["supremum"]
+    )
