@@ -70,7 +70,11 @@ def test_mechanisms_sum_to_one_whether_paths_are_united_or_not(program):
     assert united == distribution(program, {}, inputs, display=True)
 
 
-@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.dip")), ids=lambda path: path.stem)
+#: Normal probabilities have no closed forms: what they sum to is compared in tests/measure.
+CLOSED = [path for path in sorted(BENCHMARKS.glob("*.dip")) if not path.stem.startswith("gaussian")]
+
+
+@pytest.mark.parametrize("path", CLOSED, ids=lambda path: path.stem)
 def test_the_benchmark_mechanisms_sum_to_one(path):
     source = Source(path.name, path.read_text(encoding="utf-8"))
     program = lower(parse(source), source, {})

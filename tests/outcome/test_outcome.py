@@ -17,7 +17,7 @@ from dipc.inverse.question import asked as question_about
 from dipc.inverse.question import claims_of
 from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
-from dipc.outcome import classes, experiments, formats, html, privacy, rows, solve, tighten
+from dipc.outcome import classes, experiments, formats, html, privacy, rows, runs, solve, tighten
 from dipc.outcome import program as of_program
 from dipc.outcome.outcome import Fields, Grid, Kind, Line, Outcome, Standing, Tone
 from dipc.outcome.privacy import PrivacyStatement
@@ -84,7 +84,7 @@ def simulated() -> Outcome:
 
 
 def executed() -> Outcome:
-    return experiments.runs(dipc.load(COIN).run({"x": 0}, 1, 50))
+    return runs.runs(dipc.load(COIN).run({"x": 0}, 1, 50))
 
 
 def conforming() -> Outcome:
@@ -111,6 +111,7 @@ ANSWERS: dict[str, Callable[[], Outcome]] = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_answer_is_shown_in_every_format(name: str) -> None:
     outcome = ANSWERS[name]()

@@ -43,6 +43,7 @@ CASES = [
 ]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(("prefix", "case"), CASES)
 def test_refused(prefix: str, case: Case) -> None:
     marked, expected = case
