@@ -287,6 +287,9 @@ What is asked for holds at every row, and for every eps of --eps:
   gamma  the exact tolerance: the least gamma, certified from both sides
   beta   the largest 1 - Pr of all rows, as closed forms in eps
   error  the largest expected error of all rows, as closed forms in eps
+  s      a constant: where its values, for which the claim holds, begin or end,
+         between two of which the claim is proved for one and refuted for one;
+         with --adjacent, --budget and --delta the claim is about privacy
   "T in 1..100"  the values of a constant for which the claim holds, of
          these, each decided by itself; "T in 0..2 by 1/4", "T in {1, 3}"
   alpha  the least alpha such that all rows with dd > alpha hold; for every
@@ -302,7 +305,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.command(epilog=_SOLVE_EPILOG)
 @program_argument
 @click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@click.option("--for", "wanted", metavar="eps|alpha|beta|gamma|error|RANGE", help="What is asked for.")
+@click.option("--for", "wanted", metavar="eps|alpha|beta|gamma|error|NAME|RANGE", help="What is asked for.")
 @inputs_option
 @define_option
 @for_all_option
@@ -337,7 +340,7 @@ def solve(**given: Any) -> ExitCode:
     if wanted not in (*Wanted, "error"):
         with progress:
             grid = ConstantGrid.parse(wanted, program)
-            progress.stage(f"solving {program.name} for {grid.name}")
+            progress.stage(f"solving {program.name} for {grid if isinstance(grid, str) else grid.name}")
             values = solve_constant(program, asked.table, grid, options)
         return output.deliver(solutions.constant_outcome(values, str(asked.program_path)), asked.command("solve"))
     if wanted == "error":

@@ -522,24 +522,26 @@ def solve(
 
     With `wanted` "error" the largest expected error, as "beta" is the largest probability of an error. With one such as
     "T in 1..100" each of these values of a constant is decided by itself: for which the claim holds, or with `adjacent`
-    that about privacy, of `budget` and `delta`.
+    that about privacy, of `budget` and `delta`; with the name of a constant it is found where its values begin or end.
 
     An EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a bad
     table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that are
     not positive, and Stopped, with what was known, on Ctrl-C.
     """
     options = Options(**given)
-    if " in " in wanted:
-        program = within(program, options.limits, options.eps)
+    program = within(program, options.limits, options.eps)
+    if " in " in wanted or wanted in program.constants:
         values = solve_constant(program, table, ConstantGrid.parse(wanted, program), options)
         if values.interrupted:
             raise Stopped(values)
         return values
     if wanted not in [*Wanted, "error"]:
         known = ", ".join([*Wanted, "error"])
-        raise ValueError(f'what is wanted is one of {known}, or such as "T in 1..100" of a constant, not {wanted!r}')
+        raise ValueError(
+            f'what is wanted is one of {known}, or a constant, or such as "T in 1..100" of one, not {wanted!r}'
+        )
     if wanted == "error":
-        program, options = about_errors(within(program, options.limits, options.eps), options)
+        program, options = about_errors(program, options)
         wanted = Wanted.BETA
     solution = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
     if solution.interrupted:

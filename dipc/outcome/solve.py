@@ -258,9 +258,8 @@ def _end(end: EndPoint) -> str:
 
 
 def constant_outcome(found: ConstantSolution, path: str) -> Outcome:
-    """The answer for a constant of the program, on a grid."""
-    holds, undecided = found.holds, found.undecided
-    standing = Standing.OPEN if undecided and not holds else Standing.HOLDS if holds else Standing.FAILS
+    """The answer for a constant of the program."""
+    standing = STANDINGS[Status(found.status)]
     return Outcome(
         program=found.program,
         line=_constant_headline(found),
@@ -275,6 +274,15 @@ def constant_outcome(found: ConstantSolution, path: str) -> Outcome:
 
 def _constant_headline(found: ConstantSolution) -> str:
     tried = f"of {len(found.verdicts)} values tried"
+    if found.reason:
+        return f"UNDECIDED: where {found.name} begins to be enough is not known"
+    if found.edge is not None:
+        low, high = map(decimal, found.edge.ends)
+        return (
+            f"least {found.name} in ({low}, {high}]"
+            if found.edge.begins
+            else f"greatest {found.name} in [{low}, {high})"
+        )
     if not found.holds:
         if found.undecided:
             return f"UNDECIDED: the claim is proved for no {found.name} {tried}, and open for {len(found.undecided)}"
@@ -291,8 +299,26 @@ def _constant_headline(found: ConstantSolution) -> str:
 def _constant_parts(found: ConstantSolution, path: str) -> Iterator[Part]:
     yield GAP
     claim = [(name, text) for name, text in found.claim.items() if text]
-    yield Fields([("program", f"{found.program} ({path})"), *claim])
+    yield Fields([("program", f"{found.program} ({path})"), *claim, ("eps", everywhere_text(found.eps))])
     yield GAP
+    if found.reason:
+        yield Fields([("reason", found.reason)])
+        yield GAP
+    if found.edge is not None:
+        low, high = found.edge.ends
+        proved, refuted = (high, low) if found.edge.begins else (low, high)
+        beyond = f"it holds for all {'greater' if found.edge.begins else 'lesser'} values, and for no others"
+        yield Fields(
+            [
+                ("fails with", f"{found.name} = {decimal(refuted)}"),
+                ("holds with", f"{found.name} = {decimal(proved)}"),
+                (
+                    "others",
+                    beyond if found.edge.monotone else "nothing is said of them: it was not shown to be monotone",
+                ),
+            ]
+        )
+        return
     for verdict, word in ((Verdict.ACCURATE, "holds"), (Verdict.INACCURATE, "fails"), (Verdict.UNDECIDED, "open")):
         values = [value for value, one in found.verdicts.items() if one is verdict]
         if values:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from typing import Any
 
+import mpmath
 import pytest
 
 import dipc
@@ -51,13 +53,92 @@ def test_the_library_takes_a_grid() -> None:
     for value, verdict in found.verdicts.items():
         assert verdict is dipc.check(dipc.load("benchmarks/sparse.dip", m=value), **claim).verdict  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="or such as"):
-        dipc.solve(program, wanted="m", **claim)  # type: ignore[arg-type]
+        dipc.solve(program, wanted="k", **claim)  # type: ignore[arg-type]
 
 
 def test_grids() -> None:
     program = dipc.load(THRESHOLD)
     assert ConstantGrid.parse("T in {3, 1/2}", program).values == (Fraction(1, 2), Fraction(3))
     assert len(ConstantGrid.parse("T in 1..100", program).values) == 100
-    for text, code in (("T", "E1029"), ("T in 3..1", "E1029"), ("T in 1..x", "E1029"), ("X in 1..2", "E1025")):
+    for text, code in (("T in x", "E1029"), ("T in 3..1", "E1029"), ("T in 1..x", "E1029"), ("X in 1..2", "E1025")):
         with pytest.raises(DiagnosticError, match=code):
             ConstantGrid.parse(text, program)
+
+
+# --- where the values begin or end ---
+
+
+def calibrated(eps: str, delta: str) -> mpmath.mpf:
+    """The deviation of the analytic calibration (Balle and Wang 2018), from its own equation at 50 digits."""
+    with mpmath.workdps(50):
+        e, d = mpmath.mpf(eps), mpmath.mpf(delta)
+
+        def excess(s: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.ncdf(1 / (2 * s) - e * s) - mpmath.exp(e) * mpmath.ncdf(-1 / (2 * s) - e * s) - d
+
+        low, high = mpmath.mpf(1) / 1000, mpmath.mpf(1000) / e
+        for _ in range(160):
+            middle = (low + high) / 2
+            low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+        return low
+
+
+@pytest.mark.parametrize(("eps", "delta"), [("1", "1e-5"), ("0.1", "1e-6"), ("4", "0.25"), ("0.01", "0.001")])
+@pytest.mark.parametrize("digits", [10, 28])
+def test_the_analytic_calibration(eps: str, delta: str, digits: int) -> None:
+    program = dipc.load("program p; const s = 1; input q : real; output r : real; r <- Gauss(s, q)")
+    about: dict[str, Any] = {"adjacent": "linf:1", "inputs": "all", "delta": delta, "eps": eps, "digits": digits}
+    found = dipc.solve(program, wanted="s", **about)
+    assert isinstance(found, ConstantSolution)
+    assert found.edge is not None
+    low, high = found.edge.ends
+    assert found.edge.begins
+    assert found.edge.monotone
+    assert high - low <= Fraction(1, 10 ** (digits - 2))
+    with mpmath.workdps(50):
+        exact = calibrated(eps, delta)
+        assert mpmath.mpf(low.numerator) / low.denominator < exact < mpmath.mpf(high.numerator) / high.denominator
+
+
+def test_a_constant_of_a_claim_about_accuracy() -> None:
+    """The greatest deviation with which a count is within 3 with 95 %: nothing is said of other values."""
+    program = dipc.load("program p; const s = 1; input q : real; output r : real; ideal { r <- q } r <- Gauss(s, q)")
+    found = dipc.solve(program, wanted="s", inputs="all", alpha=0, gamma=3, beta="1/20")
+    assert isinstance(found, ConstantSolution)
+    assert found.edge is not None
+    low, high = found.edge.ends
+    assert not found.edge.begins
+    assert not found.edge.monotone
+    exact = 3 / (math.sqrt(2) * float(mpmath.erfinv(0.95)))
+    assert float(low) <= exact <= float(high)
+    assert found["greatest"] == [str(float(low)), str(float(high))]
+
+
+def test_a_threshold_without_a_grid() -> None:
+    about: dict[str, Any] = {"adjacent": "hamming:1", "delta": "1/1000", "eps": "1", "digits": 12}
+    found = dipc.solve(dipc.load(THRESHOLD), wanted="T", **about)
+    assert isinstance(found, ConstantSolution)
+    assert found.edge is not None
+    assert float(found.edge.ends[0]) <= LEAST + 1e-10
+    assert float(found.edge.ends[1]) >= LEAST - 1e-10
+
+
+@pytest.mark.parametrize("text", ["s/eps", "2*s/eps", "sqrt(s)/eps", "(s + 1)/eps", "1/(s*eps)", "t/eps"])
+def test_when_a_claim_is_known_to_be_monotone(text: str) -> None:
+    more = ", t = 2*s" if "t" in text.replace("sqrt", "") else ""
+    program = dipc.load(f"program p; const s = 1{more}; input q : real; output r : real; r <- Gauss({text}, q)")
+    about: dict[str, Any] = {"adjacent": "linf:1", "inputs": "all", "delta": "1e-3", "eps": "1", "digits": 4}
+    found = dipc.solve(program, wanted="s", **about)
+    assert isinstance(found, ConstantSolution)
+    assert found.edge is None or found.edge.monotone is (text in {"s/eps", "2*s/eps", "sqrt(s)/eps"})
+
+
+def test_no_value_is_enough() -> None:
+    text = "program p; const s = 1; input q : {0..1}; output r : {0..1}; ideal { r <- q } r <- choose {0: 1/2, 1: 1/2}"
+    found = dipc.solve(dipc.load(text), wanted="s", beta="1/3")
+    assert isinstance(found, ConstantSolution)
+    assert (found.status, found.edge) == ("none", None)
+    enough = dipc.solve(dipc.load(text), wanted="s", beta="2/3")
+    assert isinstance(enough, ConstantSolution)
+    assert (enough.status, enough.edge) == ("undecided", None)
+    assert "powers of ten" in enough.reason

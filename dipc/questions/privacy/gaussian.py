@@ -48,7 +48,7 @@ Ends = tuple[Fraction, Fraction]
 _BITS, _MOST_STEPS = 400, 80
 
 #: Denominators of the edge of a set that is too likely, simple ones first.
-_DENOMINATORS = (2, 10, 1000, 10**6, 10**12)
+_DENOMINATORS = (2, 10, 1000, 10**6, 10**12, 10**24)
 
 
 @frozen
@@ -272,10 +272,11 @@ class GaussianPrivacy:
                 low, high = claim.delta.at(eps, 60)
                 most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
-            probability, most = outward(*probability, digits), outward(*most, digits)
-            if probability[0] > most[1]:
-                sides = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
-                return PrivacyCounterexample(sides, eps, probability, most, claim.is_pure)
+            for shown in (digits, 3 * digits):
+                ends, allowed = outward(*probability, shown), outward(*most, shown)
+                if ends[0] > allowed[1]:
+                    sides = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
+                    return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
         return None
 
     def _half_space(self, edge: Fraction) -> Texts:
