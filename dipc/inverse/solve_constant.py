@@ -262,7 +262,7 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
             return False
     except Undecided:
         return False
-    said = (options.budget, options.delta)
+    said = (options.budget, options.delta, options.eps, options.inputs, options.adjacent)
     if options.adjacent is None or any(re.search(rf"\b{name}\b", str(text)) for text in said if text is not None):
         return False
     tree = parse(program.core.source)

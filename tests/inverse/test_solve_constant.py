@@ -133,6 +133,20 @@ def test_when_a_claim_is_known_to_be_monotone(text: str) -> None:
     assert found.edge is None or found.edge.monotone is (text in {"s/eps", "2*s/eps", "sqrt(s)/eps"})
 
 
+def test_eps_may_move_with_the_constant() -> None:
+    """Then the budget moves, too: μ = √s, and delta is 0 near s = 0, 0.127 at s = 1, and falls to 0 again."""
+    program = dipc.load("program p; const s = 1; input q : real; output r : real; r <- Gauss(sqrt(s)/eps, q)")
+    about: dict[str, Any] = {"adjacent": "linf:1", "inputs": "all", "delta": "1/20", "eps": "[s, s]"}
+    found = dipc.solve(program, wanted="s", digits=4, **about)
+    assert isinstance(found, ConstantSolution)
+    assert found.edge is not None
+    assert found.edge.begins
+    assert not found.edge.monotone
+    values = dipc.solve(program, wanted="s in {1/1000, 1, 20}", **about)
+    assert isinstance(values, ConstantSolution)
+    assert values.holds == (Fraction(1, 1000), Fraction(20))
+
+
 def test_no_value_is_enough() -> None:
     text = "program p; const s = 1; input q : {0..1}; output r : {0..1}; ideal { r <- q } r <- choose {0: 1/2, 1: 1/2}"
     found = dipc.solve(dipc.load(text), wanted="s", beta="1/3")
