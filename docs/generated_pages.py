@@ -72,14 +72,16 @@ def write_gallery() -> None:
     """A page for each mechanism, and one that lists them."""
     mechanisms = tomllib.loads((DOCS / "gallery.toml").read_text(encoding="utf-8"))
     with _workplace():
+        cards = []
         for name, mechanism in mechanisms.items():
-            (MADE / f"{name}.md").write_text(_mechanism(name, mechanism), encoding="utf-8")
-    cards = "\n".join(_card(name, mechanism) for name, mechanism in mechanisms.items())
+            page, verdicts = _mechanism(name, mechanism)
+            (MADE / f"{name}.md").write_text(page, encoding="utf-8")
+            cards.append(_card(name, mechanism, verdicts))
     lines = [
         "# The gallery\n",
         f"{len(mechanisms)} mechanisms, each with a claim that holds and one that does not, decided for this page.",
         "The pictures are of the claims that do not hold: what is shaded is where they fail.\n",
-        f'```{{raw}} html\n<div class="gallery">\n{cards}\n</div>\n```\n',
+        f'```{{raw}} html\n<div class="gallery">\n{"".join(cards)}</div>\n```\n',
         "```{toctree}\n:maxdepth: 1\n:hidden:\n",
         *mechanisms,
         "```\n",
@@ -105,12 +107,13 @@ def _workplace() -> Iterator[None]:
             os.chdir(before)
 
 
-def _card(name: str, mechanism: Mapping[str, Any]) -> str:
-    """A link to a mechanism: its picture, its name, and what it does in a sentence."""
+def _card(name: str, mechanism: Mapping[str, Any], verdicts: Mapping[str, str]) -> str:
+    """A link to a mechanism: its picture, its name, what it does in a sentence, and both verdicts."""
     said = _plain_sentence((ROOT / mechanism["program"]).read_text(encoding="utf-8"))
+    lines = "".join(f'<em class="{kind}">{escape(line)}</em>' for kind, line in verdicts.items())
     return (
         f'<a href="{name}.html"><img src="../_static/gallery/{name}_fails.svg" alt="" loading="lazy">'
-        f"<strong>{escape(mechanism['title'])}</strong><span>{escape(said)}</span></a>"
+        f"<strong>{escape(mechanism['title'])}</strong><span>{escape(said)}</span>{lines}</a>\n"
     )
 
 
@@ -120,7 +123,8 @@ def _plain_sentence(program: str) -> str:
     return " ".join(line.lstrip("# ") for line in comment).partition(". ")[0].removesuffix(".") + "."
 
 
-def _mechanism(name: str, mechanism: Mapping[str, Any]) -> str:
+def _mechanism(name: str, mechanism: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """The page of a mechanism, and what is said first of the claim that holds and of the one that does not."""
     program = (ROOT / mechanism["program"]).read_text(encoding="utf-8")
     comment = []
     for line in program.splitlines():
@@ -128,15 +132,17 @@ def _mechanism(name: str, mechanism: Mapping[str, Any]) -> str:
             break
         comment.append(line.lstrip("# "))
     parts = [f"# {mechanism['title']}\n", _plain(" ".join(comment)) + "\n"]
+    verdicts = {}
     for kind, code in EXPECTED.items():
-        parts.append(f"## What {'holds' if kind == 'holds' else 'does not'}\n")
-        parts.append(_answer(name, kind, mechanism, code))
+        answer, verdicts[kind] = _answer(name, kind, mechanism, code)
+        parts += [f"## What {'holds' if kind == 'holds' else 'does not'}\n", answer]
     rest = program.splitlines()[len(comment) :]
     parts.append("## The program\n\n```dipwhile\n" + "\n".join(rest).strip() + "\n```\n")
-    return "\n".join(parts)
+    return "\n".join(parts), verdicts
 
 
-def _answer(name: str, kind: str, mechanism: Mapping[str, Any], code: int) -> str:
+def _answer(name: str, kind: str, mechanism: Mapping[str, Any], code: int) -> tuple[str, str]:
+    """The command with what it prints and draws, and its first line."""
     words = shlex.split(mechanism[kind])
     named = {"PROGRAM": mechanism["program"], "TABLE": f"{name}.csv", "TABLE_2": f"{name}_2.csv"}
     words = [named.get(word, word) for word in words]
@@ -148,7 +154,8 @@ def _answer(name: str, kind: str, mechanism: Mapping[str, Any], code: int) -> st
     told = "Where the solid line is below the dashed one, the claim fails."
     if kind == "holds":
         told = "The claim holds: no solid line is below its dashed one."
-    return f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n\n{told}\n"
+    text = f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n\n{told}\n"
+    return text, printed.partition("\n")[0]
 
 
 def _run(words: Sequence[str], code: int) -> str:

@@ -28,6 +28,11 @@ FIND = """() => {
 }"""
 
 
+def pages_of(site: Path) -> list[Path]:
+    """The pages that people read."""
+    return [path for path in sorted(site.rglob("*.html")) if {"_static", "_modules"}.isdisjoint(path.parts)]
+
+
 def overflows(pages: Iterable[Path], width: int) -> Iterator[str]:
     """The page and the beginning of what is too wide, for each of it."""
     from playwright.sync_api import sync_playwright
@@ -47,9 +52,7 @@ def main(site: Path) -> int:
     if find_spec("playwright") is None or not any(Path(path).exists() for path in CHROMIUM):
         sys.stdout.write("no Chromium, or no playwright: whether the pages fit their columns was not looked at\n")
         return 0
-    pages = [
-        path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts and "_modules" not in path.parts
-    ]
+    pages = pages_of(site)
     found = [each for width in WIDTHS for each in overflows(pages, width)]
     sys.stdout.write("".join(f"{each}\n" for each in found) + f"{len(pages)} pages, {len(found)} too wide\n")
     return 1 if found or not pages else 0

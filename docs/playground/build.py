@@ -40,13 +40,13 @@ def main() -> None:
         return
     shutil.rmtree(SITE, ignore_errors=True)
     SITE.mkdir(parents=True)
-    _archive()
     (BUILD / "words.json").write_text(json.dumps(_words(), ensure_ascii=False), encoding="utf-8")
     (BUILD / "gallery.json").write_text(json.dumps(_gallery(), ensure_ascii=False), encoding="utf-8")
+    _archive()
     (SITE / "pyodide").mkdir()
     for name in RUNTIME:
         shutil.copy(HERE / "node_modules" / "pyodide" / name, SITE / "pyodide")
-    shutil.copy(BUILD / "packages.zip", SITE)
+    shutil.copy(BUILD / "packages.gz", SITE)
     _run("node", "bundle.mjs", str(SITE))
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(ROOT / "dist"))
     size = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file())
@@ -84,7 +84,7 @@ def _archive() -> None:
     shutil.rmtree(own, ignore_errors=True)
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(own), where=ROOT)
     packages = [str(path) for place in (WHEELS, own) for path in sorted(place.glob("*.whl"))]
-    _run("node", "archive.mjs", str(BUILD / "packages.zip"), *packages)
+    _run("node", "archive.mjs", str(BUILD), *packages)
 
 
 # --- what the page shows ---------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _words() -> dict[str, object]:
 
 def _gallery() -> dict[str, object]:
     """The texts of all programs and tables of the menu, and its entries: a command with its options."""
-    entries = [*_claims(), *_privacy()]
+    entries = [*_claims(), *_others(), *_privacy()]
     programs = {str(entry["program"]) for entry in entries}
     tables = {str(entry["table"]) for entry in entries if entry["table"] is not None}
     made = dict(_tables())
@@ -130,6 +130,25 @@ def _claims() -> Iterator[dict[str, object]]:
                 table = tables.get(options[0], options[0])
                 del options[0]
             yield _entry(group, f"{mechanism['title']}: {kind}", command, mechanism["program"], table, options)
+
+
+#: Questions of other commands: a title, the program, and the command with its options.
+OTHERS = (
+    ("Sparse vector technique: tighten", "benchmarks/sparse.dip", "tighten --inputs all"),
+    ("Noisy threshold: solve", "docs/programs/busy.dip", "solve --inputs 'count = 103' --beta 1/20 --for eps"),
+    (
+        "Sparse vector, privacy: constant",
+        "benchmarks/sparse.dip",
+        "privacy --adjacent linf:1 --inputs all --constant",
+    ),
+    ("Majority of responses: prob", "docs/programs/majority.dip", "prob --input x=yes --eps 1"),
+)
+
+
+def _others() -> Iterator[dict[str, object]]:
+    for title, program, asked in OTHERS:
+        command, *options = shlex.split(asked)
+        yield _entry("Other questions", title, command, program, None, options)
 
 
 def _privacy() -> Iterator[dict[str, object]]:

@@ -1,5 +1,6 @@
 // The page and its worker, from src/: bundle.mjs SITE
-import { copyFile, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -37,8 +38,14 @@ const styles = await Promise.all(
 await writeFile(join(site, "page.css"), styles.join("\n"));
 await copyFile("src/index.html", join(site, "index.html"));
 
-// How much there is to load before the first check, for the progress bar.
-const loaded = ["packages.zip", ...(await readdir(join(site, "pyodide"))).map((name) => `pyodide/${name}`)];
+// How much there is to load before the first check, for the progress bar; what the browser kept of another version is let go.
+const loaded = ["packages.gz", ...(await readdir(join(site, "pyodide"))).map((name) => `pyodide/${name}`)];
 const sizes = {};
-for (const name of loaded) { sizes[name] = (await stat(join(site, name))).size; }
-await writeFile(join(site, "sizes.json"), JSON.stringify(sizes));
+const version = createHash("sha256");
+for (const name of loaded) {
+  const bytes = await readFile(join(site, name));
+  sizes[name] = bytes.length;
+  version.update(bytes);
+}
+const names = JSON.parse(await readFile("build/packages.json", "utf8"));
+await writeFile(join(site, "start.json"), JSON.stringify({ version: version.digest("hex").slice(0, 16), sizes, names }));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from dipc.cli import tools
 
@@ -182,14 +183,80 @@ def test_a_link_holds_the_question(page: Page, browser: Browser) -> None:
 @pytest.mark.parametrize(
     ("title", "verdict"),
     [
-        ("Sparse vector technique, its privacy: fails", "NOT PRIVATE"),
-        ("Randomized response, three answers: holds", "accurate"),
+        ("Sparse vector, privacy: fails", "NOT PRIVATE"),
+        ("Three randomized responses: holds", "accurate"),
     ],
 )
 def test_the_gallery(page: Page, title: str, verdict: str) -> None:
     page.get_by_label("Gallery").select_option(label=title)
     expect(page.locator("#line")).to_contain_text(verdict)
     expect(page.locator("#report .u-wrap canvas")).to_be_visible()
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[BrowserContext]:
+    """Somebody who has not been here before."""
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
+def visit(context: BrowserContext, address: str, began: str) -> tuple[Page, list[str]]:
+    """A page with its first answer, which Python gives that `began` with files or with memory; what was fetched."""
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    fetched: list[str] = []
+    page.on("response", lambda response: fetched.append(response.url.removeprefix(address)))
+    begun = time.perf_counter()
+    page.goto(address)
+    expect(page.locator("#line")).to_contain_text("accurate: all 2 rows")
+    print(f"first answer, from {began}: {time.perf_counter() - begun:.2f} s, load {os.getloadavg()[0]:.1f}")
+    expect(page.locator("body")).to_have_attribute("data-from", began)
+    return page, fetched
+
+
+KEPT = """async () => {
+  for (const name of await caches.keys()) { if (await (await caches.open(name)).match("memory")) { return true; } }
+  return false;
+}"""
+SPOIL = """async () => {
+  const bytes = new Uint8Array(100);
+  for (const name of await caches.keys()) { await (await caches.open(name)).put("memory", new Response(bytes)); }
+}"""
+
+
+def test_the_second_visit_fetches_nothing_again(visitor: BrowserContext, address: str) -> None:
+    """The browser keeps the files, and the memory of Python that has imported dipc. Answers are the same."""
+    page, fetched = visit(visitor, address, "files")
+    assert {"packages.gz", "pyodide/pyodide.asm.wasm", "pyodide/python_stdlib.zip"} <= {*fetched}
+    texts = [page.locator("#text").text_content()]
+    page.wait_for_function(KEPT)
+    page.close()
+    page, fetched = visit(visitor, address, "memory")
+    assert not {each for each in fetched if each.endswith((".gz", ".wasm", ".zip"))}
+    texts.append(page.locator("#text").text_content())
+    assert texts[0] == texts[1]
+    # Every command goes on from there, with modules that were not imported before.
+    for title in ("Sparse vector technique: tighten", "Noisy threshold: solve", "Gaussian count: holds"):
+        page.get_by_label("Gallery").select_option(label=title)
+        expect(page.locator("#verdict.good, #verdict.bad")).to_be_visible()
+        expect(page.locator("#text")).not_to_contain_text("internal error")
+    page.close()
+
+
+def test_a_memory_that_is_spoilt_is_made_anew(visitor: BrowserContext, address: str) -> None:
+    page, _ = visit(visitor, address, "files")
+    page.wait_for_function(KEPT)
+    page.evaluate(SPOIL)
+    page.close()
+    page, _ = visit(visitor, address, "files")
+    page.close()
+
+
+def test_no_package_that_nobody_asked_for() -> None:
+    names = {path.split("/")[2] for path, _ in json.loads((SITE / "start.json").read_text(encoding="utf-8"))["names"]}
+    assert {"dipc", "flint", "click", "lark"} <= names
+    assert not {"numpy", "scipy", "sympy", "matplotlib", "rich"} & names
 
 
 def test_narrow_and_dark(page: Page) -> None:

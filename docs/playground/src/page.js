@@ -80,6 +80,7 @@ function told(event) {
     loading.hidden = true;
     element("version").textContent = event.version;
     document.body.dataset.ready = event.seconds.toFixed(2);
+    document.body.dataset.from = event.from;
     return;
   }
   loading.hidden = false;

@@ -1,21 +1,61 @@
 // Python with dipc. Messages: {kind: "mistakes" | "ask", number, …}; each is answered by events and {kind: "done"}.
+import createModule from "./pyodide/pyodide.asm.mjs";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
+import { read, startPython, unpacked, written } from "./start.js";
+
+const MEMORY = "memory"; // the name of the memory of Python that has imported dipc, among what the browser keeps
+const BEGIN = `
+import json, os, sys
+sys.path.insert(0, "/packages")
+sys.set_int_max_str_digits(0)
+os.environ["COLUMNS"] = "80"
+os.makedirs("/work", exist_ok=True)
+os.chdir("/work")
+from dipc.playground import answer, mistakes
+import dipc, flint
+# What the first question loads, the next finds.
+_first = "input x : real; output b : bool; var r : real; r <- Lap(eps, x); b <- r >= 0; ideal { b <- x >= 0 } claim { beta: 1; }"
+mistakes(_first)
+answer(json.dumps({"command": "check", "program": {"name": "b.dip", "text": _first}, "table": None, "options": ["--inputs", "x = 1"]}), len)
+import gc
+gc.collect()
+`;
 
 let calls = null;
 const begun = performance.now();
+const plain = self.fetch.bind(self);
 
-// Files are counted as they come, so that loading shows how far it is.
-async function counted(sizes) {
+// What the browser keeps for this version of the page: its files, and the memory of Python. Null, where it keeps nothing.
+async function shelf(version) {
+  try {
+    const name = `dipc-${version}`;
+    const opened = await caches.open(name);
+    for (const other of await caches.keys()) {
+      if (other.startsWith("dipc-") && other !== name) { await caches.delete(other); }
+    }
+    return opened;
+  } catch { return null; }
+}
+
+// Files come from the shelf or are put there, and are counted as they come, so that loading shows how far it is.
+function counted(sizes, kept) {
   const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
-  const plain = self.fetch.bind(self);
+  const megabytes = (size) => (size / 1e6).toFixed(0);
   let loaded = 0;
+  let fetched = false;
   self.fetch = async (input, options) => {
-    const response = await plain(input, options);
+    const known = await kept?.match(input);
+    const response = known ?? await plain(input, options);
     if (!response.ok || !response.body) { return response; }
+    if (!known) {
+      fetched = true;
+      kept?.put(input, response.clone()).catch(() => {}); // there is no room: the next time it is fetched again
+    }
     const counter = new TransformStream({
       transform(chunk, controller) {
         loaded += chunk.byteLength;
-        postMessage({ kind: "loading", part: Math.min(1, loaded / total), what: "Loading Python and dipc" });
+        const what = fetched ? `Fetching Python and dipc, once: ${megabytes(loaded)} of ${megabytes(total)} MB` : "Loading Python and dipc";
+        postMessage({ kind: "loading", part: Math.min(1, loaded / total), what });
         controller.enqueue(chunk);
       },
     });
@@ -23,25 +63,40 @@ async function counted(sizes) {
   };
 }
 
+async function inflated(name) {
+  const response = await self.fetch(name);
+  if (!response.ok) { throw new Error(`${name}: ${response.status}`); }
+  return new Uint8Array(await new Response(response.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
 async function start() {
-  await counted(await (await fetch("sizes.json")).json());
-  const packages = fetch("packages.zip").then((response) => response.arrayBuffer());
-  const pyodide = await loadPyodide({ indexURL: new URL("pyodide/", self.location.href).href });
-  pyodide.unpackArchive(await packages, "zip", { extractDir: "/packages" });
+  const { version, sizes, names } = await (await plain("start.json")).json();
+  const kept = await shelf(version);
+  counted(sizes, kept);
+  const before = kept?.match(MEMORY).then((response) => response?.arrayBuffer()).then((buffer) => buffer && read(buffer)).catch(() => null);
+  const files = unpacked(names, await inflated("packages.gz"));
+  const given = { loadPyodide, createModule, indexURL: new URL("pyodide/", self.location.href).href, files, begin: BEGIN };
+  const { pyodide, remember } = await begin(given, await before, kept);
   postMessage({ kind: "loading", part: 1, what: "Starting dipc" });
-  const [version, ...functions] = pyodide.runPython(`
-import os, sys
-sys.path.insert(0, "/packages")
-sys.set_int_max_str_digits(0)
+  const memory = remember && kept && remember();
+  const [dipc, ...functions] = pyodide.runPython(`
 os.makedirs("/work", exist_ok=True)
 os.chdir("/work")
-os.environ["COLUMNS"] = "80"
-from dipc.playground import answer, mistakes
-import dipc, dipc.outcome.html, dipc.questions.question, dipc.program.program, flint
 (dipc.__version__, answer, lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps))
 `).toJs({ depth: 1 });
   calls = functions;
-  postMessage({ kind: "ready", version, seconds: (performance.now() - begun) / 1000 });
+  postMessage({ kind: "ready", version: dipc, seconds: (performance.now() - begun) / 1000, from: remember ? "files" : "memory" });
+  if (memory) { await kept.put(MEMORY, new Response(written(memory))).catch(() => {}); }
+}
+
+// Where Python does not begin with what was kept, it begins anew.
+async function begin(given, before, kept) {
+  if (before) {
+    try {
+      return { pyodide: (await startPython({ ...given, kept: before })).pyodide, remember: null };
+    } catch { await kept.delete(MEMORY); }
+  }
+  return startPython({ ...given, kept: null });
 }
 
 const started = start().catch((error) => postMessage({ kind: "broken", text: String(error) }));
