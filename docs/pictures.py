@@ -1,5 +1,5 @@
-"""Every page of the site as a picture, at the widths of a screen and of a telephone, in both schemes, and sheets of them
-to look at: `python -m docs.pictures docs/_build/html DIRECTORY`. It needs Chromium, playwright and Pillow."""
+"""Every page of the site as a picture, at the widths of a screen and of a telephone, in both schemes, and sheets of
+them to look at: `python -m docs.pictures docs/_build/html DIRECTORY`. It needs Chromium, playwright and Pillow."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SCHEMES = ("light", "dark")
 
 #: What is taken of a long page, and how many columns a sheet has.
 TALLEST = 2600
-COLUMNS = {1400: 4, 400: 8}
-SHEET = 2400
+COLUMNS = {1400: 2, 400: 5}
+SHEET = 1560
 
 
 def photographs(pages: Sequence[Path], place: Path, width: int, scheme: str) -> Iterator[Path]:

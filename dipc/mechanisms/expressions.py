@@ -823,6 +823,12 @@ class Expressions:
     def _choice(self, node: python.Call, span: Span) -> ast.Choose:
         match node:
             case python.Call(args=[python.Dict(keys=keys, values=weights)], keywords=[]) if keys and None not in keys:
+                for weight in weights:
+                    if isinstance(weight, python.Constant) and isinstance(weight.value, str):
+                        plain = re.sub(r"\bexp\(", "dipc.exp(", weight.value)
+                        raise self.module.wrong(
+                            weight, "a weight is an expression, not a string", f"write `{plain}`", code=BAD_NOISE
+                        )
                 arms = [
                     (self.expr(key), self.expr(weight))
                     for key, weight in zip(keys, weights, strict=True)

@@ -328,7 +328,7 @@ def _braces(s: Situation) -> str | None:
     if s.kind() == "LBRACE" and s.starts_statement():
         return "blocks have no braces: they end with `end`"
     if s.kind() == "RBRACE" and "END" in s.accepts and s.innermost_block():
-        return "`if`, `while` and `for` close with `end`"
+        return ELSE_IF if any(opened.rebranched for opened in s.opened) else "`if`, `while` and `for` close with `end`"
     return None
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from dipc.cli.main import run
 from dipc.cli.terminal import ExitCode
+from tests.outcome.test_schemas import held_to_its_schema
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -57,6 +58,7 @@ def test_golden_checks_are_certified(
         return
     assert f"--- exit {int(status)}" == expected
     capsys.readouterr()
+    held_to_its_schema(json.loads(file.read_text(encoding="utf-8")))
     sources = []
     program, *tables = (word for word in words[1:] if word.endswith((".dip", ".csv")) or ".py::" in word)
     if tables and "--inputs" not in command:
@@ -116,6 +118,7 @@ def test_golden_numbers_and_privacy_claims_are_certified(
         assert re.search(r"E0903|`--certificate` has no part in", capsys.readouterr().err)
         return
     capsys.readouterr()
+    held_to_its_schema(json.loads(file.read_text(encoding="utf-8")))
     on_trust = path.stem in BUDGET_ON_TRUST
     assert run(["verify", str(file), "-q"]) is (ExitCode.UNDECIDED if on_trust else ExitCode.ACCURATE)
     assert ("on trust" in capsys.readouterr().out) is on_trust

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import jsonschema
 import pytest
 
 from dipc.cli.main import COMMANDS, run
+from dipc.verifier import document
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = {
@@ -52,6 +56,22 @@ MADE = {
 }
 
 
+#: Certificates of each question.
+CERTIFIED = {
+    "rows": "check docs/programs/busy.dip --inputs count=103",
+    "every gamma": "check docs/programs/coin.dip --gamma free --beta 1/(1+exp(eps))",
+    "all inputs": "check docs/programs/busy.dip --inputs all --beta exp(-alpha*eps)/3",
+    "pairs": "privacy docs/programs/coin.dip --adjacent hamming:1",
+    "refuted pairs": "privacy docs/programs/coin.dip --adjacent hamming:1 --budget eps/2",
+    "all pairs": "privacy benchmarks/sparse.dip -D m=2 --adjacent linf:1 --inputs all",
+    "all pairs for every number": "privacy benchmarks/sparse.dip --adjacent linf:1 --inputs all --for-all m",
+    "a least number": "tighten docs/programs/busy.dip --inputs all",
+}
+
+#: Options and paths by which programs of a checkout print such a document.
+BENCHMARKS = {"atlas": ["privacy", "--only", "svt1"], "bench": ["--table", "2a"], "literature": ["--only", "small_db"]}
+
+
 def held_to_its_schema(answer: Any) -> None:
     name = answer["schema"].removeprefix("dipc.").partition("/")[0]
     jsonschema.validate(answer, SCHEMAS[name], cls=jsonschema.Draft202012Validator)
@@ -67,6 +87,56 @@ def test_answers(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.chdir(ROOT)
     assert run([*MADE[name].split(), "--format", "json"]) in (0, 1)
     held_to_its_schema(json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_certificates(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    file = tmp_path / "proof.json"
+    assert run([*CERTIFIED[name].split(), "-q", "--certificate", str(file)]) in (0, 1)
+    certificate = json.loads(file.read_text(encoding="utf-8"))
+    held_to_its_schema(certificate)
+    for broken in ({**certificate, "more": 1}, {**certificate, "digest": "0"}, {**certificate, "question": "rows?"}):
+        with pytest.raises(jsonschema.ValidationError):
+            held_to_its_schema(broken)
+
+
+def test_the_parts_of_certificates_are_those_that_the_checker_reads() -> None:
+    stated = {
+        case["if"]["properties"]["question"]["const"]: (set(case["then"]["required"]), case["then"]["propertyNames"])
+        for case in SCHEMAS["certificate"]["allOf"]
+    }
+    assert stated == {str(question): (set(parts), {"enum": list(parts)}) for question, parts in document._PARTS.items()}
+
+
+def test_programs_of_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("coin", "busy"):
+        text = (ROOT / "docs" / "programs" / f"{name}.dip").read_text(encoding="utf-8")
+        (tmp_path / f"{name}.dip").write_text(text, encoding="utf-8")
+    (tmp_path / "broken.dip").write_text("program p; input", encoding="utf-8")
+    assert run(["check", str(tmp_path), "--format", "json"]) == 2
+    held_to_its_schema(json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize("program", [pytest.param("bench", marks=pytest.mark.slow), "literature", "atlas"])
+def test_benchmarks(program: str) -> None:
+    words = BENCHMARKS[program]
+    words = ["literature", *words] if program == "literature" else words
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchmarks", *words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    answer = json.loads(ended.stdout)
+    assert answer["schema"].startswith(f"dipc.{program}/")
+    held_to_its_schema(answer)
+
+
+def test_every_schema_that_is_written_is_there() -> None:
+    """What the sources call `dipc.NAME/N` has a file."""
+    sources = [path for room in ("dipc", "benchmarks") for path in (ROOT / room).rglob("*.py")]
+    named = {
+        found for path in sources for found in re.findall(r"\bdipc\.[a-z-]+/\d+", path.read_text(encoding="utf-8"))
+    }
+    assert named == {schema["properties"]["schema"]["const"] for schema in SCHEMAS.values()}
 
 
 def test_what_is_none_is_refused() -> None:
@@ -86,7 +156,7 @@ def test_schemas_are_schemas_and_are_printed(capsys: pytest.CaptureFixture[str])
         schema["properties"]["schema"]["const"] for schema in SCHEMAS.values()
     }
     for name, schema in SCHEMAS.items():
-        assert name in COMMANDS
+        assert name in COMMANDS or name in {"certificate", "check-directory", "literature", "atlas"}
         jsonschema.Draft202012Validator.check_schema(schema)
         assert run(["schema", name]) == 0
         assert json.loads(capsys.readouterr().out) == schema

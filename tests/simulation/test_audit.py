@@ -12,6 +12,7 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.simulation.compare import lower_end, upper_end
+from tests.outcome.test_schemas import held_to_its_schema
 
 RESPONSE = "program response; input x : {0, 1}; output y : {0, 1}; y <- Exp(eps, v in {0, 1} : -abs(v - x));"
 SVT = "benchmarks/privacy/svt1.dip"
@@ -96,6 +97,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     places = [["--samples-at", f"x={x}", str(tmp_path / f"{name}.csv")] for x, name in ((0, "a"), (1, "b"))]
     assert run([*words, *places[0], *places[1]]) == 1
     said = json.loads(capsys.readouterr().out)
+    held_to_its_schema(said)
     assert (said["schema"], said["verdict"]) == ("dipc.audit/1", "exceeds")
     assert said["outputs"] == [{"y": said["input"]["x"]}]
     assert float(said["lower"]) > float(said["exact"][1])
