@@ -12,7 +12,7 @@ from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, render
 from dipc.text.parser import parse, parse_expression, parse_interval
 from dipc.text.printer import print_program
-from dipc.text.syntax_errors import ELSE_IF, KEYWORDS, spelling
+from dipc.text.syntax_errors import ELSE_IF, KEYWORDS, SIGNATURES, spelling
 from tests.strategies.programs import programs
 
 HEAD = "program p;\ninput x : real;\noutput y : {0..3} = 0;\nvar b, r : real;\n"
