@@ -132,6 +132,10 @@ def _canonical_noise() -> Draw:
     return lambda: measurement(0.0)
 
 
+def _gaussian(dp: Any) -> Any:
+    return dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0)
+
+
 _UTILITY: dict[str, object] = {"u": [0, 1, 2]}
 _QUERIES: dict[str, object] = {"q": [0, 1, 2]}
 _CHOSEN = {"utility": [0, 1, 2], "candidates": [1, 2, 3], "epsilon": 1, "sensitivity": 1}
@@ -147,6 +151,7 @@ MECHANISMS = (
     Mechanism(
         "make_laplace, ints", "opendp", "discrete_laplace", {"x": 0}, True, _of_opendp(lambda d: _laplace(d, int), 0)
     ),
+    Mechanism("make_gaussian, floats", "opendp", "gaussian", {"x": 0}, True, _of_opendp(_gaussian, 0.0)),
     Mechanism(
         "make_geometric, bounds (0, 4)",
         "opendp",
@@ -185,6 +190,30 @@ MECHANISMS = (
     Mechanism("make_canonical_noise, delta = 0", "opendp", "laplace", {"x": 0}, None, _canonical_noise, samples=1),
     Mechanism(
         "Laplace", "diffprivlib", "laplace", {"x": 0}, True, _of_diffprivlib("Laplace", 0.0, epsilon=1, sensitivity=1)
+    ),
+    Mechanism(
+        "Gaussian",
+        "diffprivlib",
+        "gaussian_classic",
+        {"x": 0},
+        True,
+        _of_diffprivlib("Gaussian", 0.0, epsilon=1, delta=1e-5, sensitivity=1),
+    ),
+    Mechanism(
+        "GaussianAnalytic",
+        "diffprivlib",
+        "gaussian_analytic",
+        {"x": 0},
+        True,
+        _of_diffprivlib("GaussianAnalytic", 0.0, epsilon=1, delta=1e-5, sensitivity=1),
+    ),
+    Mechanism(
+        "GaussianAnalytic, as calibrated before",
+        "diffprivlib",
+        "gaussian_classic",
+        {"x": 0},
+        False,
+        _of_diffprivlib("GaussianAnalytic", 0.0, epsilon=1, delta=1e-5, sensitivity=1),
     ),
     Mechanism(
         "Geometric",

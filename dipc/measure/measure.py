@@ -6,7 +6,7 @@ enclosures only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -379,11 +379,18 @@ class Bound:
     @property
     def opposite(self) -> Bound:
         """1 minus it."""
-        negative = [
-            Share(ExpPoly.constant(-1) if share.weight is None else -share.weight, share.events)
-            for share in self.shares
-        ]
-        return Bound(tuple(negative), 1 - self.constant)
+        return Bound.combined([(-1, self)], Fraction(1))
+
+    @staticmethod
+    def combined(terms: Iterable[tuple[int, Bound]], constant: Fraction) -> Bound:
+        """constant + Σ factor · bound."""
+        shares: list[Share] = []
+        for factor, bound in terms:
+            constant += factor * bound.constant
+            for share in bound.shares:
+                weight = ExpPoly.one() if share.weight is None else share.weight
+                shares.append(share if factor == 1 else Share(weight * ExpPoly.constant(factor), share.events))
+        return Bound(tuple(shares), constant)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Names hash differently in each process.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.claims.given import show_value
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
@@ -188,7 +189,7 @@ def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
         "count": row.count,
         "estimate": float(comparison.estimate(row)),
         "interval": list(row.interval),
-        "probability": None if row.probability is None else str(row.probability),
+        "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
         "at": at,
         "ok": None if row.at is None else row.agreement is Agreement.MATCH,
     }
@@ -321,7 +322,7 @@ def _observed_record(cell: ComparedEvent) -> dict[str, object]:
         "count": row.count,
         "of": cell.runs,
         "interval": list(row.interval),
-        "probability": None if row.probability is None else str(row.probability),
+        "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
         "at": None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)],
         "ok": row.agreement is Agreement.MATCH,
     }

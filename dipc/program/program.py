@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -472,6 +472,18 @@ class Program:
     ) -> ClosedForm:
         """The same in closed form. Raises as `probability` does, and Undecided where there is none."""
         return self._engine.measurer.measure(self._bound(input, output, gamma)).standing_for(self.core.only_at)
+
+    def combination(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - as above
+        terms: Iterable[tuple[int, Mapping[str, object], Fraction]],
+        constant: int = 0,
+    ) -> Probability:
+        """constant + Σ factor · Pr[output within gamma] over the terms (factor, output, gamma), as one function of eps.
+        Raises as `probability` does."""
+        bounds = [(factor, self._bound(input, output, gamma)) for factor, output, gamma in terms]
+        combined = Bound.combined(bounds, Fraction(constant))
+        return self._probability(self._engine.measurer, combined).standing_for(self.core.only_at)
 
     def _bound(self, given: Mapping[str, object], output: Mapping[str, object], gamma: Fraction | int | str) -> Bound:
         radius = exact_rational(gamma, "gamma")

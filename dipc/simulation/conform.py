@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, total
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid
 from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
@@ -412,12 +412,30 @@ def _integers(
     tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
     low, high = min(tally), max(tally)
     for k in range(low, high + 1):
-        form = program.closed_probability(values, {name: k})
+        form = program.combination(values, _at(name, Fraction(k)))
         yield _cell(name, {name: str(k)}, tally.get(k, 0), observed.total, error / 4 * _share(k), form, eps)
-    inside = total(program.closed_probability(values, {name: k}).value for k in range(low, high + 1))
-    beyond = ClosedForm(total([ExpPoly.one(), -inside]))
+    beyond = program.combination(values, _without(_at(name, Fraction(k)) for k in range(low, high + 1)), 1)
     share = error / 8 * _share(low) * _share(high)
     yield _cell(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond, eps)
+
+
+#: Terms (factor, output, gamma) of a sum of probabilities.
+_Terms = tuple[tuple[int, Mapping[str, Fraction], Fraction], ...]
+
+
+def _at(name: str, value: Fraction) -> _Terms:
+    """That an output is this value."""
+    return ((1, {name: value}, Fraction(0)),)
+
+
+def _between(name: str, low: Fraction, high: Fraction) -> _Terms:
+    """That an output is within these two, ends included."""
+    return ((1, {name: (low + high) / 2}, (high - low) / 2),)
+
+
+def _without(events: Iterable[_Terms]) -> _Terms:
+    """What is to be added for events that are left out."""
+    return tuple([(-factor, output, gamma) for event in events for factor, output, gamma in event])
 
 
 def _share(k: int) -> float:
@@ -435,13 +453,13 @@ def _reals(
     """Cells between values that the first samples choose, and all outside of them, without single values: the commonest
     of those, which a law without atoms does not meet again, and the atoms of the law. The other samples are counted:
     they know nothing of the choice."""
-    whole = program.closed_probability(values, {name: sequence[0]})
-    certain = whole.value == 1
+    whole = program.combination(values, _at(name, sequence[0]))
+    certain = isinstance(whole, ClosedForm) and whole.value == 1
     if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
         # What has probability 1 needs no sample to be found; else the first chooses, and knows nothing of the others.
         counted = sequence if certain else sequence[1:]
         labels = [int(value != sequence[0]) for value in counted]
-        other = ClosedForm(total([ExpPoly.one(), -whole.value]))
+        other = program.combination(values, _without([_at(name, sequence[0])]), 1)
         shares = ((f"{_short(sequence[0])} exactly", whole), ("another value", other))
         cells = [
             _cell(name, {name: said}, labels.count(at), len(counted), error / 2, form, eps)
@@ -455,20 +473,20 @@ def _reals(
         )
     edges = _quantiles(chosen)
     commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
-    atoms = {edge: program.closed_probability(values, {name: edge}) for edge in {*edges, commonest}}
-    single = [edge for edge in sorted(atoms) if edge == commonest or not atoms[edge].value.is_zero()]
+    atoms = {edge: program.combination(values, _at(name, edge)) for edge in {*edges, commonest}}
+    single = [edge for edge, atom in sorted(atoms.items()) if edge == commonest or not _is_zero(atom)]
     labels = _labels(edges, single, counted)
     tally = Counter(labels)
     runs, each = len(counted), error / (len(edges) + len(single))
-    forms: list[Closed] = []
+    inside = [
+        (*_between(name, low, high), *_without([_at(name, low), _at(name, high)])) for low, high in pairwise(edges)
+    ]
     events: list[ComparedEvent] = []
-    for low, high in pairwise(edges):
-        closed = program.closed_probability(values, {name: (low + high) / 2}, (high - low) / 2)
-        form = ClosedForm(total([closed.value, -atoms[high].value, -atoms[low].value]))
-        forms.append(form.value)
+    for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
         said = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
+        form = program.combination(values, terms)
         events.append(_cell(name, said, tally[len(events)], runs, each, form, eps))
-    outside = ClosedForm(total([ExpPoly.one(), -total([*forms, *(atoms[value].value for value in single)])]))
+    outside = program.combination(values, _without([*inside, *(_at(name, value) for value in single)]), 1)
     events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
     for value in single:
         said = {name: f"{_short(value)} exactly"}
@@ -509,15 +527,12 @@ def _rounded(
         edges.append(edges[0] + grid)
     labels = _labels(edges, (), counted)
     tally, runs, each = Counter(labels), len(counted), error / len(edges)
-    forms: list[Closed] = []
+    inside = [(*_between(name, low, high), *_without([_at(name, high)])) for low, high in pairwise(edges)]
     events: list[ComparedEvent] = []
-    for low, high in pairwise(edges):
-        closed = program.closed_probability(values, {name: (low + high) / 2}, (high - low) / 2)
-        beyond = program.closed_probability(values, {name: high})
-        forms.append(total([closed.value, -beyond.value]))
+    for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
         said = {name: f"in [{_short(low)}, {_short(high)})"}
-        events.append(_cell(name, said, tally[len(events)], runs, each, ClosedForm(forms[-1]), eps))
-    outside = ClosedForm(total([ExpPoly.one(), -total(forms)]))
+        events.append(_cell(name, said, tally[len(events)], runs, each, program.combination(values, terms), eps))
+    outside = program.combination(values, _without(inside), 1)
     events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
     return Partition(name, tuple(events), tuple(labels))
 
@@ -530,6 +545,10 @@ def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Frac
 
 def _quantiles(chosen: Sequence[Fraction]) -> list[Fraction]:
     return sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
+
+
+def _is_zero(form: Probability) -> bool:
+    return isinstance(form, ClosedForm) and form.value.is_zero()
 
 
 def _rational(value: Value) -> Fraction:

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 
@@ -224,3 +225,24 @@ def test_samples_that_depend_on_each_other() -> None:
     twice = dipc.conform(dipc.load(LAPLACE), {"q": 0}, 1, samples=[x for x in drawn for _ in range(2)])
     assert twice.agreement is Agreement.MISMATCH
     assert all(cell.row.agreement is Agreement.MATCH for cell in twice.cells)
+
+
+# --- normal noise ------------------------------------------------------------------------------------
+
+BELL = "program bell; input q : real; output y : real; y <- Gauss(2/eps, q)"
+
+
+@pytest.mark.parametrize(("scale", "agreement"), [(2, Agreement.MATCH), (1.9, Agreement.MISMATCH)])
+def test_real_outputs_with_normal_noise_are_compared_by_enclosed_cells(scale: float, agreement: Agreement) -> None:
+    chance = random.Random(7)
+    samples = [chance.gauss(1, scale) for _ in range(10_000)]
+    result = dipc.conform(dipc.load(BELL), {"q": 1}, 1, samples=samples)
+    assert result.agreement is agreement
+    law, inside = NormalDist(1, 2), [cell.row for cell in result.cells if "in " in cell.row.output["y"]]
+    assert len(inside) == 20
+    for row in inside:
+        low, high = (float(end) for end in row.output["y"].strip("in ([)").split(", "))
+        assert row.at is not None
+        assert float(row.at[0]) == pytest.approx(law.cdf(high) - law.cdf(low), abs=1e-5)  # the ends have six digits
+    # All of them and what is outside are everything that can happen.
+    assert sum(float(cell.row.at[0]) for cell in result.cells if cell.row.at) == pytest.approx(1, abs=1e-12)
