@@ -144,6 +144,9 @@ def _constant_line(found: Constant) -> str:
     below = (
         "all are refuted" if found.refuted_below is None else f"all below {rational(found.refuted_below)} are refuted"
     )
+    if numbers is not None and numbers.below is not None:
+        below = f"all below {numbers.below} are refuted for {numbers.parameter} >= {numbers.at}"
+        return f"constant{_every(numbers)}: {proved}, {below}"
     return f"constant{_every(found.numbers)}: {proved}, {below}{_at(found.numbers)}"
 
 

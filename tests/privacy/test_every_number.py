@@ -16,6 +16,7 @@ from dipc.outcome.privacy import privacy_line
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.every_number import EveryNumber, check_privacy_for_all
 from dipc.questions.privacy.outcome import PrivacyVerdict
+from tests.privacy.loops_for_every_number import LOOPS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -122,6 +123,7 @@ def test_constants_as_functions_of_the_number(source: str, adjacent: str, line: 
     [
         (SPARSE, "hamming:1", "the cost of a shift grows with the move of an input"),
         (SPARSE.replace("r >= rT", "r >= rT or q[i] >= 9"), "linf:1", "inputs are compared without noise"),
+        (SPARSE.replace("r >= rT", "r >= rT or q[i] >= q[1]"), "linf:1", "an array is not indexed by `i` alone"),
         (SPARSE.replace("eps/(4*c)", "eps/(4*i)"), "linf:1", "`i` is used otherwise than as an index"),
         (SPARSE.replace("Lap(eps/(4*c), q[i])", "Lap(eps*(9 - m), q[i])"), "linf:1", "is not seen to be positive"),
     ],
@@ -205,13 +207,42 @@ for i in 2..m do r <- Lap({other}, {scales[1]}q[i]); if r > best then best <- r;
     return from_zero(text) if choose.random() < 0.5 else text
 
 
+def guarded(choose: random.Random) -> str:
+    """Inputs that are clamped, compared without noise or through their distance, with choices, and with a threshold
+    that is drawn before the loop, around the first query or anew in it."""
+    mean = choose.choice(
+        ("min(max(q[i], 0), 1)", "min(q[i], 2)", "abs(q[i])", "max(q[i], -1)", "min(max(q[i], 0), 1/2)", "q[i]")
+    )
+    guard = choose.choice(("", "", "if q[i] >= 1 then r <- r + 1/2 end;", "if q[i] >= 0 then b <- 1 else b <- 0 end;"))
+    coin = choose.choice(("", "b <- choose { 0 : 1/4, 1 : 3/4 };")) if not guard and mean == "q[i]" else ""
+    test = choose.choice(("r >= t", "r >= 1", "r >= t and r <= t + 2", "r + t >= 0"))
+    then = choose.choice(("out[i] <- 1", "out[i] <- 1; exit", "out[i] <- 1 + b", "t <- Lap(eps/2, 0)"))
+    first = choose.choice(("t <- Lap(eps/2, 0)", "t <- 0", "t <- Expo(eps)", "t <- Lap(eps/2, q[1])"))
+    low = 2 if "q[1]" in first else 1
+    rate = choose.choice(("eps/4", "eps/2", "eps", "eps/m"))
+    return f"""
+program guarded; const m = 2;
+input q[1..m] : real;
+output out[1..m] : {{0..2}} = 0;
+var t, r : real;
+var b : {{0, 1}} = 0;
+{first};
+for i in {low}..m do
+  {coin}
+  r <- Lap({rate}, {mean});
+  {guard}
+  if {test} then {then} end
+end
+"""
+
+
 def sampled_constant(text: str, number: int, adjacent: str, choose: random.Random, path: Path) -> Fraction | None:
     """The constant for some pairs of adjacent inputs by their exact laws; None for infinity."""
     program = dipc.load(text, m=number)
     names = list(program.inputs)
     rows = [[*names, *(f"{name}'" for name in names)]]
     for _ in range(2):
-        one = [choose.randint(-2, 2) for _ in names]
+        one = [Fraction(choose.randint(-4, 4), 2) for _ in names]
         if adjacent == "linf:1":
             moves = [choose.choice((-1, 1, 1)) for _ in names]
         else:
@@ -227,14 +258,14 @@ def sampled_constant(text: str, number: int, adjacent: str, choose: random.Rando
 def test_no_law_exceeds_what_is_proved(seed: int, tmp_path: Path) -> None:
     """Neither the pairs that look the worst, nor others, refute the bound for any of the first numbers."""
     choose = random.Random(f"every number {seed}")
-    text = selecting(choose) if seed % 5 == 4 else loop(choose)
+    text = selecting(choose) if seed % 5 == 4 else guarded(choose) if seed % 5 in (1, 3) else loop(choose)
     adjacent = choose.choice(("linf:1", "linf:1", "l1:1"))
     asked = question(text, adjacent)
     cost, reason = asked.cost
     if cost is None:
         assert reason
         return
-    for number in range(1, 4 if seed < 4 or "more" in text else 7):
+    for number in range(asked.least, 4 if seed < 4 or "more" in text else 7):
         alone = cost.alone(number)
         bound = cost.at(number) if alone is None else min(alone, cost.at(number))
         constants = [sampled_constant(text, number, adjacent, choose, tmp_path / "pairs.csv")]
@@ -243,6 +274,38 @@ def test_no_law_exceeds_what_is_proved(seed: int, tmp_path: Path) -> None:
         for constant in constants:
             assert constant is not None
             assert constant <= bound, number
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_forty_five_loops(name: str) -> None:
+    loop = LOOPS[name]
+    line = privacy_line(question(loop.text, loop.adjacent).constant(None))
+    assert line == loop.line if loop.line is not None else "for every m" in line
+
+
+def test_most_of_them_are_answered() -> None:
+    assert len(LOOPS) == 45
+    assert sum(loop.line is not None for loop in LOOPS.values()) >= 39
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 60))])
+def test_no_law_is_below_what_is_refuted_onwards(seed: int) -> None:
+    """A function that refutes all greater numbers is at most what is proved, and at most the constants of these."""
+    choose = random.Random(f"onwards {seed}")
+    text = (guarded if seed % 2 else loop)(choose).replace("eps/(m + 1)", "eps/m")
+    asked = question(text)
+    cost, _ = asked.cost
+    constants = {number: asked.at(number).constant(None) for number in range(asked.least, asked.least + 4)}
+    if any(each.refuted_below is None for each in constants.values()):
+        return
+    below = asked.refuted_from(constants)
+    if below is None:
+        return
+    for number in range(asked.least + 3, asked.least + 6):
+        found = asked.at(number).constant(None)
+        assert found.refuted_below is None or found.refuted_below >= below.at(number)
+    if cost is not None:
+        assert all(below.at(number) <= cost.at(number) for number in range(asked.least + 3, asked.least + 40))
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

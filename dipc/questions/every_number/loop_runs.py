@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine
@@ -79,7 +79,10 @@ class Automaton(Generic[S]):
 
 class LoopRuns(Generic[N, S]):
     """The runs of one loop, from head to head. What a head is to a question is a node, and what may happen from one to
-    the next its step; nodes with the same key have the same iterations to come."""
+    the next its step; nodes with the same key have the same iterations to come. Where a question does not ask for the
+    means of noises that are carried on, these may be inputs of an iteration before."""
+
+    _keeps_means: ClassVar[bool] = True
 
     def __init__(
         self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
@@ -108,7 +111,7 @@ class LoopRuns(Generic[N, S]):
         Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations,
         LimitReached past one of the program's limits.
         """
-        require_defined(self._own, self._finite, self._limits.states, self._entries)
+        require_defined(self._own, self._finite, self._limits.states, self._entries, means=self._keeps_means)
         before = tuple(self._before())
         iterations: list[tuple[S, ...]] = []
         endings: list[tuple[S, ...]] = []
@@ -134,6 +137,10 @@ class LoopRuns(Generic[N, S]):
     @abstractmethod
     def _ending(self, node: N) -> Iterable[S]:
         """The steps to the exit if the loop ends at this head."""
+
+    def _key(self, state: State) -> Key:
+        """That of the program's state at a head."""
+        return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
         """The number of a head, in the order in which they are reached."""
@@ -161,7 +168,8 @@ class LoopRuns(Generic[N, S]):
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Whether a slot is the element of an iteration, or None: of no one."""
+        """Whether a slot is the element of an iteration (-1: that of the index before the first one), or None: of no
+        one."""
         array = self._array_of(slot)
         index = None if iteration is None else iteration + self.low
         return array is not None and self._core.slots[slot].name == f"{array}[{index}]"
@@ -228,8 +236,9 @@ def entered(state: State, entry: Mapping[int, Value]) -> State:
     return state
 
 
-def key_of(side: Side, state: State) -> Key:
-    """The values that later iterations may read, with the noises in them numbered by their first occurrence."""
+def key_of(side: Side, state: State, *, means: bool = True) -> Key:
+    """The values that later iterations may read, with the noises in them numbered by their first occurrence, and unless
+    this is not asked for with their means. Raises NotUniform for what depends on the inputs of one iteration."""
     numbers: dict[int, int] = {}
     parameters: list[object] = []
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in state.noises}
@@ -249,7 +258,7 @@ def key_of(side: Side, state: State) -> Key:
             if noise not in numbers:
                 numbers[noise] = len(numbers)
                 drawn = by_id[noise]
-                parameters.append((drawn.law, drawn.rate, plain(drawn.mean)))
+                parameters.append((drawn.law, drawn.rate, plain(drawn.mean) if means else None))
         values.append((plain(value), tuple((numbers[noise], c) for noise, c in value.noises)))
     return tuple(values), tuple(parameters)
 
@@ -260,7 +269,12 @@ def plain_value(value: SlotValue) -> object:
 
 
 def require_defined(
-    side: Side, finite: Mapping[int, Value], states: int, entries: Sequence[Sequence[Mapping[int, Value]]] = ()
+    side: Side,
+    finite: Mapping[int, Value],
+    states: int,
+    entries: Sequence[Sequence[Mapping[int, Value]]] = (),
+    *,
+    means: bool = True,
 ) -> None:
     """Raises NotUniform where a run of the program, in agreement or not, would leave a domain, or where this is not
     known for every number of iterations; TooFew where the program has too few iterations; LimitReached where more than
@@ -277,7 +291,7 @@ def require_defined(
             continue
         iteration = heads.get(state.label)
         if iteration is not None:
-            key = key_of(side, state)
+            key = key_of(side, state, means=means)
             if key in seen:
                 continue
             if iteration + 1 >= end:

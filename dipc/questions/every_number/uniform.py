@@ -108,11 +108,12 @@ def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
     return frozenset(arrays)
 
 
-def uniform_loop(program: ast.Program, number: Number) -> tuple[ast.For, frozenset[str]]:
-    """The loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter. Raises NotUniform
+def uniform_loop(program: ast.Program, number: Number, *, privacy: bool = False) -> tuple[ast.For, frozenset[str]]:
+    """The loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter. For `privacy`
+    there may be finite choices, and before the loop the elements of the index before its first one. Raises NotUniform
     with what is not."""
     arrays = parameter_arrays(program, number)
-    loop = _loop(program.body, number, arrays)
+    loop = _loop(program.body, number, arrays, privacy=privacy)
     if not isinstance(loop.low, ast.Number):
         raise NotUniform("the loop does not begin at a given index", loop.low.span)
     return loop, arrays
@@ -183,7 +184,7 @@ def _require_index(node: object, arrays: frozenset[str], variable: str | None, r
             raise NotUniform(reason, element.span)
 
 
-def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str]) -> ast.For:
+def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str], *, privacy: bool = False) -> ast.For:
     parameter = number.parameter
     loops = [statement for statement in body if isinstance(statement, ast.For) and mentions(statement.high, parameter)]
     if len(loops) != 1:
@@ -198,16 +199,19 @@ def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str
     for element in walk(loop.body):
         if isinstance(element, ast.Element) and (element.name in arrays) is not is_name(element.index, loop.variable):
             raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", element.span)
-    for statement in body:
+    for position, statement in enumerate(body):
         if statement is not loop:
             number.require_free(statement, f"`{parameter}` is computed with outside of the loop")
+            is_first = privacy and position < body.index(loop)
             for node in walk(statement):
+                if is_first and isinstance(node, ast.Element) and _follows(node.index, loop.low):
+                    continue
                 if isinstance(node, ast.Element | ast.Name) and node.name in arrays:
                     raise NotUniform(f"`{node.name}` is used outside of the loop", node.span)
     for node in walk(body):
         if isinstance(node, ast.While | ast.For) and node is not loop:
             raise NotUniform("there is another loop", node.span)
-        if isinstance(node, ast.ExponentialMechanism | ast.Choose) or (
+        if (isinstance(node, ast.ExponentialMechanism | ast.Choose) and not privacy) or (
             isinstance(node, ast.Noise) and not node.law.scales
         ):
             raise NotUniform("there is a random choice other than real noise that its rate scales", node.span)
@@ -229,8 +233,8 @@ def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 @frozen
 class Selection:
     """The loop as found: `array` is selected from, `answer` the output; `rates` those of the first value and of the
-    others, None without noise, and `scales` what their queries are multiplied by; `first` is the least index, and
-    `held` are the variables with values."""
+    others, None without noise, and `scales` what their queries are multiplied by, negative where the least is selected;
+    `first` is the least index, and `held` are the variables with values."""
 
     array: str
     answer: str
@@ -260,16 +264,36 @@ def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration]
     return selection
 
 
-def selected_from_inputs(tree: ast.Program, number: Number) -> Selection:
+def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = False) -> Selection:
     """The loop that the program is, of noisy values of an array of inputs up to the parameter: other inputs are not
-    used. Raises NotUniform where it is none."""
+    used. For `privacy` statements may follow that read the index, and no input or noisy value. Raises NotUniform where
+    it is none."""
     arrays = parameter_arrays(tree, number)
-    own = selection(tree.body, tree.declarations, number.parameter)
+    if privacy:
+        own = selection_of(tree.body[:2], number.parameter)
+        _require_apart(tree, own, number)
+    else:
+        own = selection(tree.body, tree.declarations, number.parameter)
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     declared = [(declarator.name, declarator.low) for each in inputs for declarator in each.declarators]
     if own.rates is None or own.array not in arrays or (own.array, own.first) not in declared:
         raise NotUniform("it selects from no noisy values of all inputs")
     return own
+
+
+def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:
+    """Raises NotUniform where what follows a selection has to do with more than its answer, or the answer begins with
+    something else than the first index."""
+    inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
+    apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held
+    for part in walk(tree.body[2:]):
+        if isinstance(part, ast.Name | ast.Element) and part.name in apart:
+            raise NotUniform(f"`{part.name}` is used after the selection", part.span)
+    number.require_free(tree.body[2:], f"`{number.parameter}` is computed with outside of the loop")
+    for each in tree.declarations:
+        names = [declarator.name for declarator in each.declarators] if isinstance(each, ast.VariableDecl) else []
+        if own.answer in names and getattr(each, "initial", None) != own.first:
+            raise NotUniform("the index does not begin with the first one", each.span)
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
@@ -290,7 +314,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
         drawn[name] = value, rate
     if not isinstance(decision, ast.If) or decision.otherwise:
         raise NotUniform("the loop does not end with a single `if` without `else`", decision.span)
-    challenger = _challenger(decision.condition, best)
+    challenger, sign = _challenger(decision.condition, best)
     if best in drawn:
         raise NotUniform("the best so far is drawn anew in the loop", decision.span)
     value, rate = (
@@ -306,7 +330,9 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
     for part in rates or ():
         if mentions(part, variable) or mentions(part, parameter):
             raise NotUniform("a rate depends on the index, or on the number of queries", part.span)
-    return Selection(start.name, answer, start.index, rates, (first_scale, scale), frozenset({best, *drawn}))
+    return Selection(
+        start.name, answer, start.index, rates, (sign * first_scale, sign * scale), frozenset({best, *drawn})
+    )
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
@@ -331,17 +357,19 @@ def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
     return value, Fraction(1)
 
 
-def _challenger(condition: ast.Expr, best: str) -> ast.Name | ast.Element:
+def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element, int]:
+    """What is compared with the best so far, and 1 where it has to be greater, -1 where less."""
+    greater, less = (ast.CompareOp.GT, ast.CompareOp.GE), (ast.CompareOp.LT, ast.CompareOp.LE)
     match condition:
-        case ast.Compare(op=ast.CompareOp.GT | ast.CompareOp.GE, left=ast.Name() | ast.Element() as new, right=old):
-            pass
-        case ast.Compare(op=ast.CompareOp.LT | ast.CompareOp.LE, left=old, right=ast.Name() | ast.Element() as new):
-            pass
+        case ast.Compare(op=op, left=ast.Name() | ast.Element() as new, right=old) if is_name(old, best):
+            sides = greater, less
+        case ast.Compare(op=op, left=old, right=ast.Name() | ast.Element() as new) if is_name(old, best):
+            sides = less, greater
         case _:
             raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
-    if not is_name(old, best):
+    if op not in (*sides[0], *sides[1]):
         raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
-    return new
+    return new, 1 if op in sides[0] else -1
 
 
 def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:

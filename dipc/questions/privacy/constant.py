@@ -98,7 +98,7 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         except Undecided as other:
             why = other.reason if _has_finite(program) else why
         if not finite:
-            return LossBounds(None, why, ())
+            return LossBounds(None, why, tuple(_far_intervals(program, within)))
         tried = [*_at_guards(program, within), _grid_pairs(program, within)]
         return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
     costly.sort(key=_order, reverse=True)
@@ -123,6 +123,25 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     if finite and ordered:
         near += _at(program, _pairs_of(list(ordered)), engine)
     return LossBounds(proved, reason, tuple(near), unbounded)
+
+
+def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
+    """Intervals of outputs that are all real, beyond the inputs of a small grid, at its pairs."""
+    slots = [program.core.slots[slot] for slot in program.core.outputs]
+    pairs = _grid_pairs(program, within)
+    if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
+        return
+    far = 2 * _STEP + WIDTH_OF_OUTPUTS
+    for (i, j), middle in islice(product(pairs.ordered, (far, -far)), _GRID):
+        output = {slot.name: str(middle) for slot in slots}
+        balls = {slot.name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for slot in slots}
+        point, other = pairs.texts(program, (i, j))
+        try:
+            first, second = (program.closed_probability(at, output, WIDTH_OF_OUTPUTS).value for at in (point, other))
+        except Undecided:
+            continue
+        if first != second and not fraction_of(first)[0].is_zero():
+            yield Candidate(point, other, {}, balls, first, second)
 
 
 #: How far one input moves, where it may move by anything.
@@ -430,7 +449,7 @@ def _numbers(program: Program, slot: int) -> tuple[Fraction, ...] | None:
 
 
 #: How wide the intervals of real outputs are.
-_WIDTH = Fraction(1)
+WIDTH_OF_OUTPUTS = Fraction(1)
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -518,13 +537,14 @@ def near_outputs(
     }
     centers = {slots[slot].name: _center(slots[slot], form.value(_zeros(form, at))) for slot, form in here.reals}
     signs = dict(zip(centers, _signs(here, one, two), strict=True))
-    for side in (-_WIDTH, _ZERO, _WIDTH):
+    for side in (-WIDTH_OF_OUTPUTS, _ZERO, WIDTH_OF_OUTPUTS):
         middles = {name: center + signs[name] * side for name, center in centers.items()}
-        balls = {name: (middle - _WIDTH, middle + _WIDTH) for name, middle in middles.items()}
+        balls = {name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for name, middle in middles.items()}
         output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
         try:
             first, second = (
-                program.closed_probability(texts(program, point), output, _WIDTH).value for point in (one, two)
+                program.closed_probability(texts(program, point), output, WIDTH_OF_OUTPUTS).value
+                for point in (one, two)
             )
         except Undecided:
             continue
@@ -716,7 +736,7 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
         yield None
         return
     if any(interval.upper is None for interval in intervals):
-        growth = _exponent(first) - _exponent(second)
+        growth = exponent_of(first) - exponent_of(second)
         if growth > 0:
             yield growth
     if any(not interval.lower for interval in intervals):
@@ -732,7 +752,7 @@ def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits
                 yield slope
 
 
-def _exponent(value: Closed) -> Fraction:
+def exponent_of(value: Closed) -> Fraction:
     """The q with value = c·eps^k·e^(q·eps)·(1 + o(1)) for eps -> infinity."""
     numerator, denominator = fraction_of(value)
     return leading_at_infinity(numerator)[0][0] - leading_at_infinity(denominator)[0][0]

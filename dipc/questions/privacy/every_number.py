@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
+from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
@@ -17,8 +18,9 @@ from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.constant import Constant, of_real_inputs
-from dipc.questions.privacy.loops import LoopCost, LoopPaths, loop_cost, loop_paths, shift_cost, without_claim
+from dipc.questions.privacy.constant import Candidate, Constant, exponent_of, of_real_inputs
+from dipc.questions.privacy.loops import LoopCost, LoopPaths, OneLoop, loop_cost, shift_cost, without_claim
+from dipc.questions.privacy.onwards import BLOCK, lower_bound
 from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
 from dipc.sign.interval import Interval
 from dipc.text import ast
@@ -26,6 +28,14 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 #: So many numbers are looked at one by one, for what refutes; more while what is refuted grows, up to so many.
 _SINGLY, _MOST_SINGLY = 4, 16
+
+#: Plans are looked at for so many numbers, for the first one at which a constant may have settled.
+_FARTHEST = 48
+
+_ZERO = Fraction(0)
+
+#: Words that are looked at, for what refutes at greater numbers.
+_MOST_WORDS = 24
 
 #: What is refuted is taken to have settled when it is the same for so many numbers.
 _SETTLED = 3
@@ -37,21 +47,34 @@ _GROWS = "the cost of a shift grows with the move of an input, and no move is th
 
 @frozen
 class _Loop:
-    """The program as one loop: its paths, or a selection; what is so of its first queries is so for more of them where
-    it `goes_on` alike. `real` says that all inputs are real as they are."""
+    """The program as one loop: its paths, or why they are not all known, or a selection; what is so of its first
+    queries is so for more of them where it `goes_on` alike."""
 
     text: LoopText
-    real: bool
-    paths: LoopPaths | None
+    single: OneLoop | None
+    paths: LoopPaths | str
     selection: Selection | None
     low: int
+    goes_on: bool
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether what refutes a constant for one number does so for every greater one: rates are the same, and each
-        output is that of one query, or the index selected from queries of which the others may be as small as one
-        likes."""
-        return self.text.rates is None and (self.real if self.paths is None else self.paths.only_answers)
+    @staticmethod
+    def of(text: LoopText, single: OneLoop) -> _Loop:
+        """What is refuted for one number is so for every greater one where rates are the same and each output is that
+        of one query: those of the first ones have the same law."""
+        paths: LoopPaths | str
+        try:
+            paths = single.paths()
+        except (NotUniform, Undecided) as refused:
+            paths = refused.reason
+        outputs = [d for d in text.tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.OUTPUT]
+        alike = {declarator.name for declaration in outputs for declarator in declaration.declarators} <= single.arrays
+        return _Loop(text, single, paths, None, single.low, text.rates is None and alike)
+
+    @staticmethod
+    def selecting(text: LoopText, selection: Selection, *, real: bool) -> _Loop:
+        """The index selected from queries, of which the others may be as small as one likes where all are `real`."""
+        assert isinstance(selection.first, ast.Number), "the criterion asks for it"
+        return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
 
 
 class EveryNumber:
@@ -137,8 +160,9 @@ class EveryNumber:
         best: tuple[int, Fraction, Constant] | None = None
         since = 0
         attained = True
-        for number in self._in_turn(range(self.least, self.least + _MOST_SINGLY)):
-            constant = self.at(number).constant(eps)
+        constants: dict[int, Constant] = {}
+        for number in self._in_turn(self._until(cost, bound)):
+            constants[number] = constant = self.at(number).constant(eps)
             if constant.refuted_below is None:
                 return replace(constant, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
             if cost is not None and number == self.least and self._is_each(cost, constant):
@@ -146,7 +170,8 @@ class EveryNumber:
                 numbers = replace(self.numbers, at=number, onwards=self._goes_on, each=each, exact=True)
                 candidate = None if bound is None else constant.at
                 return replace(constant, proved=bound, refuted_below=bound, at=candidate, reason=None, numbers=numbers)
-            attained = attained and cost is not None and constant.refuted_below == cost.at(number)
+            follows = number == self.least or number - 1 in constants
+            attained = attained and follows and cost is not None and constant.refuted_below == cost.at(number)
             since += 1
             if best is None or constant.refuted_below > best[1]:
                 best, since = (number, constant.refuted_below, constant), 0
@@ -160,20 +185,65 @@ class EveryNumber:
         numbers = replace(self.numbers, at=number, onwards=self._goes_on)
         if bound == refuted:
             return replace(most, proved=bound, reason=None, numbers=numbers)
+        large = any(each.upper is None for each in read_claim(self.program, None, None, eps).intervals)
+        grows = self.refuted_from(constants) if large else None
         each = None if cost is None or cost.is_constant else cost.text(self.parameter)
         if cost is not None:
             reason = "nothing refutes less than what is proved"
         if attained:
+            assert cost is not None, "it has a value"
+            if grows is not None and all((grows - ratio).is_nonnegative_from(last) for ratio in cost.bounds):
+                numbers = replace(numbers, each=each, exact=True)
+                return replace(most, proved=None, refuted_below=None, reason=None, numbers=numbers)
             numbers = replace(numbers, attained=last)
             reason = f"nothing refutes less for {self.parameter} > {last}"
-        return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each))
+        below = None if grows is None else grows.text(self.parameter, "")
+        return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
+
+    def refuted_from(self, constants: Mapping[int, Constant]) -> Ratio | None:
+        """A function that the constant is at least, from the greatest of these numbers on, and that grows; None where
+        none is known."""
+        loop, last = self._loop, max(constants)
+        if isinstance(loop, str) or loop.single is None:
+            return None
+        numbers = [number for number in range(last - 2 * BLOCK + 1, last + 1) if number in constants]
+        programs = {number: self.at(number).program for number in numbers}
+        for period in range(1, BLOCK + 1):
+            # One number for each remainder: the others are these and some blocks more.
+            ends = range(last - period + 1, last + 1)
+            found = [
+                {
+                    bound
+                    for candidate in self._worst(number, constants[number])
+                    if (bound := lower_bound(loop.single, programs, candidate, number, period, self._engine))
+                    is not None
+                }
+                for number in ends
+                if number in constants
+            ]
+            growing = [bound for bound in found[0] if all(bound in each for each in found)]
+            growing = [bound for bound in growing if bound.supremum_from(last) is None]
+            if len(found) == period and growing:
+                return max(growing, key=lambda bound: bound.at(last + 1_000))
+        return None
+
+    def _worst(self, number: int, constant: Constant) -> list[Candidate]:
+        """What refutes as much as the constant's own candidate at infinity, some of it."""
+        every = self.at(number).bounds().candidates
+        least = constant.refuted_below
+        return [
+            candidate
+            for candidate in every
+            if not fraction_of(candidate.second)[0].is_zero()
+            and exponent_of(candidate.first) - exponent_of(candidate.second) == least
+        ][:_MOST_WORDS]
 
     def _is_each(self, cost: LoopCost, first: Constant) -> bool:
         """Whether the cost is for each number the least constant, as the iterations are independent: the law for n of
         them is a product of n laws, each that of one iteration for another eps. The loss is the sum of the losses, and
         by L1 that of one."""
         loop = self._loop
-        if isinstance(loop, str) or loop.paths is None or not loop.paths.are_independent:
+        if isinstance(loop, str) or isinstance(loop.paths, str) or not loop.paths.are_independent:
             return False
         if first.eps != intervals_text((Interval.positive(),)) or self.least != loop.low or first.refuted_below is None:
             return False
@@ -205,7 +275,8 @@ class EveryNumber:
                 loop.text.rates.require_positive(self.least, self.parameter)
             if loop.selection is not None:
                 return self._cost_of_selection(loop.text, loop.selection), None
-            assert loop.paths is not None, "it is one of both"
+            if isinstance(loop.paths, str):
+                return None, loop.paths
             cost = loop_cost(loop.paths, loop.text.rates, self._within, self.least, self.program.limits)
         except NotUniform as refused:
             return None, refused.reason
@@ -217,8 +288,10 @@ class EveryNumber:
         """v is selected where X_v exceeds all others (see `selection_loop`): it still does when its noise alone is
         shifted by as much as the queries can move towards each other."""
         drawn = selection.drawn(text.instance(self.least + 2).core)
+        if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
+            raise NotUniform("the least value is selected by noise that is not symmetric")
         costs = [shift_cost(law, text.rates, rate) for law, rate in drawn]
-        one, other = selection.scales
+        one, other = map(abs, selection.scales)
         box = self._within.distance is Distance.LINF
         # The first one against the others, another one against the first, and against others.
         apart = [
@@ -236,19 +309,26 @@ class EveryNumber:
             text, real = own.with_tree(tree).read(), tree == own.tree
             chosen = _selection(text)
             if chosen is not None:
-                assert isinstance(chosen.first, ast.Number), "the criterion asks for it"
-                return _Loop(text, real, None, chosen, int(chosen.first.value))
-            paths = loop_paths(text)
-        except NotUniform as refused:
+                return _Loop.selecting(text, chosen, real=real)
+            return _Loop.of(text, OneLoop.of(text))
+        except (NotUniform, Undecided) as refused:
             return refused.reason
-        except Undecided as undecided:
-            return undecided.reason
-        return _Loop(text, real, paths, None, paths.low)
 
-    def _in_turn(self, numbers: range) -> Iterator[int]:
+    def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
+        """Numbers to look at for a constant that settles: the first few, and then those from the first one on for which
+        no plan costs less than the bound for all; where there is none, those that follow."""
+        first = range(self.least, self.least + _SINGLY)
+        if cost is not None and bound is not None:
+            for number in range(self.least, self.least + _FARTHEST):
+                if (cost.alone(number) or _ZERO) >= bound:
+                    late = range(max(number, first.stop), number + _SETTLED)
+                    return [*first, *late]
+        return range(self.least, self.least + _MOST_SINGLY)
+
+    def _in_turn(self, numbers: Sequence[int]) -> Iterator[int]:
         for number in numbers:
             if self._progress is not None:
-                self._progress(number - numbers.start, len(numbers))
+                self._progress(numbers.index(number), len(numbers))
             yield number
 
     def at(self, number: int) -> PrivacyQuestion:
@@ -263,7 +343,7 @@ def _selection(text: LoopText) -> Selection | None:
     """The selection loop that the program is, of noisy values of its only array of real inputs; None where it is
     none."""
     try:
-        selection = selected_from_inputs(text.tree, text.number)
+        selection = selected_from_inputs(text.tree, text.number, privacy=True)
     except NotUniform:
         return None
     inputs = [d for d in text.tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]

@@ -4,7 +4,18 @@ A uniform program runs through finitely many heads of its loop, up to the names 
 a sequence of steps from head to head, each with inequalities between forms of the noises alive at the head, of those
 drawn in the step, and of the inputs of its index. A constant shift of all noises of a path that satisfies what a move
 of the inputs asks for maps the noises on this path into those on it at the other input, at a cost of Σ c·|shift| (see
-`alignment`), with c = rate for Laplace noise (`Law.shift_cost`).
+`alignment`), with c = rate for Laplace noise (`Law.shift_cost`). A noise X has its mean in it: where this moves by d, a
+shift of X by t is one by t - d of the centered noise, and costs as much. So a value that is carried on may have been
+drawn around an input of its iteration.
+
+**Guards.** Comparisons of the inputs of an iteration without noise cut them into finitely many cells. For each two
+cells γ and γ' with adjacent inputs, each path through γ is put beside a path through γ' of its own, with the same
+answers, noises and heads, and with no inequality that it does not have itself, but for what depends on the inputs: a
+shift leads from one into the other. What the inputs ask for is then affine on a polyhedron of pairs (q, q'), and costs
+are convex in it: corners are enough, where it is bounded. Under L1 one input after another moves, on a straight line
+from cell to cell; where what two cells say agrees on their common boundary, each part of the way stays in a cell.
+
+**Choices** `choose` have weights that depend on no input: a path is put beside itself, with the same choices.
 
 **Plans.** An adversary chooses a path and extreme moves of the inputs. The noises that are alive at a head are shifted
 by what a plan says for that head, the others of a step by what is cheapest for it. With potentials P of the heads, such
@@ -30,20 +41,21 @@ from fractions import Fraction
 from itertools import islice, product
 
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.constraints import Affine, centered
-from dipc.chain.state import NoiseVar, State
+from dipc.chain.constraints import Affine, Constraint
+from dipc.chain.state import State
 from dipc.frozen import frozen
+from dipc.linear.corners import corners, is_bounded_on
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.program import Least, minimum
+from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
-from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, Side, initial, key_of, stripped
+from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, Side, initial, plain_value, stripped
 from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import NotUniform, uniform_loop
 from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.text import ast
-from dipc.text.core import RealType
+from dipc.text.core import RealType, SampleChoice, SampleExponential
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -51,32 +63,91 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 Coordinate = str | int
 
 
+#: Inputs of an iteration; those that have no value are 0.
+Point = Mapping[Coordinate, Fraction]
+
+
+@frozen
+class Move:
+    """From inputs to adjacent ones."""
+
+    here: Point
+    there: Point
+
+
+@frozen
+class InputForm:
+    """An affine form of the inputs of an iteration."""
+
+    coefficients: tuple[tuple[Coordinate, Fraction], ...]
+    constant: Fraction
+
+    def at(self, point: Point) -> Fraction:
+        """Its value."""
+        return sum((c * point.get(key, _ZERO) for key, c in self.coefficients), self.constant)
+
+    def of_shared(self) -> tuple[tuple[Coordinate, Fraction], ...]:
+        """What it is of the inputs that all iterations share."""
+        return tuple([(key, c) for key, c in self.coefficients if isinstance(key, int)])
+
+
 @frozen
 class Change:
-    """What a shift and a move change of a form: over noises, first those alive at the head, then those drawn since, and
-    over inputs."""
+    """What a shift and a move change of a form: over noises, first those alive at the head, then those drawn since; and
+    what the inputs add to it, `here` before the move and `there` after it."""
 
     noises: tuple[tuple[int, Fraction], ...]
-    inputs: tuple[tuple[Coordinate, Fraction], ...]
+    here: InputForm
+    there: InputForm
 
-    def by(self, move: Mapping[Coordinate, Fraction]) -> Fraction:
+    def by(self, move: Move) -> Fraction:
         """What the move changes."""
-        return sum((c * move.get(key, _ZERO) for key, c in self.inputs), _ZERO)
+        return self.there.at(move.there) - self.here.at(move.here)
+
+    @property
+    def inputs(self) -> tuple[Coordinate, ...]:
+        """Those that it depends on."""
+        return tuple(dict.fromkeys(key for form in (self.here, self.there) for key, _ in form.coefficients))
+
+
+#: What holds of the inputs of an iteration in a cell: by place in `LoopPath.names`.
+Cell = tuple[Halfspace, ...]
 
 
 @frozen
 class LoopPath:
     """A path through one iteration, to the loop, or from it to the exit (`goal` None): the changes that may not be
-    negative, and those that are 0; how many noises are `alive` before it, the laws and rates of those drawn on it; of
-    all these noises those that are alive at the goal."""
+    negative, and those that are 0; how many noises are `alive` before it, the laws and rates of those drawn on it, and
+    how their means move; of all these noises those that are alive at the goal.
+
+    Where inputs are compared without noise it leads from a cell `here` of the inputs with these `names` to one `there`.
+    """
 
     slacks: tuple[Change, ...]
     outputs: tuple[Change, ...]
     alive: int
     drawn: tuple[tuple[Law, Fraction], ...]
+    means: tuple[Change, ...]
     goal: int | None
     carried: tuple[int, ...]
     is_iteration: bool
+    names: tuple[str, ...]
+    cells: tuple[Cell, Cell] | None = None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """All of them."""
+        return (*self.slacks, *self.outputs, *self.means)
+
+
+@frozen
+class Unmatched:
+    """Two cells of inputs of an iteration, with these names, of which one has a path that is put beside none of the
+    other: they must not be adjacent."""
+
+    names: tuple[str, ...]
+    cells: tuple[Cell, Cell]
+    reason: str
 
 
 @frozen
@@ -85,6 +156,7 @@ class LoopPaths:
     `only_answers` says that each output is one of an iteration."""
 
     steps: Automaton[LoopPath]
+    unmatched: tuple[Unmatched, ...]
     inputs: tuple[int, ...]
     low: int
     only_answers: bool
@@ -121,23 +193,56 @@ def without_claim(text: LoopText) -> LoopText:
     return text.with_tree(replace(text.tree, declarations=own))
 
 
-def loop_paths(text: LoopText) -> LoopPaths:
-    """The paths of a program that is uniform, or has several loops that come to one. Raises NotUniform with what is not
-    covered, LimitReached."""
-    single = text.with_one_loop()
-    loop, arrays = uniform_loop(single.tree, single.number)
+@frozen
+class OneLoop:
+    """A program that is uniform, or has several loops that come to one: `loop`, over these `arrays`."""
 
-    assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
-    before = int(loop.low.value) - 1
+    text: LoopText
+    loop: ast.For
+    arrays: frozenset[str]
 
-    def explored(count: int) -> LoopPaths:
-        return _Paths(single.instance(before + count), loop, arrays, count).paths()
+    @staticmethod
+    def of(text: LoopText) -> OneLoop:
+        """Raises NotUniform with what is not so."""
+        single = text.with_one_loop()
+        return OneLoop(single, *uniform_loop(single.tree, single.number, privacy=True))
 
-    return with_enough_iterations(explored, text.program.limits.iterations)[0]
+    @property
+    def low(self) -> int:
+        """The first index."""
+        assert isinstance(self.loop.low, ast.Number), "a uniform loop begins at a given index"
+        return int(self.loop.low.value)
+
+    def instance(self, number: int) -> tuple[Program, ast.For, frozenset[str], int]:
+        """The program for one number, with so many iterations of the loop. Raises NotUniform where it is refused."""
+        return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
+
+    def paths(self) -> LoopPaths:
+        """All its paths. Raises NotUniform with what is not covered, LimitReached."""
+
+        def explored(count: int) -> LoopPaths:
+            return PathRuns(*self.instance(self.low - 1 + count)).paths()
+
+        return with_enough_iterations(explored, self.text.program.limits.iterations)[0]
 
 
-class _Paths(LoopRuns[State, LoopPath]):
+#: An answer of an iteration, or of the exit: no changes are asked for.
+_Answers = tuple[tuple[int, object], ...]
+
+
+@frozen
+class _Run:
+    """One run through an iteration, at the inputs of a cell: `guards` say which."""
+
+    guards: tuple[Constraint, ...]
+    answers: _Answers
+    path: LoopPath
+
+
+class PathRuns(LoopRuns[State, LoopPath]):
     """The paths of one program, given with more iterations than there are steps to its last head."""
+
+    _keeps_means = False
 
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
         """Raises NotUniform where the loop cannot be made out in the instructions, or an input is not real."""
@@ -145,15 +250,17 @@ class _Paths(LoopRuns[State, LoopPath]):
         if any(not isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
             raise NotUniform("an input is not real")
         super().__init__(program, loop, arrays, count, {})
+        self._unmatched: dict[Unmatched, None] = {}
+        self._has_choices = any(isinstance(each, SampleChoice | SampleExponential) for each in core.instructions)
 
     def paths(self) -> LoopPaths:
         """Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached."""
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
         only_answers = all(self._array_of(slot) is not None for slot in self._core.outputs)
-        return LoopPaths(self.automaton(), shared, self.low, only_answers)
+        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low, only_answers)
 
     def _before(self) -> Iterator[LoopPath]:
-        return self._paths(initial(self._own.flow, {}), self._own.head(0), 0, None)
+        return self._paths(initial(self._own.flow, {}), self._own.head(0), 0, -1)
 
     def _iteration(self, node: State, iteration: int) -> Iterator[LoopPath]:
         return self._paths(node, self._own.head(iteration + 1), iteration + 1, iteration)
@@ -163,52 +270,141 @@ class _Paths(LoopRuns[State, LoopPath]):
 
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
         """The paths from a state to the instruction `goal`, the head of iteration `following`, or to the exit."""
-        for end in self._runs(self._own.flow, stripped(start), goal):
-            yield self._path(start, end, following, iteration)
+        runs = [
+            self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
+        ]
+        guards = tuple(dict.fromkeys(item for run in runs for item in run.guards))
+        if not guards:
+            yield from (run.path for run in runs)
+            return
+        slots = {slot for item in guards for slot, _ in item.form.inputs}
+        if any(self._array_of(slot) is None for slot in slots):
+            raise NotUniform("inputs that all iterations share are compared without noise")
+        if self._has_choices:
+            raise NotUniform("inputs are compared without noise in a program with choices")
+        names = tuple(sorted({name for run in runs for name in run.path.names} | {self._name(slot) for slot in slots}))
+        cells = list(self._cells(guards, names, iteration))
+        for (one, ours), (two, theirs) in product(cells, repeat=2):
+            beside = _beside(
+                [run for run in runs if ours >= set(run.guards)], [run for run in runs if theirs >= set(run.guards)]
+            )
+            if isinstance(beside, str):
+                self._unmatched[Unmatched(names, (one, two), beside)] = None
+            else:
+                yield from (replace(path, names=names, cells=(one, two)) for path in beside)
 
-    def _path(self, start: State, state: State, following: int, iteration: int | None) -> LoopPath:
-        if state.guards.items:
-            raise NotUniform("inputs are compared without noise")
-        alive = _alive(self._own, start)
+    def _cells(
+        self, guards: Sequence[Constraint], names: Sequence[str], iteration: int | None
+    ) -> Iterator[tuple[Cell, frozenset[Constraint]]]:
+        """The cells that guards cut inputs into, with the guards that hold there. Raises LimitReached."""
+        pending: list[tuple[Cell, frozenset[Constraint]]] = [((), frozenset())]
+        for item in guards:
+            half = self._of_names(item.guard, names, iteration)
+            pending = [
+                ((*cell, side), holding | {item} if holds else holding)
+                for cell, holding in pending
+                for holds, side in ((True, half), (False, half.complement()))
+                if not isinstance(solution([*cell, side]), Infeasible)
+            ]
+            if len(pending) > self._limits.cells:
+                raise LimitReached("cells", f"the inputs of an iteration are cut into more than {len(pending)} cells")
+        yield from pending
+
+    def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
+        """A half-space of inputs by the places of their names."""
+        if any(not self._is_at(slot, iteration) for slot, _ in half.coefficients):
+            raise NotUniform("a value that depends on the input of one iteration is used in another")
+        terms = {names.index(self._name(slot)): c for slot, c in half.coefficients}
+        return Halfspace(sorted_terms(terms), half.constant, half.strict)
+
+    def _run(self, start: State, state: State, following: int, iteration: int | None) -> _Run:
+        alive = alive_noises(self._own, start)
         known = {noise.id for noise in start.noises}
         drawn = [noise for noise in state.noises if noise.id not in known]
         numbers = {noise: position for position, noise in enumerate([*alive, *(noise.id for noise in drawn)])}
-        by_id = {noise.id: noise for noise in state.noises}
 
         def change(form: Affine) -> Change:
-            return self._change(form, numbers, by_id, iteration)
+            inputs = self._inputs_of(form, iteration)
+            return Change(tuple((numbers[noise], c) for noise, c in form.noises), inputs, inputs)
 
         ended = state.label == self._own.flow.exit_label
         outputs = []
+        answers: list[tuple[int, object]] = []
         for slot in self._core.outputs:
             value, array = state.values[slot], self._array_of(slot)
             here = self._is_at(slot, iteration) if array is not None else ended
             if here and isinstance(value, Affine) and (value.noises or value.inputs):
                 outputs.append(change(value))
-        return LoopPath(
+            if here:
+                answers.append((slot, None if isinstance(value, Affine) and value.noises else plain_value(value)))
+        path = LoopPath(
             tuple(change(item.form) for item in state.constraints.items),
             tuple(outputs),
             len(alive),
             tuple((noise.law, noise.rate) for noise in drawn),
-            None if ended else self._number(key_of(self._own, state), state, following),
-            () if ended else tuple([numbers[noise] for noise in _alive(self._own, state)]),
-            iteration is not None,
+            tuple(change(noise.mean) for noise in drawn),
+            None if ended else self._number(self._key(state), state, following),
+            () if ended else tuple([numbers[noise] for noise in alive_noises(self._own, state)]),
+            iteration is not None and iteration >= 0,
+            (),
         )
+        names = {key for each in path.changes for key in each.inputs if isinstance(key, str)}
+        return _Run(state.guards.items, tuple(answers), replace(path, names=tuple(sorted(names))))
 
-    def _change(
-        self, form: Affine, numbers: Mapping[int, int], by_id: Mapping[int, NoiseVar], iteration: int | None
-    ) -> Change:
-        over = centered(form, {noise: drawn.mean for noise, drawn in by_id.items()})
-        inputs: dict[Coordinate, Fraction] = {}
-        for slot, c in over.inputs:
-            array = self._array_of(slot)
-            if array is not None and not self._is_at(slot, iteration):
-                raise NotUniform("a value that depends on the input of one iteration is used in another")
-            inputs[slot if array is None else array] = c
-        return Change(tuple((numbers[noise], c) for noise, c in over.noises), tuple(inputs.items()))
+    def _inputs_of(self, form: Affine, iteration: int | None) -> InputForm:
+        if any(self._array_of(slot) is not None and not self._is_at(slot, iteration) for slot, _ in form.inputs):
+            raise NotUniform("a value that depends on the input of one iteration is used in another")
+        return InputForm(tuple([(self._coordinate(slot), c) for slot, c in form.inputs]), form.constant)
+
+    def _coordinate(self, slot: int) -> Coordinate:
+        array = self._array_of(slot)
+        return slot if array is None else array
+
+    def _name(self, slot: int) -> str:
+        array = self._array_of(slot)
+        assert array is not None, "it is an input of an iteration"
+        return array
 
 
-def _alive(side: Side, state: State) -> tuple[int, ...]:
+def _beside(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
+    """Each path of one cell with one of its own of another cell, as one from here to there; or why there is none."""
+    left = list(theirs)
+    result = []
+    for run in ours:
+        found = next(((other, path) for other in left if (path := _joined(run, other)) is not None), None)
+        if found is None:
+            return "inputs are compared without noise, and no shift leads from one outcome to the other"
+        left.remove(found[0])
+        result.append(found[1])
+    return result
+
+
+def _joined(one: _Run, two: _Run) -> LoopPath | None:
+    """The path of one with what the inputs add to it on the other; None where they are not put beside each other."""
+    here, there = one.path, two.path
+    if (one.answers, here.alive, here.drawn, here.goal, here.carried) != (
+        two.answers,
+        there.alive,
+        there.drawn,
+        there.goal,
+        there.carried,
+    ):
+        return None
+    slacks = []
+    for wanted in there.slacks:
+        own = next((change for change in here.slacks if change.noises == wanted.noises), None)
+        if own is None:
+            return None
+        slacks.append(replace(own, there=wanted.there))
+    outputs = [replace(own, there=other.there) for own, other in zip(here.outputs, there.outputs, strict=True)]
+    means = [replace(own, there=other.there) for own, other in zip(here.means, there.means, strict=True)]
+    joined = replace(here, slacks=tuple(slacks), outputs=tuple(outputs), means=tuple(means))
+    same = [own.noises == other.noises for own, other in zip(here.outputs, there.outputs, strict=True)]
+    shared = [change.here.of_shared() == change.there.of_shared() for change in joined.changes]
+    return joined if all(same) and all(shared) else None
+
+
+def alive_noises(side: Side, state: State) -> tuple[int, ...]:
     """The noises in what later iterations may read, in the order in which a head is told by."""
     result: dict[int, None] = {}
     for slot in side.live:
@@ -286,13 +482,17 @@ class _Step:
 
     start: _Place
     path: LoopPath
-    move: Mapping[Coordinate, Fraction]
+    move: Move
     goal: _Place | None
 
 
 def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int, limits: Limits) -> LoopCost | None:
     """What shifts cost at most, for all adjacent real inputs; None where no plan will do. The distance is not HAMMING,
-    and all rates are positive from `least` on. Raises LimitReached past the paths that there may be, NotConfirmed."""
+    and all rates are positive from `least` on. Raises NotUniform for adjacent inputs with paths that are not put beside
+    each other, LimitReached past the paths that there may be, NotConfirmed."""
+    for each in paths.unmatched:
+        if not isinstance(solution(_pairs(each.names, each.cells, within)), Infeasible):
+            raise NotUniform(each.reason)
     units = _Units.of(paths, rates)
     outlines = [
         outline
@@ -317,7 +517,7 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
 # --- what may happen ------------------------------------------------------------------------------------------
 
 
-def _steps(paths: LoopPaths, within: Within, shared: Mapping[Coordinate, Fraction], start: _Place) -> Iterator[_Step]:
+def _steps(paths: LoopPaths, within: Within, shared: Point, start: _Place) -> Iterator[_Step]:
     """All steps from the start on."""
     pending, seen = [start], {start}
     while pending:
@@ -325,7 +525,7 @@ def _steps(paths: LoopPaths, within: Within, shared: Mapping[Coordinate, Fractio
         for path in paths.from_head(place.head):
             for move, spent in _moves(path, within, place.spent):
                 goal = None if path.goal is None else _Place(path.goal, spent)
-                yield _Step(place, path, {**shared, **move}, goal)
+                yield _Step(place, path, Move(move.here, {**shared, **move.there}), goal)
                 if goal is not None and goal not in seen:
                     seen.add(goal)
                     pending.append(goal)
@@ -344,20 +544,85 @@ def _shared_moves(inputs: Sequence[int], within: Within) -> Iterator[tuple[dict[
             yield {slot: end}, True
 
 
-def _moves(path: LoopPath, within: Within, spent: bool) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
-    """Extreme moves of the inputs of one index; by L1 one input at all moves."""
-    names = sorted(
-        {key for change in (*path.slacks, *path.outputs) for key, _ in change.inputs if isinstance(key, str)}
-    )
+def _moves(path: LoopPath, within: Within, spent: bool) -> Iterator[tuple[Move, bool]]:
+    """Extreme moves of the inputs of one index; by L1 one input at all moves. Raises NotUniform, NotConfirmed."""
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
-        for values in product(ends, repeat=len(names)):
-            yield dict(zip(names, values, strict=True)), spent
+        inputs = _corners(path, within) if path.cells is not None else None
+        if inputs is not None:
+            for move in inputs:
+                yield move, spent
+            return
+        for values in product(ends, repeat=len(path.names)):
+            yield Move({}, dict(zip(path.names, values, strict=True))), spent
         return
-    yield {}, spent
-    for name in names if not spent else ():
+    if path.cells is not None and path.cells[0] != path.cells[1]:
+        _require_continuous(path, path.cells)
+        return
+    yield Move({}, {}), spent
+    for name in path.names if not spent else ():
         for end in ends:
-            yield {name: end}, True
+            yield Move({}, {name: end}), True
+
+
+def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Within | None) -> list[Halfspace]:
+    """The inputs of two cells, by twice their place, and one more for the second, with moves of at most the radius;
+    None: that are the same."""
+    system = []
+    for side, cell in enumerate(cells):
+        for half in cell:
+            terms = tuple([(2 * place + side, c) for place, c in half.coefficients])
+            system.append(Halfspace(terms, half.constant, half.strict))
+    far = _ZERO if within is None else within.radius
+    moves = product(range(0, 2 * len(names), 2), (_ONE, -_ONE))
+    return [*system, *(Halfspace(((key, sign), (key + 1, -sign)), far) for key, sign in moves)]
+
+
+def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
+    """What the move changes, of the inputs by place as in `_pairs`; those that all iterations share stay."""
+    terms: dict[int, Fraction] = {}
+    for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):
+        for key, c in form.coefficients:
+            if isinstance(key, str):
+                terms[2 * names.index(key) + side] = sign * c
+    return Halfspace(sorted_terms(terms), change.there.constant - change.here.constant)
+
+
+def _corners(path: LoopPath, within: Within) -> list[Move] | None:
+    """The corners of the pairs of adjacent inputs in its cells; None where the changes depend on moves alone, and the
+    pairs have no corners. Raises NotUniform where changes have no bound."""
+    names = path.names
+    assert path.cells is not None, "inputs are compared"
+    system = _pairs(names, path.cells, within)
+    if isinstance(solution(system), Infeasible):
+        return []
+    closed = [half.closure() for half in system]
+    found = dict.fromkeys(
+        (
+            tuple([point[2 * place] for place in range(len(names))]),
+            tuple([point[2 * place + 1] for place in range(len(names))]),
+        )
+        for point in corners(closed, range(2 * len(names)))
+    )
+    if all(change.here == change.there for change in path.changes) and not found:
+        return None
+    if not found or not all(is_bounded_on(_by_place(change, names), closed) for change in path.changes):
+        raise NotUniform("what a move of the inputs changes has no bound")
+    return [Move(dict(zip(names, here, strict=True)), dict(zip(names, there, strict=True))) for here, there in found]
+
+
+def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
+    """Raises NotUniform where two cells do not say the same of inputs on their common boundary."""
+    closed = [half.closure() for half in _pairs(path.names, cells, None)]
+    if isinstance(solution(closed), Infeasible):
+        return
+    for change in path.changes:
+        form = _by_place(change, path.names)
+        opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
+        for each in (form, opposite):
+            least = minimum(each, closed)
+            if not isinstance(least, Least) or least.value < 0:
+                raise NotUniform("inputs are compared without noise, and outputs jump where they are the same")
 
 
 def _outlines(steps: Sequence[_Step], most: int) -> Iterator[list[_Step]]:
@@ -475,15 +740,11 @@ class _Plan:
         for change in step.path.outputs:
             self._require_zero(_shifted(change, shifts), change.by(step.move))
         costs: list[dict[int, Fraction]] = [{} for _ in self.units.functions]
-        for shift, (law, rate) in zip(drawn, step.path.drawn, strict=True):
+        for shift, (law, rate), mean in zip(drawn, step.path.drawn, step.path.means, strict=True):
             unit, multiple = self.units.of_drawn[law, rate]
-            size = shift
-            if law.least is not None:
-                self._require({shift: _ONE})
-            else:
-                size = self._unknown("size", shift)
-                self._require({size: _ONE, shift: _ONE})
-                self._require({size: _ONE, shift: -_ONE})
+            size, moved = self._unknown("size", shift), mean.by(step.move)
+            self._require({size: _ONE, shift: -_ONE}, moved)
+            self._require({shift: _ONE} if law.least is not None else {size: _ONE, shift: _ONE}, -moved)
             costs[unit][size] = costs[unit].get(size, _ZERO) - multiple
         for unit, cost in enumerate(costs):
             if step.start.head is not None:

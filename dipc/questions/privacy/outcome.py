@@ -233,7 +233,8 @@ class PrivacyCounterexample:
 class Numbers:
     """Every value of the constant `parameter` from `least` on. What is refuted is so `at` one of them, and `onwards`
     from there. `each` is a constant of privacy for each value, as a function of it where it is not the same for all;
-    where `exact` no smaller one does, else none up to the value `attained`."""
+    where `exact` no smaller one does, else none up to the value `attained`. From the value `at` on none does that is
+    smaller than the function `below`."""
 
     parameter: str
     least: int
@@ -242,6 +243,7 @@ class Numbers:
     each: str | None = None
     exact: bool = False
     attained: int | None = None
+    below: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object."""
@@ -250,6 +252,7 @@ class Numbers:
             "least": self.least,
             **({} if self.at is None else {"at": self.at, "onwards": self.onwards}),
             **({} if self.each is None else {"constant": self.each, "exact": self.exact}),
+            **({} if self.below is None else {"refuted_below": self.below}),
         }
 
 
