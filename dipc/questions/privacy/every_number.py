@@ -194,7 +194,7 @@ class EveryNumber:
             assert cost is not None, "it has a value"
             if grows is not None and all((grows - ratio).is_nonnegative_from(last) for ratio in cost.bounds):
                 numbers = replace(numbers, each=each, exact=True)
-                return replace(most, proved=None, refuted_below=None, reason=None, numbers=numbers)
+                return replace(most, proved=None, refuted_below=None, at=None, reason=None, numbers=numbers)
             numbers = replace(numbers, attained=last)
             reason = f"nothing refutes less for {self.parameter} > {last}"
         below = None if grows is None else grows.text(self.parameter, "")
