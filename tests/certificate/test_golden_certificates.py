@@ -82,6 +82,7 @@ WITHOUT = {
     *("tighten_inputs", "tighten_touching", "vacuous_solve", "vacuous_solve_alpha", "vacuous_solve_json"),
     "vacuous_solve_quiet",
     "privacy_every_m_grows",  # a constant that is a function of m
+    "privacy_every_m_function",  # the same
     *("privacy_compose", "privacy_real_delta", "privacy_real_loss"),  # several runs; densities with a delta
     *("privacy_budget_of", "privacy_profile", "privacy_renyi_orders"),  # numbers at an eps, no claims
     *("privacy_normal_delta", "privacy_normal_refuted", "privacy_rho"),  # normal noise
