@@ -315,14 +315,14 @@ class EveryNumber:
             return refused.reason
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
-        """Numbers to look at for a constant that settles: the first few, and then those from the first one on for which
-        no plan costs less than the bound for all; where there is none, those that follow."""
+        """Numbers to look at, one by one: the first few, the first one for which no plan costs less than the bound for
+        all, at which a constant may settle, and those that follow the first few."""
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:
             for number in range(self.least, self.least + _FARTHEST):
                 if (cost.alone(number) or _ZERO) >= bound:
-                    late = range(max(number, first.stop), number + _SETTLED)
-                    return [*first, *late]
+                    every = (*first, number, *range(first.stop, self.least + _MOST_SINGLY))
+                    return list(dict.fromkeys(every))
         return range(self.least, self.least + _MOST_SINGLY)
 
     def _in_turn(self, numbers: Sequence[int]) -> Iterator[int]:
