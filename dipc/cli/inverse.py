@@ -166,9 +166,10 @@ best make the least t = alpha*eps for which the claim holds the least; with
 --alpha A the least eps, with --for gamma the least gamma*eps. With --adjacent
 t is multiplied by the least constant K for which the program is private, so
 that values are compared at equal privacy; else privacy is nominal.
-All numbers are exact; only what is proposed is guessed. With one constant and
-nominal privacy it is proved that no other value is better by more than
---tolerance (at open ends but for a fiftieth of the range), where that can be.
+All numbers are exact; only what is proposed is guessed. That no other values
+are better by more than --tolerance is proved, but where a rate is less than a
+fiftieth of the greatest in the range; if that takes too many cells, by how
+much they may be, and else it is the best of those tried.
 There is no certificate.
 
 \b

@@ -3,42 +3,36 @@
 The objective at a value s of the constants is K(s)·t(s): t is the least t = alpha·eps (gamma·eps, or eps) for which the
 claim holds, K the least constant for which the program is K·eps-private. As all rates are multiples of eps, a
 program with the same privacy as another is K/K' times as noisy, and needs that much more. Values are proposed by a
-search that knows nothing, and evaluated exactly; the answer is the best of those that were evaluated.
-
-**Lemma (cells).** *Let the one constant s occur in rates of noise alone, each of which is an affine function of it;
-for a cell [l, r] let a_i be the larger of the rates of noise i at l and r, and c the least of Π rate_i(s)/a_i at s =
-l, r. Then t(s) is for no s of the cell less than t for the rates a_i with beta/c in the place of beta.* A Laplace
-density, one-sided or discrete noise of rate a <= b is at least a/b times that of rate b at every point:
-(a/b)·e^{-(a-b)·|x|} >= a/b, and tanh(a·eps/2)/tanh(b·eps/2) >= a/b, as tanh(x)/x falls. A noise is drawn at most
-once on a path. So for each s of the cell every event is at least Π rate_i(s)/a_i times as likely as with the rates
-a_i; the logarithm of that product is concave in s, and least at an end. Where with these rates an answer is wrong
-with more than beta/c at some input of a distance, it is with more than beta at s. ∎
-
-Cells, one after the other, prove how much better than the best value that was found any other may be.
+search that knows nothing, and evaluated exactly; the answer is the best of those that were evaluated. Bounds over cells
+(`dipc.inverse.cells`) prove how much better than it any other value may be.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import ceil, inf, prod
 from typing import Any, Unpack
 
-from dipc.algebra.limits import LimitReached, Undecided
-from dipc.algebra.numbers import NotExact, exact_text, parse_rational
+from dipc.algebra.limits import OutsideFragment, Undecided
+from dipc.algebra.numbers import NotExact, exact_text, parse_rational, round_down
 from dipc.claims.claim import claim_expression
 from dipc.claims.table import TableGiven
 from dipc.frozen import frozen
+from dipc.inverse.cells import AffineRates, Cell, Cells, Needed, Objective, Rates, Thresholds, Values, rates_of
 from dipc.inverse.question import asked
 from dipc.inverse.solution import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted
 from dipc.inverse.solve import solved
 from dipc.options import GivenTune, Options, takes
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.constant import Candidate
+from dipc.questions.privacy.least_costs import LeastCosts
+from dipc.rules.rule import Variable
 from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, walk
 from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
@@ -48,16 +42,11 @@ from dipc.text.printer import print_expression
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-Values = tuple[Fraction, ...]
+#: Values that are tried at first, and at most; values whose objective is guessed, at most, and rounds of that; cells
+#: that are looked at, at most; digits of what is solved for, unless more are asked for.
+_FIRST, _MOST, _GUESSES, _ROUNDS, _CELLS, _DIGITS = 8, 120, 400, 6, 4000, 7
 
-#: Values that are tried at first, and at most; cells that are looked at, at most; digits of what is solved for, unless
-#: more are asked for.
-_FIRST, _MOST, _CELLS, _DIGITS = 8, 120, 600, 7
-
-#: Ends of cells: so many, and one more.
-_GRID = 4800
-
-#: What is left out at the open ends of a range by those who bound the objective: there some rate vanishes.
+#: Bounds of the objective are about rates that are at least this share of the greatest in the range.
 _MARGIN = Fraction(1, 50)
 
 
@@ -92,12 +81,6 @@ class Varied:
         above = value > self.low if self.low_open else value >= self.low
         return above and (value < self.high if self.high_open else value <= self.high)
 
-    @property
-    def inner(self) -> tuple[Fraction, Fraction]:
-        """A closed range without what is left out at open ends."""
-        margin = (self.high - self.low) * _MARGIN
-        return self.low + margin * self.low_open, self.high - margin * self.high_open
-
 
 @frozen
 class Tried:
@@ -130,9 +113,9 @@ class Tried:
 
 @frozen
 class Tuned:
-    """The best of the values that were tried, and the program's own. Every value of the constant in `proved_for` has an
-    objective of at least `lower`, which is proved, so that the best one is within `proved_within` of any; None where no
-    such bound is known, with the reason `unproved`."""
+    """The best of the values that were tried, and the program's own. All values of the constants in `proved_for`, with
+    rates of at least a fiftieth of the greatest, have an objective of at least `lower`, which is proved, so that the
+    best one is `within` so much of any; None where no such bound is known, with the reason `unproved`."""
 
     program: str
     wanted: Wanted
@@ -144,7 +127,7 @@ class Tuned:
     tried: tuple[Tried, ...]
     tolerance: Fraction
     lower: Fraction | None = None
-    proved_for: tuple[Fraction, Fraction] | None = None
+    proved_for: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
     cells: int = 0
     unproved: str | None = None
     interrupted: bool = False
@@ -180,8 +163,9 @@ class Tuned:
             "exact": best is not None and best.exact,
             "threshold": None if found is None else found["threshold"],
             "proved_within": None if self.proved_within is None else str(self.proved_within),
+            "within": None if self.within is None else exact_text(Fraction(ceil(self.within * 10**6), 10**6)),
             "lower": None if self.lower is None else exact_text(self.lower),
-            "proved_for": None if self.proved_for is None else [str(end) for end in self.proved_for],
+            "proved_for": {name: [str(end) for end in ends] for name, ends in self.proved_for.items()} or None,
             "cells": self.cells,
             "reason": self.unproved,
             "own": None if self.own is None else self.own.as_json(),
@@ -217,21 +201,25 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
             notes = (f"its constants are {', '.join(program.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1027", f"`{each.name}` is no constant of {program.name}", notes=notes))
     search = _Search(program, table, options, varied)
-    interrupted = False
+    interrupted, unproved = False, None
+    cells: Cells | None = None
     try:
         search.run()
+        if search.objective is None or search.whole is None:
+            unproved = search.refusal
+        elif search.best is not None and search.best.objective is not None:
+            cells = Cells(search.objective, search.whole)
+            for count in cells.run(search.best.objective[1] / (1 + search.tolerance), _CELLS):
+                if search.progress is not None:
+                    search.progress(count, None)
     except KeyboardInterrupt:
         interrupted = True
-    lower, unproved = None, None
-    bounds = _Cells(search)
-    if not interrupted and search.best is not None:
-        unproved = bounds.refusal
-        try:
-            lower = bounds.lower() if unproved is None else None
-        except KeyboardInterrupt:
-            interrupted = True
-        except Undecided as undecided:
-            unproved = undecided.reason
+    except Undecided as undecided:
+        unproved = undecided.reason
+    lower = None if cells is None or not cells.lower else round_down(cells.lower, 10)
+    if cells is not None and lower is None:
+        unproved = unproved or f"{cells.looked_at} cells were not enough to bound the objective"
+    whole = search.whole
     return Tuned(
         program.name,
         search.wanted,
@@ -243,8 +231,10 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
         tuple(search.known.values()),
         search.tolerance,
         lower,
-        varied[0].inner if lower is not None else None,
-        bounds.looked_at,
+        {}
+        if lower is None or whole is None
+        else {each.name: (whole.low[n], whole.high[n]) for n, each in enumerate(varied)},
+        0 if cells is None else cells.looked_at,
         unproved,
         interrupted,
         {name: str(value) for name, value in program.constants.items() if name not in {each.name for each in varied}},
@@ -267,6 +257,10 @@ class _Search:
         self.wanted = self._wanted()
         self.known: dict[Values, Tried] = {}
         self.own: Values = tuple([program.constants[each.name] for each in varied])
+        #: What bounds the objective, and where; else why nothing does.
+        self.objective: Objective | None = None
+        self.whole: Cell | None = None
+        self.refusal: str | None = None
 
     def _wanted(self) -> Wanted:
         if self.options.wanted is not None:
@@ -291,10 +285,10 @@ class _Search:
             return None
         return min(known, key=lambda one: (one.objective or (_ZERO,))[0])
 
-    def objective(self, values: Values) -> float:
+    def value(self, values: Values) -> float:
         """What is to be the least, to a few digits; infinite where nothing is known."""
         found = self.tried(values).objective
-        return float("inf") if found is None else float(found[0])
+        return inf if found is None else float(found[0])
 
     def tried(self, values: Values) -> Tried:
         """The exact evaluation at these values."""
@@ -319,6 +313,7 @@ class _Search:
         if threshold is None:
             return Tried(named, None, reason=reason)
         if self.options.adjacent is None:
+            self._learned(values, None)
             return Tried(named, threshold, None, threshold)
         with ExitStack() as stack:
             engine = self.options.engine(stack, program)
@@ -328,9 +323,15 @@ class _Search:
                 return Tried(named, threshold, reason=undecided.reason)
         if found.proved is None:
             return Tried(named, threshold, reason=found.reason or "no constant of privacy is known")
+        self._learned(values, found.at)
         low = found.refuted_below if found.refuted_below is not None else _ZERO
         objective = low * threshold[0], found.proved * threshold[1]
         return Tried(named, threshold, found.proved, objective, found.exact)
+
+    def _learned(self, values: Values, at: Candidate | None) -> None:
+        if self.objective is not None:
+            with suppress(Undecided):
+                self.objective.learn(values, at)
 
     @property
     def _private_inputs(self) -> str | None:
@@ -360,22 +361,50 @@ class _Search:
         return None, "the claim holds for all of them: there is nothing to make less"
 
     def run(self) -> None:
-        """Looks for the best values."""
+        """Looks for the best values: guesses, with the pairs of inputs that are known to need the greatest constant;
+        exact evaluation shows others, until nothing new is proposed. Raises DiagnosticError."""
+        try:
+            self._bounded()
+        except Undecided as undecided:
+            self.refusal = undecided.reason
         if all(each.contains(value) for each, value in zip(self.varied, self.own, strict=True)):
             self.tried(self.own)
         if len(self.varied) == 1:
-            self._on_a_line(self.varied[0])
+            (varied,) = self.varied
+            step = (varied.high - varied.low) / (_FIRST + 1)
+            for n in range(1, _FIRST + 1):
+                self.tried((self._rounded(varied.low + n * step),))
+        if self.objective is None:
+            self._proposed(self.value, _MOST)
         else:
-            self._in_a_box()
+            for _ in range(_ROUNDS):
+                count = len(self.known)
+                self.tried(self._proposed(self.objective.guess, _GUESSES))
+                if len(self.known) == count:
+                    break
         self._neighbours()
 
-    def _on_a_line(self, varied: Varied) -> None:
-        step = (varied.high - varied.low) / (_FIRST + 1)
-        for n in range(1, _FIRST + 1):
-            self.objective((self._rounded(varied.low + n * step),))
-        while len(self.known) < _MOST:
-            (best,) = self._best_values()
-            others = sorted({values[0] for values in self.known} | {varied.low, varied.high})
+    def _proposed(self, value: Callable[[Values], float], most: int) -> Values:
+        """The best values that are found with so many questions for the objective."""
+        known: dict[Values, float] = {}
+
+        def ask(values: Values) -> float:
+            if values not in known:
+                known[values] = value(values)
+            return known[values]
+
+        for start in self.known:
+            ask(start)
+        if len(self.varied) == 1:
+            self._on_a_line(self.varied[0], ask, known, most)
+        else:
+            self._in_a_box(ask, known, most)
+        return min(known, key=ask)
+
+    def _on_a_line(self, varied: Varied, ask: Callable[[Values], float], known: dict[Values, float], most: int) -> None:
+        while len(known) < most:
+            (best,) = min(known, key=ask)
+            others = sorted({values[0] for values in known} | {varied.low, varied.high})
             at = others.index(best)
             gaps = [(other, abs(other - best)) for other in (*others[at - 1 : at], *others[at + 1 : at + 2])]
             wide = [(other, gap) for other, gap in gaps if gap * self.denominator > Fraction(3, 2)]
@@ -387,41 +416,144 @@ class _Search:
             ]
             if not proposed:
                 return
-            self.objective((proposed[0],))
+            ask((proposed[0],))
 
-    def _in_a_box(self) -> None:
+    def _in_a_box(self, ask: Callable[[Values], float], known: dict[Values, float], most: int) -> None:
         """Steps along the constants, and from one to another, which get smaller."""
         sizes = [each.high - each.low for each in self.varied]
-        start = tuple(
-            [self._rounded(each.low + size / (len(sizes) + 1)) for each, size in zip(self.varied, sizes, strict=True)]
-        )
-        self.objective(start)
+        ask(tuple([self._rounded(e.low + size / (len(sizes) + 1)) for e, size in zip(self.varied, sizes, strict=True)]))
         step = Fraction(1, 8)
-        while step * self.denominator >= 1 and len(self.known) < _MOST:
-            before = self._best_values()
+        while step * self.denominator >= 1 and len(known) < most:
+            before = min(known, key=ask)
             for move in _moves(len(sizes)):
                 to = tuple(
                     [self._rounded(value + step * m * size) for value, m, size in zip(before, move, sizes, strict=True)]
                 )
                 if all(each.contains(value) for each, value in zip(self.varied, to, strict=True)):
-                    self.objective(to)
-            if self._best_values() == before:
+                    ask(to)
+            if min(known, key=ask) == before:
                 step /= 2
 
     def _neighbours(self) -> None:
         """The values one step of the last denominator from the best, in each constant."""
-        best = self._best_values()
+        best = min(self.known, key=self.value)
         for n, each in enumerate(self.varied):
             for step in (-1, 1):
                 value = self._rounded(best[n] + Fraction(step, self.denominator))
                 if each.contains(value):
-                    self.objective((*best[:n], value, *best[n + 1 :]))
-
-    def _best_values(self) -> Values:
-        return min(self.known, key=self.objective)
+                    self.tried((*best[:n], value, *best[n + 1 :]))
 
     def _rounded(self, value: Fraction) -> Fraction:
         return value.limit_denominator(self.denominator)
+
+    # --- bounds ---------------------------------------------------------------------------------------------
+
+    def _bounded(self) -> None:
+        """Finds what bounds the objective. Raises Undecided where nothing does."""
+        self._require_rates()
+        base, rates = self._rates()
+        whole = Cell(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))
+        greatest = map(max, zip(*map(rates.at, whole.corners), strict=True))
+        least = [rate * _MARGIN for rate in greatest]
+        self.whole = self._inner(whole, rates, least)
+        costs = None
+        if self.options.adjacent is not None:
+            if self._private_inputs is None:
+                raise OutsideFragment("the constant of privacy has a bound for all adjacent real inputs")
+            costs = LeastCosts(base)
+        self.objective = Objective(self._thresholds(base, rates), rates, least, costs)
+
+    def _require_rates(self) -> None:
+        """Raises OutsideFragment where the constants do not only stand in rates, which are affine in them."""
+        core, names = self.program.core, {each.name for each in self.varied}
+        tree = parse(core.source)
+        rates = [part.rate for part in walk((tree.declarations, tree.body)) if isinstance(part, Noise)]
+        for name in sorted(names):
+            if computed_from(tree.declarations, core.given, name):
+                raise OutsideFragment(f"other constants are computed from `{name}`")
+            inside = sum(_occurrences(rate, name) for rate in rates)
+            if inside != _occurrences((tree.declarations, tree.body), name):
+                raise OutsideFragment(f"`{name}` stands in other places than rates")
+        if not all(_degree(rate, names) in (0, 1) for rate in rates):
+            raise OutsideFragment(f"a rate is no affine function of {' and '.join(f'`{name}`' for name in names)}")
+        noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
+        if any(each.law.is_normal for each in noises):
+            raise OutsideFragment("a bound is known for noise whose density has exponential tails")
+
+    def _rates(self) -> tuple[Program, AffineRates]:
+        """A program whose rates are told apart by their values, and the rates as functions. Raises OutsideFragment."""
+        for n in range(1, 20):
+            try:
+                near = [
+                    each.low + (each.high - each.low) * (Fraction(n, 20 * len(self.varied)) + Fraction(k + 1, 9973))
+                    for k, each in enumerate(self.varied)
+                ]
+                moved = [[v + (k == j) * Fraction(1, 99991) for j, v in enumerate(near)] for k in range(len(near))]
+                base = self.at(tuple(near))
+                points = [(tuple(values), rates_of(self.at(tuple(values)))) for values in moved]
+            except DiagnosticError:
+                continue
+            rates = AffineRates([(tuple(near), rates_of(base)), *points])
+            if rates.are_told_apart:
+                return base, rates
+        raise OutsideFragment("no values are found for which the program makes sense")
+
+    @staticmethod
+    def _inner(whole: Cell, rates: AffineRates, least: Sequence[Fraction]) -> Cell:
+        """The range but for values that make a rate too small whatever the others are."""
+        low, high = list(whole.low), list(whole.high)
+        corners = list(whole.corners)
+        for n in range(len(low)):
+            for place, bound in enumerate(least):
+                ends = [
+                    max(rates.at(c)[place] for c in corners if c[n] == end) for end in (whole.low[n], whole.high[n])
+                ]
+                if min(ends) >= bound or len(set(ends)) == 1:
+                    continue
+                at = whole.low[n] + (whole.high[n] - whole.low[n]) * (bound - ends[0]) / (ends[1] - ends[0])
+                if ends[0] < bound:
+                    low[n] = max(low[n], at)
+                else:
+                    high[n] = min(high[n], at)
+        return Cell(tuple(low), tuple(high))
+
+    def _thresholds(self, base: Program, rates: AffineRates) -> Needed:
+        """For all rates. Raises DiagnosticError for claims that make no sense."""
+        question = asked(base, self.table, self.options)
+        try:
+            match self.wanted:
+                case Wanted.ALPHA if question.table is None:
+                    return Thresholds(question.asking(alpha="dd"), Variable.ALPHA_EPS, rates)
+                case Wanted.EPS:
+                    return Thresholds(question, Variable.EPS, rates)
+        except Undecided:
+            pass
+        return _Solved(self, base)
+
+
+class _Solved:
+    """What t is at least, for all rates, by solving for it each time."""
+
+    def __init__(self, search: _Search, program: Program) -> None:
+        self._search = search
+        self._program = program
+        beta = claim_expression(search.program.core, "beta", search.options.beta)
+        assert beta is not None
+        self._beta = print_expression(beta.tree)
+
+    def guess(self, rates: Rates) -> Fraction:
+        """The least t. Raises Undecided."""
+        return self.at_least(rates, [(_ONE,)], None)
+
+    def learn(self, rates: Rates) -> None:
+        """Nothing is remembered."""
+
+    def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
+        """As in `Needed`."""
+        factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
+        options = replace(self._search.options, beta=f"({factor})*({self._beta})")
+        found, _ = self._search.threshold(_with_rates(self._program, rates), options)
+        return _ZERO if found is None else found[0]
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
@@ -431,125 +563,28 @@ def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
             yield move
 
 
-class _Cells:
-    """Bounds of the objective over ranges of the one constant that varies."""
-
-    def __init__(self, search: _Search) -> None:
-        self._search = search
-        self.looked_at = 0
-        self.refusal = self._refusal()
-
-    def _refusal(self) -> str | None:
-        """Why the lemma does not apply; None where it does."""
-        search = self._search
-        if len(search.varied) != 1:
-            return "a bound is known for one constant that varies"
-        if search.options.adjacent is not None:
-            return "the constant of privacy has no bound on a range of splits"
-        core, name = search.program.core, search.varied[0].name
-        tree = parse(core.source)
-        if computed_from(tree.declarations, core.given, name):
-            return f"other constants are computed from `{name}`"
-        rates = [part.rate for part in walk((tree.declarations, tree.body)) if isinstance(part, Noise)]
-        inside = sum(_occurrences(rate, name) for rate in rates)
-        if inside != _occurrences((tree.declarations, tree.body), name):
-            return f"`{name}` stands in other places than rates"
-        if not all(_degree(rate, name) in (0, 1) for rate in rates):
-            return f"a rate is no affine function of `{name}`"
-        noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
-        if any(each.law.is_normal for each in noises):
-            return "a bound is known for noise whose density has exponential tails"
-        return None
-
-    def lower(self) -> Fraction:
-        """A number that the objective is at least, everywhere inside, and that is enough for the tolerance. Cell after
-        cell is made as wide as its bound may be expected to suffice. Raises Undecided where it takes too many."""
-        search = self._search
-        best = search.best
-        assert best is not None
-        assert best.objective is not None
-        enough = best.objective[1] / (1 + search.tolerance)
-        at, high = search.varied[0].inner
-        # Ends of cells are multiples of one number, so that rates have a common denominator.
-        unit = (high - at) / _GRID
-        steps = _GRID // 32
-        worst: Fraction | None = None
-        ends: dict[Fraction, Program] = {}
-        while at < high:
-            if self.looked_at >= _CELLS:
-                raise LimitReached(None, f"{self.looked_at} cells were not enough to bound it")
-            self.looked_at += 1
-            if search.progress is not None:
-                search.progress(self.looked_at, None)
-            to = min(high, at + steps * unit)
-            bound = self._bound(at, to, ends)
-            lost = max((self._guessed((at + to) / 2) - bound) / (to - at), Fraction(1, 1000))
-            if bound >= enough:
-                worst = bound if worst is None else min(worst, bound)
-                at = to
-            elif steps == 1:
-                raise LimitReached(None, f"the cell from {at} to {to} is not bounded by what is known of its ends")
-            hoped = int((self._guessed(at) - enough) * Fraction(9, 10) / lost / unit)
-            steps = max(1, min(max(hoped, steps // 8), steps * 2 if bound >= enough else steps // 2))
-        assert worst is not None
-        return worst
-
-    def _guessed(self, value: Fraction) -> Fraction:
-        """The objective at a value, read off those that were tried: a guess."""
-        known = sorted(
-            [(key[0], one.objective[0]) for key, one in self._search.known.items() if one.objective is not None]
-        )
-        right = next((n for n, (at, _) in enumerate(known) if at >= value), len(known) - 1)
-        (low, first), (high, second) = known[max(right - 1, 0)], known[max(right, 1)]
-        share = min(max((value - low) / (high - low), _ZERO), _ONE)
-        return first + share * (second - first)
-
-    def _bound(self, left: Fraction, right: Fraction, ends: dict[Fraction, Program]) -> Fraction:
-        """What t is at least in a cell."""
-        search = self._search
-        for end in (left, right):
-            if end not in ends:
-                ends[end] = search.at((end,))
-        rates = [_rates(ends[end]) for end in (left, right)]
-        largest = [max(pair) for pair in zip(*rates, strict=True)]
-        share = min(prod((a / most for a, most in zip(own, largest, strict=True)), start=_ONE) for own in rates)
-        beta = claim_expression(search.program.core, "beta", search.options.beta)
-        assert beta is not None
-        if share < Fraction(1, 10**4):
-            return _ZERO
-        # A little less than beta/c is as good, and shorter.
-        factor = (1 / share).limit_denominator(10**6) * Fraction(10**6 + 2, 10**6)
-        options = replace(search.options, beta=f"({factor})*({print_expression(beta.tree)})")
-        found, _ = search.threshold(_with_rates(ends[left], largest), options)
-        return _ZERO if found is None else found[0]
-
-
 def _occurrences(tree: object, name: str) -> int:
     return sum(1 for part in walk(tree) if isinstance(part, Name) and part.name == name)
 
 
-def _degree(tree: Expr, name: str) -> int | None:
-    """The degree of an expression in a name, 0 or 1; None where it is no such polynomial, or that is not seen."""
-    if not mentions(tree, name):
+def _degree(tree: Expr, names: set[str]) -> int | None:
+    """The degree of an expression in some names, 0 or 1; None where it is no such polynomial, or that is not seen."""
+    if not any(mentions(tree, name) for name in names):
         return 0
     match tree:
         case Name():
             return 1
         case Unary(operand=operand):
-            return _degree(operand, name)
+            return _degree(operand, names)
         case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
-            parts = _degree(left, name), _degree(right, name)
+            parts = _degree(left, names), _degree(right, names)
             return None if None in parts else 1
         case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
-            parts = _degree(left, name), _degree(right, name)
+            parts = _degree(left, names), _degree(right, names)
             return 1 if sorted(part if part is not None else 9 for part in parts) == [0, 1] else None
         case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
-            return _degree(left, name) if _degree(right, name) == 0 else None
+            return _degree(left, names) if _degree(right, names) == 0 else None
     return None
-
-
-def _rates(program: Program) -> list[Fraction]:
-    return [each.rate for each in program.core.instructions if isinstance(each, SampleNoise)]
 
 
 def _with_rates(program: Program, rates: Sequence[Fraction]) -> Program:

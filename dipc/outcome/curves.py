@@ -546,18 +546,27 @@ def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
 
 
 def _draw_objective(path: Path, tuned: Tuned) -> None:
-    """Draw the objective at the values of the first constant that were tried, for the best values of the others."""
+    """Draw the objective at the values that were tried: of two constants as colours, of more over the first."""
     figure, axes = new_figure()
-    name = tuned.varied[0].name
+    name, *more = [each.name for each in tuned.varied]
     known = [one for one in tuned.tried if one.objective is not None]
+    if len(more) == 1:
+        across, up = [[float(one.values[each]) for one in known] for each in (name, *more)]
+        drawn = axes.scatter(across, up, c=[float((one.objective or (0,))[0]) for one in known], cmap="viridis_r")
+        figure.colorbar(drawn, label="t" if tuned.adjacent is None else "K·t")
+        axes.set_xlabel(name)
+        axes.set_ylabel(more[0])
+        axes.set_title(f"{tuned.program}: what the claim needs", fontsize=10, loc="left")
+        save(figure, path)
+        return
     points = sorted([(float(one.values[name]), float((one.objective or (0,))[0])) for one in known])
     line = "-" if len(tuned.varied) == 1 else ""
     axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3, linestyle=line)
     if tuned.best is not None and tuned.best.objective is not None:
         at = float(tuned.best.values[name]), float(tuned.best.objective[0])
         axes.plot([at[0]], [at[1]], color=COLORS[1], marker="o", label="best")
-    if tuned.lower is not None and tuned.proved_for is not None:
-        ends = [float(end) for end in tuned.proved_for]
+    if tuned.lower is not None:
+        ends = [float(end) for end in tuned.proved_for[name]]
         axes.plot(ends, [float(tuned.lower)] * 2, color=COLORS[2], linestyle="--", label="proved to be at least")
     axes.legend(loc="upper right", frameon=False, fontsize=9)
     axes.set_xlabel(name)

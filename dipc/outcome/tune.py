@@ -10,6 +10,8 @@ from dipc.inverse.tune import Tried, Tuned, Varied
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
 from dipc.outcome.words import cell_text, count, exact, program_text, rational, shown
 
+_ZERO = Fraction(0)
+
 _T = {Wanted.ALPHA: "alpha*eps", Wanted.GAMMA: "gamma*eps", Wanted.EPS: "eps"}
 
 #: Values that are listed.
@@ -42,9 +44,11 @@ def headline(found: Tuned) -> str:
     if own is not None and own.objective is not None and own is not best:
         gain = 1 - best.objective[1] / own.objective[0]
         text += f", {_percent(gain)} less than with {_values(own.values)}"
-    if found.proved_within is not None:
-        return f"{text}; within {_percent(found.proved_within)} of any, proved"
-    return f"{text}; the best of {count(len(found.tried), 'value')} tried"
+    tried = f"the best of {count(len(found.tried), 'value')} tried"
+    if found.within is None:
+        return f"{text}; {tried}"
+    share = found.proved_within if found.proved_within is not None else found.within
+    return f"{text}; {tried}, within {_percent(share)} of any, proved"
 
 
 def _objective(found: Tuned) -> str:
@@ -74,16 +78,25 @@ def _parts(found: Tuned, path: str) -> Iterator[Part]:
             yield Line(title, Tone.HEAD)
             yield Fields(_fields(one))
     yield GAP
-    if found.lower is not None and found.proved_for is not None:
-        low, high = found.proved_for
-        name = found.varied[0].name
-        text = f"t ≥ {exact(found.lower, 6)} for every {name} in [{low}, {high}], by {count(found.cells, 'cell')}"
-        yield Fields([("proved", text)])
+    if found.lower is not None:
+        private = "" if found.adjacent is None else "K·"
+        ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in found.proved_for.items())
+        but = " with rates that are a fiftieth of the greatest, or more" if len(found.varied) > 1 else ""
+        text = f"{private}t ≥ {exact(found.lower, 6)} for every {ranges}{but}, by {count(found.cells, 'cell')}"
+        yield Fields([("proved", text), *_at_an_end(found)])
     elif found.unproved is not None:
         yield Fields([("proved", f"nothing of other values: {found.unproved}")])
     yield GAP
     head, rows = _rows(found)
     yield Grid(head, tuple(rows[:_LISTED]), frozenset(range(1, len(head))))
+
+
+def _at_an_end(found: Tuned) -> Iterator[tuple[str, str]]:
+    """That the best of all may be at an end of the range, where nothing is proved."""
+    for name, (low, high) in found.proved_for.items():
+        value = _ZERO if found.best is None else found.best.values[name]
+        if not low < value < high:
+            yield "but", f"it lies at an end of the range: nearer to that end of {name} less may be needed"
 
 
 def _range(each: Varied) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,7 @@ MADE = {
     "run": "run docs/programs/busy.dip --input count=103 --eps 1",
     "error": "error docs/programs/geometric.dip --inputs n=0 --at 1",
     "tighten": "tighten docs/programs/busy.dip --inputs all",
+    "tune": 'tune tests/golden/files/split.dip -D m=1 --vary "s in [1/3, 1/2]" --adjacent linf:1 --tolerance 2',
     "solve eps": "solve docs/programs/busy.dip --inputs all --for eps --beta 1/10 --alpha 1",
     "solve beta": "solve docs/programs/busy.dip --inputs all --for beta",
 }
@@ -85,7 +87,7 @@ def test_golden_outputs(name: str) -> None:
 @pytest.mark.parametrize("name", MADE)
 def test_answers(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert run([*MADE[name].split(), "--format", "json"]) in (0, 1)
+    assert run([*shlex.split(MADE[name]), "--format", "json"]) in (0, 1)
     held_to_its_schema(json.loads(capsys.readouterr().out))
 
 
