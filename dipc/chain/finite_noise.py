@@ -107,7 +107,7 @@ def _only_compared(flow: Flow, slot: int) -> bool:
             isinstance(instruction, SampleNoise)
             and instruction.target.index is None
             and not instruction.mean.terms
-            and not instruction.law.is_normal
+            and instruction.law.has_form
         ):
             return False
         if flow.reads[label] >> slot & 1:

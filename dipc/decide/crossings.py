@@ -182,8 +182,11 @@ class _Signs:
     def _found(self, eps: Fraction) -> int:
         bits = _BITS
         while bits <= _MOST_BITS:
-            with precision(bits, 1):
-                (ball,) = self.series(eps, 1)
+            try:
+                with precision(bits, 1):
+                    (ball,) = self.series(eps, 1)
+            except LimitReached:
+                return 0
             if ball > 0 or ball < 0:
                 return 1 if ball > 0 else -1
             bits *= 4 if bits > _BITS else 8

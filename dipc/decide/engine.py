@@ -143,7 +143,7 @@ class Engine:
         decision = self.decide(question)
         if decision.bound is not None:
             return decision.bound
-        if not question.is_over_normal_noise:
+        if not question.is_without_form:
             raise Undecided(decision.reason or "")
         return EnclosedForm(UnexpandedBound.of(question, self.bounds.measurer, self.limits), NO_FORM)
 

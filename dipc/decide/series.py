@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil
+from math import ceil, floor, gcd, lcm
 
 import flint
 
@@ -218,7 +218,7 @@ class Search:
         else:
             return None
         noises = (noise for share in self.obligation.bound.shares for event in share.events for noise in event.noises)
-        if isinstance(beta, NormalBeta) and not any(noise.law.is_normal for noise in noises):
+        if isinstance(beta, NormalBeta) and all(noise.law.has_form for noise in noises):
             with suppress(Undecided):
                 closed = BoundMeasurer(self.bounds.measurer.brief).measure(self.obligation.bound).value
                 return above + NormalSum.of(closed - 1, ()) if isinstance(closed, ExpPoly) else None
@@ -288,8 +288,8 @@ class Search:
         """What bounds for large eps leave open of a part."""
         if interval.upper is not None:
             yield interval
-        elif not any(
-            noise.law.is_normal
+        elif all(
+            noise.law.has_form
             for share in self.obligation.bound.shares
             for event in share.events
             for noise in event.noises
@@ -577,19 +577,25 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails.
 
     Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
-    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0.
+    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over others that are subgaussian it is e^{-(s·eps/S)²/2} at most
+    (Chernoff).
     """
     slack = _slack(event, item)
     noises = [(event.noises[place], c) for place, c in item.coefficients]
+    if noises and all(noise.law.whole for noise, _ in noises):
+        # Sums of multiples of integers are some unit apart: where it fails there is more missing.
+        unit = Fraction(gcd(*(c.numerator for _, c in noises)), lcm(*(c.denominator for _, c in noises)))
+        slack = ceil(slack / unit) * unit if item.strict else (floor(slack / unit) + 1) * unit
     if slack <= 0:
         return _ZERO, _ONE
     if not noises:
         return _ONE, _ZERO
     if any(noise.law.fixed for noise, _ in noises):
         return _ZERO, _ONE
-    if all(noise.law.is_normal for noise, _ in noises):
+    if all(noise.law.is_subgaussian for noise, _ in noises):
         variance = sum((c**2 * noise.law.deviation(noise.rate)[1] ** 2 for noise, c in noises), _ZERO)
-        return start * slack**2 / (2 * variance), Fraction(1, 2)
+        normal = all(noise.law.is_normal for noise, _ in noises)
+        return start * slack**2 / (2 * variance), Fraction(1, 2) if normal else _ONE
     if len(noises) == 1:
         exponent, weight = _tail(event, item)
         return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)
@@ -597,8 +603,9 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     found = []
     for noise, c in noises:
         reach = slack / (len(noises) * abs(c))
-        if noise.law.is_normal:
-            found.append((start * reach**2 / (2 * noise.law.deviation(noise.rate)[1] ** 2), Fraction(1, 2)))
+        if noise.law.is_subgaussian:
+            weight = Fraction(1, 2) if noise.law.is_normal else _ONE
+            found.append((start * reach**2 / (2 * noise.law.deviation(noise.rate)[1] ** 2), weight))
         else:
             found.append(noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=True))
     exponent, weight = min(q for q, _ in found), sum((w for _, w in found), _ZERO)

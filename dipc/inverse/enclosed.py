@@ -95,7 +95,10 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
         for eps in _candidates(intervals):
-            (ball, *_) = needed(eps).coeffs() or [flint.arb(0)]
+            try:
+                (ball, *_) = needed(eps).coeffs() or [flint.arb(0)]
+            except LimitReached:
+                continue  # such as a sum of too many terms next to 0
             # Where beta is tiny nothing is known of the quotient.
             value = float(ball.lower()) if ball.is_finite() else 0.0
             if best is None or value > best[0]:

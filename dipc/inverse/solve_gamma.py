@@ -175,7 +175,7 @@ class _Search:
         """Whether Pr - 1 + beta has at this gamma a negative limit as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
-        if bound.is_over_normal_noise:
+        if bound.is_without_form:
             near = (Interval(Fraction(0), _TINY, False, False),)
             return fails_next_to_zero(Obligation(bound, claimed.beta, near), self._probabilities.measurer, self._limits)
         probability = self._probabilities.measurer.measure(bound).value
@@ -237,7 +237,7 @@ class _Search:
             course = course_of(self._probabilities, claimed.row)
             bound = self._bound(claimed, gamma)
             # That an enclosure is the number itself is not seen.
-            if not isinstance(course, Smooth) or not course.grows or bound.is_over_normal_noise:
+            if not isinstance(course, Smooth) or not course.grows or bound.is_without_form:
                 continue
             now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
             if not grows_up_to(self._probabilities, claimed.row, now, then):

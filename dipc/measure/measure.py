@@ -42,6 +42,7 @@ from dipc.measure.forest import (
 from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
 from dipc.measure.power_series import DISK, SeriesRing, precision
+from dipc.measure.summed import SummedMeasure, summed_measure
 from dipc.noise.law import Law
 from dipc.sign.normal import NormalSum, majorant_around, series_at
 
@@ -51,7 +52,7 @@ _SMALL_PRODUCT = 1_000
 _ONE = Fraction(1)
 
 #: What independent parts of an event are measured from.
-Factor = CanonicalTree | NormalMeasure | Closed
+Factor = CanonicalTree | NormalMeasure | SummedMeasure | Closed
 
 #: All of an event but its means and constants.
 _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
@@ -154,8 +155,11 @@ class Measurer:
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
         result: list[Factor] = []
         for part in parts:
-            if any(noise.law.is_normal for noise in part.noises):
-                factors: list[Factor] | None = [normal_measure(part)]
+            if any(noise.law.is_discrete_normal for noise in part.noises):
+                summed = summed_measure(part)
+                factors: list[Factor] | None = None if summed is None else [summed]
+            elif any(noise.law.is_normal for noise in part.noises):
+                factors = [normal_measure(part)]
             elif len(parts) == 1:
                 factors = [self._part(part)]
             else:
@@ -372,9 +376,9 @@ class Bound:
         return known
 
     @property
-    def is_over_normal_noise(self) -> bool:
-        """Whether some noise is normal: there is no closed form then."""
-        return any(noise.law.is_normal for share in self.shares for event in share.events for noise in event.noises)
+    def is_without_form(self) -> bool:
+        """Whether some noise is of a law without closed forms."""
+        return not all(noise.law.has_form for share in self.shares for event in share.events for noise in event.noises)
 
     @property
     def opposite(self) -> Bound:
@@ -572,7 +576,7 @@ class UnexpandedBound:
     def _factor(self, factor: Factor, center: Fraction) -> flint.arb_series:
         if isinstance(factor, CanonicalTree):
             return tree_series(factor._replace(stretch=_ONE), SeriesRing(center, factor.stretch), self.limits)
-        if isinstance(factor, NormalMeasure):
+        if isinstance(factor, NormalMeasure | SummedMeasure):
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)
@@ -594,8 +598,9 @@ class UnexpandedBound:
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
         """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
-        normal = all(isinstance(factor, NormalMeasure) for each in self.products for factor in each.factors or ())
-        work = bits + 64 if normal else 2 * bits + 64
+        factors = [factor for each in self.products for factor in each.factors or ()]
+        plain = all(isinstance(factor, NormalMeasure | SummedMeasure) for factor in factors)
+        work = bits + 64 if plain else 2 * bits + 64
         while work <= MOST_BITS:
             with precision(work, 1):
                 (ball,) = self.series(eps).coeffs() or [flint.arb(0)]
@@ -662,3 +667,21 @@ class EnclosedForm:
 
 #: A probability as a function of eps.
 Probability = ClosedForm | EnclosedForm
+
+
+def rest_of(whole: Probability, parts: Sequence[Probability], limits: Limits) -> Probability:
+    """The whole less its parts."""
+    closed = [part.value for part in parts if isinstance(part, ClosedForm)]
+    if isinstance(whole, ClosedForm) and len(closed) == len(parts):
+        return ClosedForm(total([whole.value, *(-value for value in closed)]))
+    constant, products, reason = Fraction(0), [], ""
+    for sign, part in [(1, whole), *((-1, part) for part in parts)]:
+        if isinstance(part, ClosedForm):
+            if not isinstance(part.value, ExpPoly):
+                raise OutsideFragment("a weight has a denominator")
+            products.append(_Product(part.value * sign, (), 0, _ONE))
+        else:
+            constant += sign * part.bound.constant
+            products += [replace(each, weight=each.weight * sign) for each in part.bound.products]
+            reason = part.reason
+    return EnclosedForm(UnexpandedBound(constant, tuple(products), limits), reason)

@@ -16,6 +16,10 @@ class Deviating(Law):
     """A law with the standard deviation unit/(rate·eps), or unit/rate where it is `fixed`: the same for every eps."""
 
     by_deviation = True
+    has_form = False
+    #: Of a discrete one E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and of such sums over all k
+    #: that one is the greatest whose center is an integer (Poisson summation).
+    is_subgaussian = True
     is_positive = symmetric = unimodal = log_concave = True
 
     def __init__(self, unit: Real = ONE, *, fixed: bool = False) -> None:
@@ -68,6 +72,12 @@ class Deviating(Law):
         low, high = self.unit.enclosure()
         return low / rate, high / rate
 
+    def greatest_density(self, rate: Fraction) -> Fraction:
+        """1/√(2π) is less than 2/5."""
+        if self.fixed:
+            self._lacks("a density that scales with eps")
+        return Fraction(2, 5) / self.deviation(rate)[0]
+
 
 def _made(law: type[Deviating], unit: Real, fixed: bool) -> Law:
     return law(unit, fixed=fixed)
@@ -93,12 +103,6 @@ class Gaussian(Deviating):
     def normal_unit(self) -> Real:
         return self.unit.split()[2]
 
-    def greatest_density(self, rate: Fraction) -> Fraction:
-        """1/√(2π) is less than 2/5."""
-        if self.fixed:
-            self._lacks("a density that scales with eps")
-        return Fraction(2, 5) / self.deviation(rate)[0]
-
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.normal(size) / rate
 
@@ -118,6 +122,28 @@ class DiscreteGaussian(Deviating):
     keyword = "DGauss"
     name = "discrete Gaussian"
     whole = True
+    is_discrete_normal = True
+
+    @property
+    def normal_unit(self) -> Real:
+        return self.unit
+
+    def nearby(self) -> tuple[Law, Fraction]:
+        """Normal noise N' with the same deviation s is always nearer than 3/2.
+
+        With g(x) = e^{-x²/(2s²)} the sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s. For m >= 1
+        that of k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1], and at least ∫ g from m on, so
+        Pr[N >= m] >= Pr[N' >= m + 1/2] if ∫ g from m to m + 1/2 is at least Pr[N' >= m + 1/2]: it is at least
+        g(m + 1/2)/2, and Pr[N' >= x] <= g(x)/2 for x >= 0. Where N is a monotone function of N', N = m >= 1 then has
+        m - 1 <= N' < m + 3/2; N = 0 has |N'| < 3/2.
+        """
+        return Gaussian(self.unit, fixed=self.fixed), Fraction(3, 2)
+
+    def variation(self, disk: Fraction) -> Fraction:
+        """The square of that of `dipc.measure.summed`."""
+        if disk > Fraction(1, 2):
+            self._lacks("a bound on so large a disk")
+        return Fraction(1) if self.fixed else Fraction(14, 5) ** 2
 
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.discrete_normal(1 / rate, size)

@@ -109,8 +109,15 @@ class Law(ABC):
     #: Whether N, and not eps·N, has the same law for every eps; its rate is no multiple of eps then.
     fixed: bool = False
 
-    #: Whether N is normal.
+    #: Whether N is normal, or of the discrete Gaussian law.
     is_normal: ClassVar[bool] = False
+    is_discrete_normal: ClassVar[bool] = False
+
+    #: Whether there are closed forms of its probabilities.
+    has_form: ClassVar[bool] = True
+
+    #: Whether E[e^{t·N}] <= e^{t²·s²/2} for every real t and its deviation s.
+    is_subgaussian: ClassVar[bool] = False
 
     #: Whether Pr[N >= s] = Pr[-N >= s] = Pr[N >= 0]·e^{-rate·eps·s} for every s >= 0 (integers, where N is one).
     exponential_tails: ClassVar[bool] = False
@@ -158,7 +165,7 @@ class Law(ABC):
     @property
     def normal_unit(self) -> Real:
         """What its deviations are taken in multiples of."""
-        self._lacks("a normal density")
+        self._lacks("a density or a mass like that of a normal law")
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Rationals around its standard deviation, in multiples of 1/eps unless it is fixed."""

@@ -22,7 +22,7 @@ from dipc.claims.given import show_value
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
 from dipc.frozen import frozen
 from dipc.measure.event import Event
-from dipc.measure.measure import Measurer
+from dipc.measure.measure import Measurer, rest_of
 from dipc.outcome.formats import latex_assignment
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone
 from dipc.outcome.outcome import Table as ShownTable
@@ -304,9 +304,7 @@ def outcomes_at(
         core.require_meaning(eps)
     if wanted:
         said = {name: show_value(value) for name, value in wanted.items()}
-        outcome_s: tuple[OutputProbability, ...] = (
-            OutputProbability(said, program.closed_probability(values, wanted)),
-        )
+        outcome_s: tuple[OutputProbability, ...] = (OutputProbability(said, program.probability(values, wanted)),)
     else:
         outcome_s = _with_ints(program, values, program.outcomes(values, progress))
     closed = [each.probability.value for each in outcome_s if isinstance(each.probability, ClosedForm)]
@@ -341,15 +339,15 @@ def _with_ints(
     shown = range(min(middles) - _AROUND, max(middles) + _AROUND + 1)
     result = []
     for outcome in outcomes:
-        forms = [program.closed_probability(values, {**outcome.output, name: k}) for k in shown]
-        if not isinstance(outcome.probability, ClosedForm) or any(value is None for value in outcome.output.values()):
+        if any(value is None for value in outcome.output.values()):
             return outcomes
-        beyond = ClosedForm(total([outcome.probability.value, *(-form.value for form in forms)]))
+        forms = [program.probability(values, {**outcome.output, name: k}) for k in shown]
+        beyond = rest_of(outcome.probability, forms, program.limits)
         said = [*map(str, shown), f"below {shown[0]} or above {shown[-1]}"]
         result += [
             OutputProbability({**outcome.output, name: text}, form)
             for text, form in zip(said, [*forms, beyond], strict=True)
-            if not form.value.is_zero()
+            if not isinstance(form, ClosedForm) or not form.value.is_zero()
         ]
     return tuple(result)
 

@@ -1,0 +1,293 @@
+"""Probabilities of events over discrete Gaussian noises, enclosed: sums over integers, with what is left out bounded.
+
+The mass at an integer k is e^{-q·k²}/Θ(q), q = eps²·rate²/(2·κ²), or without eps² where the deviation does not depend
+on eps, and Θ(q) = Σ e^{-q·k²}. An event is a forest: noises within bounds, and pairs of them whose difference, or sum,
+is within bounds. From the leaves to the root each noise hands on, for every value of the next, the sum of what is
+compatible with it: a difference of two partial sums. All noises are cut off at ±K. There may be discrete Laplace noises
+among them, with masses (1 - z)/(1 + z)·z^|k|, z = e^{-rate·eps}.
+
+**Lemma.** Let |eps - e| <= e/2. Then |arg eps| <= 30°, R = Re eps² >= |eps|²/2 and R >= e²/4, so |arg q| <= 60° and
+Re q >= |q|/2. With w = |q|:
+
+  * Where w <= 3, Θ(q) = √(π/q)·Σ e^{-π²n²/q}, and Re 1/q = cos(arg q)/w >= 1/(2w). So |Θ(q)| is at least
+    √(π/w)·(1 - 2·Σ_{n>=1} e^{-π²n²/6}) >= √(π/w)·3/5, and 3/5·√(π/3) > 3/5. Also Re q <= 3, so Θ(Re q) is at most
+    √(π/Re q)·(1 + 2·Σ e^{-π²n²/3}) <= √(2π/w)·27/25.
+  * Where w >= 3, Re q >= 3/2, and Θ(Re q) - 1 = 2·Σ_{n>=1} e^{-n²·Re q} <= 23/50. So |Θ(q)| >= 27/50, and Θ(Re q) is
+    at most 73/50.
+  * So the total variation Θ(Re q)/|Θ(q)| of the law at complex eps is at most max(√2·27/25·5/3, 73/27) < 14/5, and
+    |Θ(q)| > 1/2. Θ has no zeros there, and all is analytic.
+  * Beyond |k| = K the variation is at most 2·2·Σ_{k>K} e^{-r·k²} <= 4·e^{-r·(K+1)²}/(1 - e^{-r·(2K+3)}), with
+    r = rate²·e²/(8·κ²) <= Re q; for eps = e alone half of that with r = q, as Θ >= 1. That of a discrete Laplace noise
+    is at most 2·|z|^{K+1}·|1 - z|/(|1 + z|·(1 - |z|)). There |1 - z|/(1 - |z|) <= |eps|/Re eps <= 2/√3, as
+    1 - z = ∫ eps·e^{-eps·x} from 0 to the rate, and |1 + z| >= 1 where |arg z| <= 90°, else |z| <= e^{-2} and
+    |1 + z| >= 4/5; so it is at most 3·|z|^{K+1}, with |z| <= e^{-rate·e/2}.
+  * So cutting off n noises, which have the variations d_i beyond and at most v_i in all, changes the probability by at
+    most Σ d_i·Π_{j≠i} v_j, an analytic function of eps, whose Taylor coefficient k is at most that over (e/2)^k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil, floor, prod, sqrt
+
+import flint
+
+from dipc.algebra.exppoly import to_fmpq
+from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.reals import Real
+from dipc.frozen import frozen
+from dipc.measure.event import Event, Noise
+from dipc.measure.power_series import DISK, precision
+
+#: The most values of all noises together, times coefficients of series.
+MOST_TERMS = 400_000
+
+#: Bits beyond those of the error of a value.
+_GUARD = 16
+
+Ends = tuple[int | None, int | None]
+
+
+@frozen
+class Theta:
+    """The discrete Gaussian with the deviation unit/(rate·eps), or unit/rate where it is `fixed`."""
+
+    rate: Fraction
+    unit: Real
+    fixed: bool
+
+    #: At least the total variation on the disk.
+    variation = Fraction(14, 5)
+
+    def _q(self, eps: flint.arb_series) -> flint.arb_series:
+        scale = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / 2
+        return flint.arb_series([scale]) if self.fixed else eps * eps * scale
+
+    def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
+        """r, about; what is left out is bounded with balls."""
+        size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
+        return size**2 / (8 if wide and not self.fixed else 2)
+
+    def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
+        """A K beyond which about e^-wanted is left out."""
+        return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
+
+    def beyond(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
+        """At least the variation beyond |k| = reach."""
+        r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
+        r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
+        tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
+        return (4 if wide else 2) * tail
+
+    def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
+        """Those of 0 to reach."""
+        q = self._q(eps)
+        weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
+        wide = flint.ctx.cap > 1
+        # What is left out of Θ itself: the bound of the variation beyond is twice as much on the disk, as |Θ| > 1/2.
+        whole = weights[0] + sum(weights[1:], flint.arb_series([0])) * 2
+        left = self.beyond(center, reach, wide=wide) / (2 if wide else 1)
+        theta = _blurred(whole, left, center)
+        return [weight / theta for weight in weights]
+
+
+@frozen
+class Geometric:
+    """The discrete Laplace law with this rate."""
+
+    rate: Fraction
+
+    #: At least the total variation on the disk: (1 - 3·(1/2)²/2)^(-1/2), of `dipc.measure.measure`.
+    variation = Fraction(13, 10)
+
+    def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
+        """A K beyond which about e^-wanted is left out."""
+        return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
+
+    def beyond(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
+        """At least the variation beyond |k| = reach."""
+        return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
+
+    def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
+        """Those of 0 to reach."""
+        z = (eps * -flint.arb(to_fmpq(self.rate))).exp()
+        mass = (1 - z) / (1 + z)
+        return [mass, *(mass := mass * z for _ in range(reach))]
+
+
+#: The law of a noise around 0.
+Masses = Theta | Geometric
+
+
+@frozen
+class Node:
+    """A noise within `own` bounds, and with value - sign·(that of the node `parent`) within `bounds`; None: a root."""
+
+    law: Masses
+    own: Ends
+    parent: int | None
+    sign: int
+    bounds: Ends
+
+
+@frozen
+class SummedMeasure:
+    """The probability of a tree of such noises, children first."""
+
+    nodes: tuple[Node, ...]
+
+    def series(self, center: Fraction) -> flint.arb_series:
+        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
+        enclosed. Raises LimitReached."""
+        wide = flint.ctx.cap > 1 and not self._fixed
+        if flint.ctx.cap > 1 and self._fixed:
+            with precision(flint.ctx.prec, 1):
+                return self.series(center)
+        wanted = 0.7 * (flint.ctx.prec // 2 if wide else flint.ctx.prec - _GUARD) + 2 * len(self.nodes)
+        reaches = [node.law.reach(center, wanted, wide=wide) for node in self.nodes]
+        if (sum(reaches) + len(reaches)) * flint.ctx.cap > MOST_TERMS:
+            raise LimitReached(None, f"a sum over discrete Gaussian noise takes more than {MOST_TERMS} terms")
+        eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
+        masses: dict[tuple[Masses, int], list[flint.arb_series]] = {}
+        values: list[list[flint.arb_series]] = []
+        for node, reach in zip(self.nodes, reaches, strict=True):
+            known = masses.get((node.law, reach))
+            if known is None:
+                half = node.law.masses(eps, center, reach)
+                known = masses[node.law, reach] = [*half[:0:-1], *half]
+            values.append(list(known))
+        zero = total = flint.arb_series([0])
+        for place, node in enumerate(self.nodes):
+            reach, found = reaches[place], values[place]
+            low, high = _within(node.own, reach)
+            # sums[k]: all below low + k.
+            sums = list(accumulate((found[k + reach] for k in range(low, high + 1)), initial=zero))
+            if node.parent is None:
+                total = sums[-1]
+                break
+            there, other = reaches[node.parent], values[node.parent]
+            for value in range(-there, there + 1):
+                first, last = _shifted(node.bounds, node.sign * value, low, high)
+                part = sums[last - low + 1] - sums[first - low] if first <= last else zero
+                other[value + there] = other[value + there] * part
+        left = [node.law.beyond(center, r, wide=wide) for node, r in zip(self.nodes, reaches, strict=True)]
+        variations = [flint.arb(to_fmpq(node.law.variation)) if wide else flint.arb(1) for node in self.nodes]
+        everything = prod(variations, start=flint.arb(1))
+        error = sum((beyond * everything / v for beyond, v in zip(left, variations, strict=True)), flint.arb(0))
+        return _blurred(total, error, center)
+
+    @property
+    def _fixed(self) -> bool:
+        """Whether it is the same for every eps."""
+        return all(isinstance(node.law, Theta) and node.law.fixed for node in self.nodes)
+
+
+def _blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
+    """The series, with the error of a function that is at most so large on the disk."""
+    length, error = flint.ctx.cap, error.upper()
+    coefficients = list(series.coeffs()) + [flint.arb(0)] * (length - series.length())
+    radius = flint.arb(to_fmpq(DISK * center))
+    blurred = [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients)]
+    return flint.arb_series(blurred)
+
+
+def _within(ends: Ends, reach: int) -> tuple[int, int]:
+    low, high = ends
+    first, last = -reach if low is None else max(low, -reach), reach if high is None else min(high, reach)
+    return (first, last) if first <= last else (reach + 1, reach)
+
+
+def _shifted(ends: Ends, by: int, low: int, high: int) -> tuple[int, int]:
+    first, last = ends
+    return low if first is None else max(low, first + by), high if last is None else min(high, last + by)
+
+
+# --- from events ----------------------------------------------------------------------------------------
+
+
+def summed_measure(event: Event) -> SummedMeasure | None:
+    """The measure of a connected event over integer noises of which one is discrete Gaussian; None where no values
+    are in it. Raises OutsideFragment for what is no forest."""
+    own: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
+    pairs: dict[tuple[int, int], tuple[int, list[tuple[int, Fraction]]]] = {}
+    for item in event.constraints:
+        # With N = mean + k, c·k + d >= 0, or > 0.
+        d = item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), Fraction(0))
+        match item.coefficients:
+            case ((i, c),):
+                own[i].append((1 if c > 0 else -1, _edge(d / abs(c), strict=item.strict)))
+            case ((i, a), (j, b)) if abs(a) == abs(b):
+                sign = 1 if (a > 0) != (b > 0) else -1
+                kind, found = pairs.setdefault((i, j), (sign, []))
+                if kind != sign:
+                    raise OutsideFragment("sums and differences of the same discrete Gaussian noises are compared")
+                found.append((1 if a > 0 else -1, _edge(d / abs(a), strict=item.strict)))
+            case _:
+                raise OutsideFragment("a comparison relates multiples of discrete Gaussian noises, or more than two")
+    if len(pairs) != len(event.noises) - 1:
+        raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
+    ends = [_ends(found) for found in own]
+    edges = {pair: (sign, _ends(found)) for pair, (sign, found) in pairs.items()}
+    if any(_is_empty(each) for each in [*ends, *(bounds for _, bounds in edges.values())]):
+        return None
+    laws = [_masses(noise) for noise in event.noises]
+    order = list(_from_leaves(len(laws), edges))
+    place = {noise: position for position, (noise, _) in enumerate(order)}
+    nodes = []
+    for noise, parent in order:
+        if parent is None:
+            nodes.append(Node(laws[noise], ends[noise], None, 1, (None, None)))
+            continue
+        sign, bounds = edges[min(noise, parent), max(noise, parent)]
+        if noise > parent and sign > 0:
+            # Of the parent less the noise.
+            low, high = bounds
+            bounds = None if high is None else -high, None if low is None else -low
+        nodes.append(Node(laws[noise], ends[noise], place[parent], sign, bounds))
+    return SummedMeasure(tuple(nodes))
+
+
+def _edge(d: Fraction, *, strict: bool) -> Fraction:
+    """The integer e such that k + d >= 0, or > 0, is k + e >= 0 for integers k."""
+    whole = floor(d)
+    return Fraction(whole - 1 if strict and whole == d else whole)
+
+
+def _ends(found: Sequence[tuple[int, Fraction]]) -> Ends:
+    """The bounds of k where sign·k + e >= 0 for all of them."""
+    low = max((int(-e) for sign, e in found if sign > 0), default=None)
+    return low, min((int(e) for sign, e in found if sign < 0), default=None)
+
+
+def _is_empty(ends: Ends) -> bool:
+    low, high = ends
+    return low is not None and high is not None and low > high
+
+
+def _masses(noise: Noise) -> Masses:
+    if noise.law.is_discrete_normal:
+        return Theta(noise.rate, noise.law.normal_unit, noise.law.fixed)
+    sides = noise.law.sides(noise.rate)
+    if not noise.law.whole or sides.left is None or sides.left != sides.right:
+        raise OutsideFragment(f"{noise.law.name} noise is compared with discrete Gaussian noise, which is not covered")
+    return Geometric(sides.left)
+
+
+def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
+    """The noises of a tree with their parents, children first. Raises OutsideFragment for what is none."""
+    neighbors: list[list[int]] = [[] for _ in range(count)]
+    for i, j in edges:
+        neighbors[i].append(j)
+        neighbors[j].append(i)
+    found: list[tuple[int, int | None]] = [(max(range(count), key=lambda i: len(neighbors[i])), None)]
+    seen = {found[0][0]}
+    for noise, _ in found:
+        for other in neighbors[noise]:
+            if other not in seen:
+                seen.add(other)
+                found.append((other, noise))
+    if len(found) < count:
+        raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
+    return reversed(found)
