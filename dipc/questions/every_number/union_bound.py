@@ -492,8 +492,12 @@ class UnionProof:
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
             return Proof(start, None)
-        if worst == 0 or self.intervals != (Interval.positive(),):
+        if self.intervals != (Interval.positive(),):
             return None
+        if not worst:
+            worst = yield from self._tried(start)
+            if worst is None:
+                return None
         # A little beyond, so that the numbers stay short.
         trivial = Fraction(ceil(worst * 16), 16)
         near, beyond = _split(trivial)
@@ -525,6 +529,15 @@ class UnionProof:
             worst = max([worst or Fraction(0), *(end for end in ends if end is not None)])
         return worst
 
+    def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
+        """A number above which the inequalities hold, where it is not known up to which they fail: there is no closed
+        form. None where there is none that is tried."""
+        found: Fraction | None = None
+        for found in _TRIED:
+            if (yield from self._failing(start, _split(found)[1])) is None:
+                return found
+        return None
+
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
         """Whether beta is at least 1 for `start`, and not less for any greater number, on these intervals."""
         for obligation in self.above_one(start, near):
@@ -538,6 +551,10 @@ class UnionProof:
         coefficients = self.beta(start)
         for power in range(max(coefficients, default=0) + 1):
             yield Obligation(_CERTAIN if power else _NOTHING, PiecewiseForm(coefficients.get(power, _ZERO)), near)
+
+
+#: Numbers above which a claim about every m may be proved.
+_TRIED: tuple[Fraction, ...] = tuple([Fraction(n, 8) * 2**k for k in range(8) for n in (4, 5, 6, 7)])
 
 
 def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
