@@ -14,7 +14,7 @@ import flint
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, to_fmpq, total
-from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.decide.decide import DIGITS, decide
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
@@ -33,7 +33,6 @@ from dipc.measure.measure import (
 )
 from dipc.measure.normal import normal_measure
 from dipc.measure.power_series import DISK, precision
-from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.piecewise import FormCell, PiecewiseForm
@@ -64,6 +63,9 @@ _DIGITS_AT_ONE = (DIGITS, 3 * DIGITS, 9 * DIGITS)
 #: An interval is short whose upper end is not so many times its lower one; of one without an end so much is looked at,
 #: in so many parts.
 _SHORT, _FAR, _PARTS = 8, 64, 4
+
+#: An interval without an end is looked at from so many times its lower end, each up to twice that.
+_NEAR = (1, 2, 4)
 
 #: From where tails of normal noise are looked at.
 STARTS = tuple([Fraction(2) ** n for n in (*range(-10, 21), *range(24, 65, 4))])
@@ -381,8 +383,16 @@ class Search:
         missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarse(tails))]
         for members in alike.values():
             _, _, event, item = min(members, key=lambda member: member[:2])
-            missed.append(len(members) * (1 - self.bounds.measurer.measure(Event(event.noises, (item,)))))
+            missed.append(len(members) * self._missed(event, item))
         return ClosedForm(1 - total(missed))
+
+    def _missed(self, event: Event, item: Halfspace) -> Closed:
+        """At least the probability that the half-space fails: that itself, unless it is too long."""
+        try:
+            return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
+        except LimitReached:
+            exponent, weight = _failure(event, item, _ONE)
+            return ExpPoly.term(weight, 0, -exponent)
 
     def next_to_zero(self) -> ClosedForm:
         """A closed form that is at most the bound, and near it for small eps."""
@@ -407,10 +417,11 @@ class Search:
         """The probability of an event that is the same for every eps, or a number a little below it if the `least` is
         asked for, else above it."""
         try:
-            return self.bounds.measurer.measure(event)
-        except NoClosedForm:
+            # A number that takes many terms is enclosed sooner.
+            return self.bounds.measurer.brief.measure(event)
+        except Undecided:
             if not all(noise.law.scales for noise in event.noises):
-                raise
+                return self.bounds.measurer.measure(event)
             bound = Bound((Share(None, (event,)),))
             ends = UnexpandedBound.of(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
             return ExpPoly.constant(max(_ZERO, ends[0]) if least else min(_ONE, ends[1]))
@@ -502,6 +513,11 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
         points.update(usual)
         high = _FAR * (interval.lower + 1) if interval.upper is None else interval.upper
         low = max(interval.lower, high / _FAR)
+        if interval.upper is None:
+            # Far out both sides are 1 to all digits that are looked at: what fails is seen near the start.
+            points.update(
+                simplest_between(low * times, 2 * low * times, lower_closed=False, upper_closed=True) for times in _NEAR
+            )
         if not usual or high < _SHORT * low:
             ends = [low + (high - low) * part / _PARTS for part in range(_PARTS + 1)]
             points.update(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import factorial, gcd, lcm
+from math import factorial, gcd, lcm, prod
 from typing import NamedTuple, TypeVar
 
 import flint
@@ -230,6 +230,11 @@ class CanonicalTree(NamedTuple):
     nodes: TreeKey
     stretch: Fraction
     whole: bool
+
+
+def slopes_of(tree: CanonicalTree) -> int:
+    """How many exponents of X a product of all messages may have: each noise gives one or none, like rates add up."""
+    return prod([1 + count for count in Counter(node[0] for node in tree.nodes[1:]).values()])
 
 
 @frozen

@@ -148,7 +148,7 @@ def closed_form(summands: Summands) -> Quotient:
 # Φ_d(y) is positive: no zero of Φ_d lies on the real line beyond 1, and its leading coefficient is 1.
 
 #: Denominators of a higher degree are left to elimination, which does not write them out.
-_MOST_DEGREE = 20_000
+MOST_DEGREE = 20_000
 
 #: A piece with so many values for each power of x has them added up one by one.
 _FEW_VALUES = 4
@@ -332,7 +332,7 @@ class LatticePiecewise:
 def _poles_of(sums: list[_Sum]) -> Powers:
     """The least powers of all Φ_d over which the sums can be written."""
     groups = {key for each in sums for key in each}
-    if sum(w * m for w, m in groups) > _MOST_DEGREE:
+    if sum(w * m for w, m in groups) > MOST_DEGREE:
         raise OutsideFragment("rates differ too much for polynomials in the exponential of their common unit")
     result: dict[int, int] = {}
     for w, m in groups:

@@ -7,6 +7,7 @@ enclosures only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -33,15 +34,17 @@ from dipc.measure.forest import (
     event_shape,
     order_measure,
     reduced,
+    slopes_of,
     split,
     tree_measure,
     tree_series,
     tree_shape,
     watch_size,
 )
+from dipc.measure.lattice_sum import LatticeSum, lattice_sum
 from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
-from dipc.measure.power_series import DISK, SeriesRing, precision
+from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, precision
 from dipc.measure.summed import SummedMeasure, summed_measure
 from dipc.noise.law import Law
 from dipc.sign.normal import NormalSum, majorant_around, series_at
@@ -52,7 +55,7 @@ _SMALL_PRODUCT = 1_000
 _ONE = Fraction(1)
 
 #: What independent parts of an event are measured from.
-Factor = CanonicalTree | NormalMeasure | SummedMeasure | Closed
+Factor = CanonicalTree | NormalMeasure | SummedMeasure | LatticeSum | Closed
 
 #: All of an event but its means and constants.
 _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
@@ -145,6 +148,14 @@ class Measurer:
         parts = self._parts_of(system)
         budget = _Budget(self.limits.trees, self.limits.trees)
         trees = [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
+        if any(not tree.whole and slopes_of(tree) > MOST_TERMS for tree in trees):
+            independent = _independent(event)
+            if len(independent) > 1:
+                return self._factors_of_parts(event)
+            # Messages would be multiplied out to too many terms; over a noise that all others are compared with they
+            # are integrated as they are.
+            with suppress(Undecided):
+                return [normal_measure(independent[0])]
         return [
             *[self._own_tree(tree) if tree.whole else tree for tree in trees],
             *[self._cyclic(_restricted(system, members), budget, 0) for members in parts.cyclic],
@@ -152,7 +163,7 @@ class Measurer:
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
         """The same for an event that is no difference system; some of its parts may be."""
-        parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
+        parts = _independent(event)
         result: list[Factor] = []
         for part in parts:
             if any(noise.law.is_discrete_normal for noise in part.noises):
@@ -161,7 +172,7 @@ class Measurer:
             elif any(noise.law.is_normal for noise in part.noises):
                 factors = [normal_measure(part)]
             elif len(parts) == 1:
-                factors = [self._part(part)]
+                factors = [self._part_or_sum(part)]
             else:
                 factors = self.factors(part)
             if factors is None:
@@ -169,9 +180,18 @@ class Measurer:
             result += factors
         return result
 
+    def _part_or_sum(self, event: Event) -> Factor:
+        """The measure of dependent noises; as a sum where its closed form is too long. Raises LimitReached."""
+        try:
+            return self._part(event)
+        except LimitReached as stopped:
+            with suppress(OutsideFragment):
+                return lattice_sum(event)
+            raise stopped from None
+
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
-        parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
+        parts = _independent(event)
         measure: Closed = ExpPoly.one()
         for part in parts:
             measure = measure * self._part(part)
@@ -319,6 +339,11 @@ class Measurer:
             self._products.clear()
             self._parts_measured.clear()
             self._remembered = terms + 1
+
+
+def _independent(event: Event) -> list[Event]:
+    """The parts of the event that share no noise; constraints without noises hold."""
+    return independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
 
 
 def _terms(value: Closed) -> int:
@@ -576,7 +601,7 @@ class UnexpandedBound:
     def _factor(self, factor: Factor, center: Fraction) -> flint.arb_series:
         if isinstance(factor, CanonicalTree):
             return tree_series(factor._replace(stretch=_ONE), SeriesRing(center, factor.stretch), self.limits)
-        if isinstance(factor, NormalMeasure | SummedMeasure):
+        if isinstance(factor, NormalMeasure | SummedMeasure | LatticeSum):
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from itertools import pairwise
 from math import comb, lcm, prod
 from typing import Any, NamedTuple, TypeVar
 
@@ -471,6 +472,10 @@ class Size(NamedTuple):
         return self if self.terms <= most else self._replace(terms=most)
 
 
+#: Where exponents have no large common unit, the sign of so many terms over so many multiples of it takes longer than
+#: Taylor polynomials: such a function is not worth to be expanded.
+_MANY_SPARSE_TERMS, _SPARSE_DEGREE = 400, 100_000
+
 #: The sizes of a piece by the exponents l of X; none for the zero function.
 SizedPiece = Mapping[int, Size]
 
@@ -487,6 +492,18 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
     result = _total((l + k, size.times(other)) for l, size in left.items() for k, other in right.items())
     meter.spend(sum([size.terms for size in result.values()]))
     return result
+
+
+def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
+    """Raises LimitReached for a function between eps·low and eps·high (None: unbounded) that has many terms, with
+    exponents far apart at one of the ends: so has its integral, and more factors only make it longer."""
+    if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
+        return
+    for end in (low, high):
+        if end is not None:
+            exponents = [place + l * end for l, size in piece.items() for place in (size.low, size.high)]
+            if max(exponents) - min(exponents) >= _SPARSE_DEGREE:
+                meter.spend(meter.limits.steps)
 
 
 def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
@@ -570,27 +587,19 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
     return [(0, size.moved(l * point)) for l, size in terms]
 
 
-#: Where exponents have no large common unit, the sign of so many terms over so many multiples of it takes longer than
-#: Taylor polynomials: such a function is not worth to be expanded.
-_MANY_SPARSE_TERMS, _SPARSE_DEGREE = 2_000, 1_000_000
-
-
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
     """Raises LimitReached where all pieces of a product of powers, which is integrated piece by piece, have together
     more terms than there are steps left, where those with long coefficients count for several: the integral of
     e^{l·X} divides by l, and all terms have one denominator in the end."""
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1
-    for end in (*breaks, None):
-        inside = [(function.piece_before(end), count) for function, count in factors]
+    for low, high in pairwise((None, *breaks, None)):
+        inside = [(function.piece_before(high), count) for function, count in factors]
         if all(piece for piece, _ in inside):
             product: SizedPiece = {0: Size(1, 0, 0, 0)}
             for piece, count in inside:
                 product = _product(product, _power(piece, count, meter), meter)
-            terms = sum([size.terms for size in product.values()])
-            degree = max([size.high for size in product.values()]) - min([size.low for size in product.values()])
-            if terms >= _MANY_SPARSE_TERMS and degree >= _SPARSE_DEGREE:
-                meter.spend(meter.limits.steps)
+                _watch_sparse(product, low, high, meter)
             for l in product:
                 denominator = lcm(denominator, l or 1)
                 meter.spend(weight(denominator.bit_length()) - 1)

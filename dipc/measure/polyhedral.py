@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, factorial, floor, gcd, lcm
@@ -20,8 +21,10 @@ from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
-from dipc.measure.lattice import LatticePiecewise, add_to, lattice_measure
+from dipc.measure.lattice import MOST_DEGREE, LatticePiecewise, add_to, lattice_measure
+from dipc.measure.lattice_sum import watch_rates
 from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
+from dipc.measure.vertex_sum import corners_at_most, vertex_measure
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -617,9 +620,10 @@ def _times_affine(integrand: Integrand, slopes_of: dict[int, Fraction], constant
 
 # --- The measure of any linear event: which engine for which part -----------------------------------------------------
 #
-# Parts that share no constraint are independent. Each is measured by messages where it reduces to a forest of values,
-# by elimination otherwise: integrals over reals, sums over integers. The elimination engines are complete, up to their
-# limits.
+# Parts that share no constraint are independent. Each is measured by messages where it reduces to a forest of values.
+# Otherwise reals are measured by the corners of their polyhedra where these are few and densities exponential on each
+# side, and by elimination else: integrals over reals, sums over integers. The elimination engines are complete, up to
+# their limits.
 
 
 def independent_parts(event: Event) -> list[Event]:
@@ -653,12 +657,18 @@ def general_measure(event: Event, limits: Limits) -> Closed:
     if any(noise.law.whole for noise in event.noises):
         if not all(noise.law.whole for noise in event.noises):
             raise ValueError("integer and real noises share a constraint")
+        watch_rates(event, MOST_DEGREE)
         try:
             measure = lattice_tree_measure(event, limits)
         except OutsideFragment:
+            watch_rates(event)
             measure = lattice_measure(event, limits)
         return measure if (ring := measure.in_ring()) is None else ring
     try:
         return value_tree_measure(event, limits)
     except OutsideFragment:
-        return polyhedral_measure(event, limits)
+        pass
+    if corners_at_most(event) <= limits.cells:
+        with suppress(OutsideFragment):
+            return vertex_measure(event, limits)
+    return polyhedral_measure(event, limits)

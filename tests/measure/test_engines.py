@@ -13,6 +13,7 @@ from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.measure.polyhedral import polyhedral_measure, value_tree_measure
+from dipc.measure.vertex_sum import vertex_measure
 from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.patience import examples
 from tests.strategies.events import difference_events, order_events, tree_events
@@ -31,6 +32,7 @@ ENGINES = {
     "differences": differences,
     "values": values,
     "polyhedra": polyhedral_measure,
+    "corners": vertex_measure,
     "linear extensions": measure_by_linear_extensions,
 }
 

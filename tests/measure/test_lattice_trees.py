@@ -104,7 +104,7 @@ def test_tables_of_integer_noise_share_their_sums() -> None:
 
 
 def test_incommensurable_rates_are_left_to_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dipc.measure.lattice._MOST_DEGREE", 100)
+    monkeypatch.setattr("dipc.measure.lattice.MOST_DEGREE", 100)
     event = Event((noise(Fraction(1, 61)), noise(Fraction(1, 59))), (above(0, 1),))
     with pytest.raises(OutsideFragment):
         Measurer()._differences(event)

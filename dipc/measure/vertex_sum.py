@@ -1,0 +1,292 @@
+"""Linear constraints over continuous noises as a sum over vertices: of a polyhedron, one term for each of its corners.
+
+On the scale X = eps·x the density of a noise is exponential on each side of its mean, so that an event is a union of
+polyhedra, one for each choice of sides, with e^{L·X} to integrate. Let P be such a polyhedron, pointed, in each of
+whose vertices as many facets meet as there are noises, and let the integral over it converge. Then
+
+    ∫_P e^{L·X} dX = Σ over its vertices v of e^{L·v}·|det E_v|·Π 1/(-L·e)
+
+where the e are the directions of the edges at v, the columns of E_v, and no L·e is 0 (Brion 1988, Lawrence 1991; for
+unbounded polyhedra Barvinok, *Integer Points in Polyhedra*, chapter 8: both sides are values of one rational function
+times exponentials, and each edge that goes off to infinity falls). So the measure of n constraints over k noises takes
+at most C(n + k, k) terms, where to integrate one noise after the other takes a step for every flag of faces.
+
+*Sides.* At a vertex with the constraints T tight and the noises Z at their means, the other noises F are on one side
+each, and those of Z may be on both: the polyhedra of both choices have this vertex. The edges off a tight constraint
+are the same in all of them; the one off z with sign s is s·(1 at z, -M·A_z on F) for M = (A restricted to T, F)^-1 and
+A_z the column of z. So the sum over all choices is a product over Z of Σ_s 1/(-L·e), with |det E_v| = |det M|.
+
+*Vertices with more facets.* The hyperplanes are moved by τ·s for generic s. For all small τ > 0 the polyhedra are as
+above, and which bases are vertices is a question of signs of a + τ·b. As τ -> 0 the integrals tend to those that are
+asked for, by dominated convergence, and each term to its value at τ = 0.
+
+*Edges along which the density is constant.* The rates are changed to a + δ·r for generic r. The sum over the vertices
+is analytic in δ next to 0, where the integral converges, so its value at 0 is the sum of the terms' coefficients of
+δ^0: the poles of single terms cancel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+
+import flint
+
+from dipc.algebra.exppoly import ExpPoly, to_fmpq, to_fraction
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.frozen import frozen
+from dipc.measure.event import Event
+
+#: Powers modulo this prime are generic enough; whether they are is seen on the way, and others are tried if not.
+_PRIME = 1_000_003
+_TRIES = 20
+
+_ZERO, _ONE = flint.fmpq(0), flint.fmpq(1)
+
+#: A function of δ as its first Taylor coefficients.
+_Series = list[flint.fmpq]
+
+
+class _NotGeneric(Exception):
+    """Hyperplanes still meet in one point after they were moved, or the density is constant along some edge."""
+
+
+@frozen
+class _Sides:
+    """The density of a noise: `scale`·e^{left·X} below its mean, `scale`·e^{-right·X} above, 0 where that is None."""
+
+    mean: flint.fmpq
+    scale: flint.fmpq
+    left: flint.fmpq | None
+    right: flint.fmpq | None
+
+
+def corners_at_most(event: Event) -> int:
+    """How many terms `vertex_measure` goes through at most."""
+    noises = {i for c in event.constraints for i, _ in c.coefficients}
+    return comb(len(event.constraints) + len(noises), len(noises))
+
+
+def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
+    """Pr[every constraint of the event holds] for every eps > 0, exactly, for continuous noises with an exponential on
+    each side and constraints with coefficients.
+
+    Raises OutsideFragment for other noises, LimitReached past the limit `cells` of terms, before the work.
+    """
+    most = (limits or Limits()).cells
+    if corners_at_most(event) > most:
+        raise LimitReached(
+            "cells",
+            f"{len(event.constraints)} linear tests of {len(event.noises)} noises have more than {most} corners: "
+            "fewer tests, or tests of fewer noises each, have fewer",
+        )
+    used = sorted({i for c in event.constraints for i, _ in c.coefficients})
+    place = {i: position for position, i in enumerate(used)}
+    noises = [_sides(event, i) for i in used]
+    rows: list[list[flint.fmpq]] = []
+    for c in event.constraints:
+        row = [_ZERO] * len(used)
+        for i, x in c.coefficients:
+            row[place[i]] = row[place[i]] + to_fmpq(x)
+        rows.append(row)
+    constants = [to_fmpq(c.constant) for c in event.constraints]
+    for seed in range(_TRIES):
+        try:
+            arrangement = _Arrangement(noises, rows, constants, seed)
+            return ExpPoly.from_terms((k, to_fraction(q), to_fraction(c)) for k, q, c in arrangement.terms())
+        except _NotGeneric:
+            continue
+    raise OutsideFragment("no generic perturbation of the constraints was found")
+
+
+def _sides(event: Event, i: int) -> _Sides:
+    noise = event.noises[i]
+    if noise.law.whole or not noise.law.scales:
+        raise OutsideFragment("a noise is no continuous one that scales with 1/eps")
+    sides = noise.law.sides(noise.rate)
+    left, right = (None if rate is None else to_fmpq(rate) for rate in (sides.left, sides.right))
+    if left is not None and right is not None:
+        return _Sides(to_fmpq(noise.mean), left * right / (left + right), left, right)
+    scale = left if left is not None else right
+    assert scale is not None, "a noise has a side"
+    return _Sides(to_fmpq(noise.mean), scale, left, right)
+
+
+class _Arrangement:
+    """The hyperplanes of the constraints and of the means, each moved a little, and rates changed a little."""
+
+    def __init__(
+        self,
+        noises: Sequence[_Sides],
+        rows: Sequence[Sequence[flint.fmpq]],
+        constants: Sequence[flint.fmpq],
+        seed: int,
+    ) -> None:
+        self._noises, self._rows, self._constants = noises, rows, constants
+        generic = iter([flint.fmpq(pow(seed + 2, k, _PRIME)) for k in range(20, 20 + len(rows) + 3 * len(noises))])
+        self._moved_rows = [next(generic) for _ in rows]
+        self._moved_means = [next(generic) for _ in noises]
+        self._changes = [(next(generic), next(generic)) for _ in noises]
+        self._scale = _ONE
+        for noise in noises:
+            self._scale = self._scale * noise.scale
+
+    def terms(self) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
+        """The terms c·eps^k·e^{q·eps} of all vertices, as (k, q, c)."""
+        every = range(len(self._noises))
+        for size in range(min(len(self._rows), len(self._noises)) + 1):
+            for tight in combinations(range(len(self._rows)), size):
+                for free in combinations(every, size):
+                    yield from self._at(tight, free)
+
+    def _at(self, tight: tuple[int, ...], free: tuple[int, ...]) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
+        """The terms of the point where these constraints are tight, and all noises but the free ones at their means."""
+        noises, rows = self._noises, self._rows
+        at_means = [z for z in range(len(noises)) if z not in free]
+        inverse: flint.fmpq_mat | None = None
+        #: Where the noises are, and where they move with τ.
+        here = [noise.mean for noise in noises]
+        moved = list(self._moved_means)
+        volume = _ONE
+        if tight:
+            matrix = flint.fmpq_mat(len(tight), len(free), [rows[t][f] for t in tight for f in free])
+            volume = matrix.det()
+            if volume == 0:
+                return
+            inverse = matrix.inv()
+            sides = []
+            for t in tight:
+                at, moving = -self._constants[t], -self._moved_rows[t]
+                for z in at_means:
+                    c = rows[t][z]
+                    if c != 0:
+                        at, moving = at - c * here[z], moving - c * moved[z]
+                sides += [at, moving]
+            solution = inverse * flint.fmpq_mat(len(tight), 2, sides)
+            for position, f in enumerate(free):
+                here[f], moved[f] = solution[position, 0], solution[position, 1]
+        for t in range(len(rows)):
+            if t not in tight:
+                slack, moving = self._constants[t], self._moved_rows[t]
+                for x, dx, c in zip(here, moved, rows[t], strict=True):
+                    if c != 0:
+                        slack, moving = slack + c * x, moving + c * dx
+                if not _is_positive(slack, moving):
+                    return
+        yield from self._contribution(tight, free, at_means, inverse, (here, moved), 1 / abs(volume))
+
+    def _contribution(
+        self,
+        tight: tuple[int, ...],
+        free: tuple[int, ...],
+        at_means: Sequence[int],
+        inverse: flint.fmpq_mat | None,
+        point: tuple[Sequence[flint.fmpq], Sequence[flint.fmpq]],
+        volume: flint.fmpq,
+    ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
+        noises, (here, moved) = self._noises, point
+        #: The slopes of the density at the free noises, and what is added to the exponent, each with its change by δ.
+        slopes: list[tuple[flint.fmpq, flint.fmpq]] = []
+        exponent, change = _ZERO, _ZERO
+        for f in free:
+            off, moving = here[f] - noises[f].mean, moved[f] - self._moved_means[f]
+            above = _is_positive(off, moving)
+            rate = noises[f].right if above else noises[f].left
+            if rate is None:
+                return
+            more = self._changes[f][above]
+            slope = (-rate, -more) if above else (rate, more)
+            slopes.append(slope)
+            exponent, change = exponent + slope[0] * off, change + slope[1] * off
+        #: The factors 1/(a + b·δ), for the edges off tight constraints.
+        factors: list[list[tuple[flint.fmpq, flint.fmpq]]] = []
+        duals: list[tuple[flint.fmpq, flint.fmpq]] = []
+        for column in range(len(tight)):
+            along, more = _ZERO, _ZERO
+            assert inverse is not None
+            for position, (steep, steeper) in enumerate(slopes):
+                c = inverse[position, column]
+                along, more = along + steep * c, more + steeper * c
+            duals.append((along, more))
+            factors.append([(-along, -more)])
+        for z in at_means:
+            off, turned = _ZERO, _ZERO
+            for t, (along, more) in zip(tight, duals, strict=True):
+                c = self._rows[t][z]
+                if c != 0:
+                    off, turned = off - c * along, turned - c * more
+            # Upwards L·e is -right + off, downwards -(left + off).
+            noise, (more_left, more_right) = noises[z], self._changes[z]
+            ways = []
+            if noise.right is not None:
+                ways.append((noise.right - off, more_right - turned))
+            if noise.left is not None:
+                ways.append((noise.left + off, more_left + turned))
+            factors.append(ways)
+        yield from _at_zero(self._scale * volume, factors, exponent, change)
+
+
+def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
+    """Whether value + τ·moving is positive for all small τ > 0."""
+    if value != 0:
+        return bool(value > 0)
+    if moving == 0:
+        raise _NotGeneric
+    return bool(moving > 0)
+
+
+def _at_zero(
+    scale: flint.fmpq,
+    factors: Sequence[Sequence[tuple[flint.fmpq, flint.fmpq]]],
+    exponent: flint.fmpq,
+    change: flint.fmpq,
+) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
+    """The coefficient of δ^0 of scale·e^{(exponent + change·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ), by powers of eps."""
+    order = sum(any(a == 0 for a, _ in ways) for ways in factors)
+    if not order:
+        for ways in factors:
+            (first, _), *more = ways
+            sum_ = 1 / first
+            for a, _ in more:
+                sum_ = sum_ + 1 / a
+            scale = scale * sum_
+        if scale != 0:
+            yield 0, exponent, scale
+        return
+    #: δ^order times the product without the exponential; a factor with a pole counts for one δ.
+    product: _Series = [scale] + [_ZERO] * order
+    for ways in factors:
+        pole = any(a == 0 for a, _ in ways)
+        product = _times(product, _inverses(ways, order, pole=pole), order)
+    power = _ONE
+    for k in range(order + 1):
+        c = product[order - k] * power
+        if c != 0:
+            yield k, exponent, c
+        power = power * change / (k + 1)
+
+
+def _inverses(ways: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
+    """Σ 1/(a + b·δ), times δ if there is a pole."""
+    total = [_ZERO] * (order + 1)
+    for a, b in ways:
+        if a == 0:
+            if b == 0:
+                raise _NotGeneric
+            total[0] = total[0] + 1 / b
+            continue
+        c = 1 / a
+        for k in range(pole, order + 1):
+            total[k] = total[k] + c
+            c = -c * b / a
+    return total
+
+
+def _times(left: _Series, right: _Series, order: int) -> _Series:
+    total = [_ZERO] * (order + 1)
+    for i, a in enumerate(left):
+        if a != 0:
+            for j in range(order + 1 - i):
+                total[i + j] = total[i + j] + a * right[j]
+    return total
