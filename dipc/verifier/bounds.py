@@ -185,15 +185,15 @@ def _step(found: list[Way], budget: Budget) -> list[Way] | None:
     for i, one in enumerate(found):
         for j in range(i):
             other = found[j]
-            budget.spend(10 + len(one.parts) + len(other.parts), _STEP)
+            budget.spend(10 + len(one.parts) + len(other.parts))
             common = _without_opposites(one, other)
             if common is None:
                 continue
             rest = [each for k, each in enumerate(found) if k not in (i, j)]
-            if equal_closed(one.weight, other.weight, budget, _STEP):
+            if equal_closed(one.weight, other.weight, budget):
                 return [*rest, replace(one, parts=common)]
             for more, less in ((one, other), (other, one)):
-                excess = add_closed(more.weight, (times(less.weight[0], -1), less.weight[1]), budget, _STEP)
+                excess = add_closed(more.weight, (times(less.weight[0], -1), less.weight[1]), budget)
                 if all(positive_everywhere(function, budget) for function in excess):
                     return [*rest, replace(less, parts=common), replace(more, weight=excess)]
     return None
@@ -261,7 +261,7 @@ def vertex_values(
                     row = _row(compared[place].comparisons[0], end)
                     rows.append((row if holds else row.opposite(), compared[place].laws))
             else:
-                total = add_closed(total, _weighted(weight, rows, probabilities, budget), budget, _STEP)
+                total = add_closed(total, _weighted(weight, rows, probabilities, budget), budget)
         yield total
 
 
@@ -283,7 +283,7 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
         found = _limits(weight)
         slope = (found[1] - found[0]) / (ends[1] - ends[0])
         line = add(times(first[0], slope), times(first[1], found[0] - slope * ends[0])), first[1]
-        if not equal_closed(weight, line, budget, _STEP):
+        if not equal_closed(weight, line, budget):
             raise NotDerived("the weights of a choice depend on eps in several ways")
         for numbers, end in zip(result, found, strict=True):
             numbers.append((constant(end), ONE))
@@ -369,13 +369,13 @@ def tails_value(
         if far is None:
             tails = []
         else:
-            weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget, _STEP)
+            weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget)
             for part in tails:
-                weight = multiply_closed(weight, _front(part.laws[0]), budget, _STEP)
+                weight = multiply_closed(weight, _front(part.laws[0]), budget)
         for part in parts:
             if part not in tails:
                 weight = _at_most(weight, part, shown, wanted, probabilities, budget)
-        total = add_closed(total, weight, budget, _STEP)
+        total = add_closed(total, weight, budget)
     return subtract(total[1], total[0]), total[1]
 
 
@@ -396,10 +396,10 @@ def nearest_value(others: Sequence[Way], shown: Shown, budget: Budget) -> Closed
             steepness = part.laws[0][1] / abs(part.comparisons[0].noises[0][1])
             slope += steepness * bound.slope
             tail: Closed = {(0, -steepness * (bound.base + bound.slope)): _ONE}, ONE
-            weight = multiply_closed(weight, multiply_closed(tail, _front(part.laws[0]), budget, _STEP), budget, _STEP)
+            weight = multiply_closed(weight, multiply_closed(tail, _front(part.laws[0]), budget), budget)
         if slope < shown.decay:
             raise NotDerived("the error falls slower than beta as the distance grows")
-        total = add_closed(total, weight, budget, _STEP)
+        total = add_closed(total, weight, budget)
     return subtract(total[1], total[0]), total[1]
 
 

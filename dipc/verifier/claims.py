@@ -107,24 +107,24 @@ class Form:
 Value = tuple[tuple[Form, ...], ...]
 
 
-def parsed(expression: str | Expr, budget: Budget, step: str) -> Expr:
+def parsed(expression: str | Expr, budget: Budget) -> Expr:
     """The tree of an expression; raises Rejected where it is none."""
     if not isinstance(expression, str):
         return expression
     try:
         return read_expression(expression, budget)
     except NotDerived as error:
-        raise Rejected(step, error.why) from None
+        raise Rejected(error.why) from None
 
 
-def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget, step: str) -> Form:
+def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Form:
     """The value of an expression; raises Rejected where it has none, NotOneForm where it is not one form."""
-    return _single(evaluate_least(expression, names, budget, step))
+    return _single(evaluate_least(expression, names, budget))
 
 
-def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget, step: str) -> Value:
+def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
     """The value as the least of the greatest of some forms. NotOneForm for expressions that are none."""
-    return _Evaluation(names, budget, step).value(parsed(expression, budget, step))
+    return _Evaluation(names, budget, step).value(parsed(expression, budget))
 
 
 def _of(form: Form) -> Value:
@@ -182,7 +182,7 @@ def mentions(expression: str | Expr | None, name: str) -> bool:
         return False
     return any(
         GREEK.get(found.name, found.name) == name if isinstance(found, Name) else found.op == name
-        for found in nodes(parsed(expression, Budget(), "claim"))
+        for found in nodes(parsed(expression, Budget()))
         if isinstance(found, Name | Apply)
     )
 
@@ -220,14 +220,14 @@ class _Evaluation:
     _step: str
 
     def _wrong(self, why: str) -> Rejected:
-        return Rejected(self._step, why)
+        return Rejected(why)
 
     def value(self, tree: Expr) -> Value:
         """The value of a tree. Raises Rejected and NotOneForm."""
         first, others = spine(tree)
         found = self._operand(first)
         for op, other in others:
-            self._budget.spend(10, self._step)
+            self._budget.spend(10)
             right = self.value(other)
             match op:
                 case "+":
@@ -253,7 +253,7 @@ class _Evaluation:
             case Apply("^", (argument, Literal(Fraction() as power))) if power <= MOST_POWER:
                 base, result = self.value(argument), _of(Form.number(1))
                 for _ in range(int(power)):
-                    self._budget.spend(5, self._step)
+                    self._budget.spend(5)
                     result = self._multiplied(result, base)
                 return result
             case Apply("exp", (argument,)):
@@ -367,7 +367,7 @@ class _Evaluation:
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _multiply(self, left: Ring, right: Ring) -> Ring:
-        return multiply(left, right, self._budget, self._step)
+        return multiply(left, right, self._budget)
 
     def _products(self, left: Mapping[Growth, Ring], right: Mapping[Growth, Ring]) -> dict[Growth, Ring]:
         result: dict[Growth, Ring] = {}
@@ -386,7 +386,7 @@ class _Evaluation:
         total = dict(above)
         for growth, f in more.items():
             other = total.get(growth, {})
-            self._budget.spend(1 + len(other) + len(f), self._step, height(other) + height(f))
+            self._budget.spend(1 + len(other) + len(f), height(other) + height(f))
             total[growth] = add(total.get(growth, {}), f)
         return Form({growth: f for growth, f in total.items() if f}, below)
 
@@ -456,11 +456,11 @@ _DISTANCES = ("alpha", "gamma", "dd", "eps")
 
 
 def never_grows(
-    expression: str | Expr, distances: frozenset[str], constants: Mapping[str, Fraction], budget: Budget, step: str
+    expression: str | Expr, distances: frozenset[str], constants: Mapping[str, Fraction], budget: Budget
 ) -> bool:
     """True only if the well-formed expression is continuous in the `distances`, all of them at least 0, and does not
     grow with any of them, for every eps > 0. False says nothing."""
-    return _Trends(distances, constants, budget, step).of(parsed(expression, budget, step)).falls
+    return _Trends(distances, constants, budget, step).of(parsed(expression, budget)).falls
 
 
 @dataclass(frozen=True, slots=True)
@@ -560,7 +560,7 @@ class _Trends:
             return found
         names = {name: Form.number(value) for name, value in self._constants.items()}
         try:
-            form = evaluate(tree, names, self._budget, self._step)
+            form = evaluate(tree, names, self._budget)
         except (Rejected, NotOneForm):
             return found
         value = form.limit()
@@ -592,20 +592,20 @@ class Interval:
     upper_closed: bool
 
     @staticmethod
-    def read(value: object, step: str) -> Interval:
+    def read(value: object) -> Interval:
         """Of a text such as `(0, 1/2]`."""
-        match = _INTERVAL.fullmatch(text(value, step))
+        match = _INTERVAL.fullmatch(text(value))
         if match is None:
-            raise Rejected(step, "an interval is written like (0, inf) or [1/2, 3)")
-        lower = rational(match[2], step)
-        upper = None if match[3] == "inf" else rational(match[3], step)
+            raise Rejected("an interval is written like (0, inf) or [1/2, 3)")
+        lower = rational(match[2])
+        upper = None if match[3] == "inf" else rational(match[3])
         result = Interval(lower, upper, match[1] == "[", match[4] == "]")
         if upper is None:
             wrong = result.upper_closed
         else:
             wrong = upper < lower or (upper == lower and not (result.lower_closed and result.upper_closed))
         if wrong or (not lower and result.lower_closed):
-            raise Rejected(step, "the interval is empty or not within (0, inf)")
+            raise Rejected("the interval is empty or not within (0, inf)")
         return result
 
     @property
@@ -618,17 +618,17 @@ class Interval:
         return above and (self.upper is None or eps < self.upper or (eps == self.upper and self.upper_closed))
 
 
-def read_intervals(value: object, step: str, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
+def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
     """Intervals of eps, at least one and at most so many, each above all before it. Raises Rejected for others."""
-    found = tuple(Interval.read(item, step) for item in items(value, step, most))
+    found = tuple(Interval.read(item) for item in items(value, most))
     if not found:
-        raise Rejected(step, "it is about no eps")
+        raise Rejected("it is about no eps")
     for one, other in pairwise(found):
         apart = one.upper is not None and (
             one.upper < other.lower or (one.upper == other.lower and not (one.upper_closed and other.lower_closed))
         )
         if not apart:
-            raise Rejected(step, "its intervals of eps are not one above the other")
+            raise Rejected("its intervals of eps are not one above the other")
     return found
 
 
@@ -640,12 +640,12 @@ Least = tuple[tuple[Closed, ...], ...]
 Beta = Least | Enclosed
 
 
-def same_beta(left: Beta, right: Beta, budget: Budget, step: str) -> bool:
+def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
     """Whether two betas are the same, argument by argument."""
     if isinstance(left, Enclosed) or isinstance(right, Enclosed):
-        return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget, step)
+        return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget)
     return list(map(len, left)) == list(map(len, right)) and all(
-        equal_closed(one, other, budget, step)
+        equal_closed(one, other, budget)
         for ours, theirs in zip(left, right, strict=True)
         for one, other in zip(ours, theirs, strict=True)
     )
@@ -669,40 +669,40 @@ class Claim:
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
         """Of the document's `claim`."""
-        step = "claim"
-        stated = record(value, step, ("alpha", "beta", "gamma", "eps"))
-        intervals = read_intervals(stated["eps"], step)
-        alpha, beta, gamma = (optional_text(stated[name], step) for name in ("alpha", "beta", "gamma"))
-        return Claim(alpha, beta, gamma, intervals, constants)
+        with in_step("claim"):
+            stated = record(value, ("alpha", "beta", "gamma", "eps"))
+            intervals = read_intervals(stated["eps"])
+            alpha, beta, gamma = (optional_text(stated[name]) for name in ("alpha", "beta", "gamma"))
+            return Claim(alpha, beta, gamma, intervals, constants)
 
     @property
     def one_eps(self) -> Fraction | None:
         """The eps that is claimed about, None where others are, too."""
         return the_one_eps(self.intervals)
 
-    def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget, step: str) -> Terms:
+    def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
         """alpha, gamma and beta at a row with these cells of its own and this dd."""
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         found = self.known.get(key)
         if found is None:
-            found = self.known[key] = self._terms(own, dd, budget, step)
+            found = self.known[key] = self._terms(own, dd, budget)
         return found
 
     def range(
-        self, own: Mapping[str, str], dd: str | None, ends: Sequence[str], budget: Budget, step: str
+        self, own: Mapping[str, str], dd: str | None, ends: Sequence[str], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
         """What is claimed for every gamma from the first of the ends up to the second, `inf` or not included: the
         greatest alpha that goes with one (None: infinity), the limit of beta as both grow, and whether nothing is."""
-        low, high = _distance(ends[0], step), None if ends[1] == "inf" else _distance(ends[1], step)
+        low, high = _distance(ends[0]), None if ends[1] == "inf" else _distance(ends[1])
         names = {name: Form.number(value) for name, value in self.constants.items()}
         limit: Fraction | None = None
         if dd is not None:
-            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd, step))
-            limit = None if dd == "inf" else _distance(dd, step)
+            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd))
+            limit = None if dd == "inf" else _distance(dd)
         if "alpha" not in own and self.alpha is not None and mentions(self.alpha, "gamma"):
-            base, rate = linear(self.alpha, {**names, "gamma": Form.infinite()}, self.one_eps, budget, f"{step}, alpha")
+            base, rate = linear(self.alpha, {**names, "gamma": Form.infinite()}, self.one_eps, budget)
             if rate < 0:
-                raise Rejected(step, "alpha falls as gamma grows")
+                raise Rejected("alpha falls as gamma grows")
             least = max(Fraction(0), base + rate * low)
             alpha: Fraction | None
             if rate:
@@ -717,44 +717,44 @@ class Claim:
             else:
                 top, alpha, vacuous = high, base, limit is not None and self.is_near(own, limit, base)
         else:
-            alpha, top, least = self._alpha(own.get("alpha"), dd, names, budget, step), high, Fraction(0)
+            alpha, top, least = self._alpha(own.get("alpha"), dd, names, budget), high, Fraction(0)
             vacuous = limit is not None and alpha is not None and self.is_near(own, limit, alpha)
         if vacuous:
             alpha, top = least, low
         names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
         names["gamma"] = Form.infinite() if top is None else Form.number(top)
-        return alpha, self._beta(own, names, budget, step), vacuous
+        return alpha, self._beta(own, names, budget), vacuous
 
-    def _terms(self, own: Mapping[str, str], dd: str | None, budget: Budget, step: str) -> Terms:
+    def _terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
         names = {name: Form.number(value) for name, value in self.constants.items()}
         if dd is not None:
-            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd, step))
+            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd))
         if self.alpha is not None and mentions(self.alpha, "gamma"):
-            names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget, step))
-        alpha = self._alpha(own.get("alpha"), dd, names, budget, step)
+            names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget))
+        alpha = self._alpha(own.get("alpha"), dd, names, budget)
         names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
-        gamma = self._gamma(own.get("gamma"), names, budget, step)
+        gamma = self._gamma(own.get("gamma"), names, budget)
         names["gamma"] = Form.number(gamma)
-        return alpha, gamma, self._beta(own, names, budget, step)
+        return alpha, gamma, self._beta(own, names, budget)
 
-    def _beta(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget, step: str) -> Beta | None:
+    def _beta(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
         beta = own.get("beta", self.beta)
         if beta is None:
-            raise Rejected(step, "there is no beta")
+            raise Rejected("there is no beta")
         if mentions(beta, "erfc"):
-            return normal_beta(parsed(beta, budget, step), names, _limit, budget, f"{step}, beta")
+            return normal_beta(parsed(beta, budget), names, _limit, budget)
         try:
-            parts = evaluate_least(beta, names, budget, f"{step}, beta")
+            parts = evaluate_least(beta, names, budget)
         except NotOneForm:
             return None
         limits = tuple(tuple(limit for arm in part if (limit := arm.limit()) is not None) for part in parts)
         whole = all(len(known) == len(part) for known, part in zip(limits, parts, strict=True))
         return limits if whole else None
 
-    def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
+    def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget) -> Fraction:
         if own is not None:
-            return _distance(own, step)
-        return Fraction(0) if self.gamma is None else _number(self.gamma, names, self.one_eps, budget, f"{step}, gamma")
+            return _distance(own)
+        return Fraction(0) if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
         """Whether the claim is not about inputs with this dd: numbers are about dd > alpha, 0 about all. They may be
@@ -766,17 +766,15 @@ class Claim:
             return False
         return not mentions(beta, "gamma") if mentions(stated, "gamma") else alpha > 0
 
-    def _alpha(
-        self, own: str | None, dd: str | None, names: Mapping[str, Form], budget: Budget, step: str
-    ) -> Fraction | None:
+    def _alpha(self, own: str | None, dd: str | None, names: Mapping[str, Form], budget: Budget) -> Fraction | None:
         stated = self.alpha if own is None else own
         if stated == "dd" or (stated is None and dd is not None):
             if dd is None:
-                raise Rejected(step, "alpha is dd, but the row has none")
-            return None if dd == "inf" else _distance(dd, step)
+                raise Rejected("alpha is dd, but the row has none")
+            return None if dd == "inf" else _distance(dd)
         if own is not None:
-            return _distance(own, step)
-        return Fraction(0) if stated is None else _number(stated, names, self.one_eps, budget, f"{step}, alpha")
+            return _distance(own)
+        return Fraction(0) if stated is None else _number(stated, names, self.one_eps, budget)
 
 
 def _limit(form: Form) -> Ring | None:
@@ -790,7 +788,6 @@ def normal_beta(
     names: Mapping[str, Form],
     finished: Callable[[Form], Ring | None],
     budget: Budget,
-    step: str,
     *,
     distances: int = 0,
 ) -> Enclosed | None:
@@ -804,14 +801,14 @@ def normal_beta(
     try:
         for sign, summand in [*summands, ("+", tree)]:
             plain, arguments = _without_erfc(summand)
-            weight = finished(evaluate(plain, names, budget, step))
-            square = _square(arguments[0], names, distances, budget, step) if arguments else None
+            weight = finished(evaluate(plain, names, budget))
+            square = _square(arguments[0], names, distances, budget) if arguments else None
             if weight is None or len(arguments) > 1 or (arguments and square is None):
                 return None
             factor = constant(-1 if sign == "-" else 1)
             value = Enclosed({(): (ONE, ONE)}) if square is None else complementary(square[0], fixed=not square[1])
             for stars, (part, below) in value.terms.items():
-                scaled = multiply(multiply(weight, factor, budget, step), part, budget, step)
+                scaled = multiply(multiply(weight, factor, budget), part, budget)
                 if scaled:
                     total.add(stars, (scaled, below), budget)
     except NotOneForm:
@@ -836,11 +833,9 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
             return tree, []
 
 
-def _square(
-    tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget, step: str
-) -> tuple[Fraction, bool] | None:
+def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Fraction, bool] | None:
     """The r of √r·t, or of √r, and whether it is the first; None for others, and for what is negative."""
-    found = _monomial(tree, names, budget, step)
+    found = _monomial(tree, names, budget)
     if found is None or found[0] < 0:
         return None
     c, eps, distance = found
@@ -849,11 +844,11 @@ def _square(
     return c, bool(eps)
 
 
-def _monomial(tree: Expr, names: Mapping[str, Form], budget: Budget, step: str) -> tuple[Fraction, int, int] | None:
+def _monomial(tree: Expr, names: Mapping[str, Form], budget: Budget) -> tuple[Fraction, int, int] | None:
     """The c, k and j of its square c·eps^k·A^j; c is -1 where it is negative. None for others."""
     match tree:
         case Apply("*" | "/" as op, (left, right)) if mentions(tree, "sqrt"):
-            one, other = (_monomial(each, names, budget, step) for each in (left, right))
+            one, other = (_monomial(each, names, budget) for each in (left, right))
             if one is None or other is None or min(one[0], other[0]) < 0 or (op == "/" and not other[0]):
                 return None
             if op == "*":
@@ -865,7 +860,7 @@ def _monomial(tree: Expr, names: Mapping[str, Form], budget: Budget, step: str) 
             return None
         case _:
             square = True
-    form = evaluate(tree, names, budget, step)
+    form = evaluate(tree, names, budget)
     if not form.numerator:
         return Fraction(0), 0, 0
     if len(form.numerator) > 1 or form.denominator != ONE:
@@ -889,19 +884,19 @@ _LINEAR = ((0, Fraction(0)), (1, Fraction(0)))
 
 
 def linear(
-    expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget, step: str
+    expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget
 ) -> tuple[Fraction, Fraction]:
     """base and rate of an expression that is base + rate·distance, for the distance in the names that is infinite: for
     every eps, or at the one that is given."""
     for known in _readings(names, eps):
         with suppress(NotOneForm):
-            form = evaluate(expression, known, budget, step)
+            form = evaluate(expression, known, budget)
             parts = [form.numerator.get(key, {}) for key in _LINEAR]
             plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
             if plain and not any(part.keys() - {(0, Fraction(0))} for part in parts):
                 base, rate = (part.get((0, Fraction(0)), Fraction(0)) for part in parts)
                 return base, rate
-    raise Rejected(step, "it is no multiple of the distance left open and a number")
+    raise Rejected("it is no multiple of the distance left open and a number")
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
@@ -909,20 +904,20 @@ def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[s
     return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 
-def _distance(value: str, step: str) -> Fraction:
-    found = rational(value, step)
+def _distance(value: str) -> Fraction:
+    found = rational(value)
     if found < 0:
-        raise Rejected(step, "a distance is negative")
+        raise Rejected("a distance is negative")
     return found
 
 
-def _number(expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget, step: str) -> Fraction:
+def _number(expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget) -> Fraction:
     value = None
     for known in _readings(names, eps):
         with suppress(NotOneForm):
-            value = evaluate(expression, known, budget, step).constant() if value is None else value
+            value = evaluate(expression, known, budget).constant() if value is None else value
     if value is None:
-        raise Rejected(step, "it is not a number")
+        raise Rejected("it is not a number")
     if value < 0:
-        raise Rejected(step, "it is negative")
+        raise Rejected("it is negative")
     return value

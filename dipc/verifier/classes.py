@@ -60,7 +60,7 @@ class Required:
         return bool(self.alpha[1] or self.gamma[1])
 
 
-def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: str) -> Required:
+def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
     """What the claim says of all inputs of a class; `dd` is the dd of all of them, where it is stated. Raises Rejected
     where the claim is no such claim."""
     if variable == "eps":
@@ -68,51 +68,49 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: 
         parts = (claim.beta or "", claim.gamma or "")
         steady = claim.alpha == "dd" and not any(mentions(part, name) for part in parts for name in ("alpha", "dd"))
         if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):
-            raise Rejected(step, "what is claimed in the variable eps has a number for every distance")
-        alpha, gamma, beta = claim.terms({}, "0" if steady and dd is None else dd, budget, step)
+            raise Rejected("what is claimed in the variable eps has a number for every distance")
+        alpha, gamma, beta = claim.terms({}, "0" if steady and dd is None else dd, budget)
         return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
     if dd is not None:
-        raise Rejected(step, "dd is stated, and left open")
+        raise Rejected("dd is stated, and left open")
     names = {name: Form.number(value) for name, value in claim.constants.items()}
     far = Form.infinite()
     if variable == "gamma*eps":
         if claim.gamma != "free" or claim.alpha in (None, "dd") or mentions(claim.alpha or "", "gamma"):
-            raise Rejected(step, "gamma is not what is left open")
-        alpha = least_alpha(claim, budget, step)
+            raise Rejected("gamma is not what is left open")
+        alpha = least_alpha(claim, budget)
         names |= {"alpha": Form.number(alpha), "gamma": far}
-        return Required((alpha, ZERO), (ZERO, Fraction(1)), _in_product(claim, names, budget, step))
+        return Required((alpha, ZERO), (ZERO, Fraction(1)), _in_product(claim, names, budget))
     if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected(step, "alpha is not what is left open")
+        raise Rejected("alpha is not what is left open")
     names |= {"alpha": far, "dd": far}
-    base, rate = (
-        (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget, f"{step}, gamma")
-    )
+    base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget)
     if base < 0 or rate < 0:
-        raise Rejected(step, "gamma is negative")
+        raise Rejected("gamma is negative")
     powers = {(0, ZERO): base, (1, ZERO): rate}
     names["gamma"] = Form({power: {(0, ZERO): c} for power, c in powers.items() if c}, ONE)
-    return Required((ZERO, Fraction(1)), (base, rate), _in_product(claim, names, budget, step))
+    return Required((ZERO, Fraction(1)), (base, rate), _in_product(claim, names, budget))
 
 
-def least_alpha(claim: Claim, budget: Budget, step: str) -> Fraction:
+def least_alpha(claim: Claim, budget: Budget) -> Fraction:
     """The number that alpha is."""
     # Whatever gamma and beta are.
     alone = Claim(claim.alpha, "0", "0", claim.intervals, claim.constants)
-    alpha, _, _ = alone.terms({}, None, budget, step)
+    alpha, _, _ = alone.terms({}, None, budget)
     if alpha is None:
-        raise Rejected(step, "alpha is no number")
+        raise Rejected("alpha is no number")
     return alpha
 
 
-def at_least_distance(claim: Claim, budget: Budget, step: str) -> Required:
+def at_least_distance(claim: Claim, budget: Budget) -> Required:
     """What is claimed at the least integer distance, 1, where alpha is each input's own."""
     if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected(step, "alpha is not what is left open")
-    alpha, gamma, beta = claim.terms({}, "1", budget, step)
+        raise Rejected("alpha is not what is left open")
+    alpha, gamma, beta = claim.terms({}, "1", budget)
     return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
 
 
-def least_decay(claim: Claim, budget: Budget, step: str) -> Fraction | None:
+def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
     """The least r such that e^(r·A·eps)·beta is seen never to fall as the distance A grows, for each eps; None where
     that is not seen, or gamma depends on the distance."""
     if claim.alpha != "dd" or claim.gamma == "free" or claim.beta is None:
@@ -121,9 +119,9 @@ def least_decay(claim: Claim, budget: Budget, step: str) -> Fraction | None:
         return None
     far = Form.infinite()
     names = {name: Form.number(value) for name, value in claim.constants.items()} | {"alpha": far, "dd": far}
-    names["gamma"] = Form.number(claim.terms({}, "1", budget, step)[1])
+    names["gamma"] = Form.number(claim.terms({}, "1", budget)[1])
     try:
-        forms = [form for part in evaluate_least(claim.beta, names, budget, f"{step}, beta") for form in part]
+        forms = [form for part in evaluate_least(claim.beta, names, budget) for form in part]
     except NotOneForm:
         return None
     functions = (function for form in forms for function in (form.denominator, *form.numerator.values()))
@@ -133,14 +131,14 @@ def least_decay(claim: Claim, budget: Budget, step: str) -> Fraction | None:
     return max((-rate for form in forms for _, rate in form.numerator), default=ZERO)
 
 
-def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget, step: str) -> Beta | None:
+def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget) -> Beta | None:
     """beta as a function of distance·eps, the distance being the infinite one; None where it is not of this kind."""
     if claim.beta is None:
-        raise Rejected(step, "there is no beta")
+        raise Rejected("there is no beta")
     if mentions(claim.beta, "erfc"):
-        return normal_beta(parsed(claim.beta, budget, step), names, in_product, budget, f"{step}, beta", distances=1)
+        return normal_beta(parsed(claim.beta, budget), names, in_product, budget, distances=1)
     try:
-        parts = evaluate_least(claim.beta, names, budget, f"{step}, beta")
+        parts = evaluate_least(claim.beta, names, budget)
     except NotOneForm:
         return None
     found = tuple(tuple(in_product(arm) for arm in part) for part in parts)
@@ -177,28 +175,28 @@ def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> t
 # --- half-spaces and what they imply ----------------------------------------------------------------
 
 
-def read_halfspaces(value: object, step: str) -> list[Guard]:
+def read_halfspaces(value: object) -> list[Guard]:
     """The half-spaces form(u) - alpha·step >= 0 of a class."""
     found = []
-    for number, item in enumerate(items(value, step, MOST_HALFSPACES)):
-        here = f"{step}, half-space {number}"
-        entry = record(item, here, ("form", "constant", "step"))
-        moving = rational(entry["step"], here)
-        if moving < 0:
-            raise Rejected(here, "its step is negative")
-        form = {ALPHA: -moving, **coefficients(entry["form"], here)}
-        constant = rational(entry["constant"], here)
-        found.append(Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False))
+    for number, item in enumerate(items(value, MOST_HALFSPACES)):
+        with in_step(f"half-space {number}"):
+            entry = record(item, ("form", "constant", "step"))
+            moving = rational(entry["step"])
+            if moving < 0:
+                raise Rejected("its step is negative")
+            form = {ALPHA: -moving, **coefficients(entry["form"])}
+            constant = rational(entry["constant"])
+            found.append(Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False))
     return found
 
 
-def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget, step: str) -> Fraction | None:
+def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -> Fraction | None:
     """The bound on alpha that the stated weights prove; None where none are stated."""
     if value is None:
         return None
-    total = weighted(halfspaces, value, budget, step)
+    total = weighted(halfspaces, value, budget)
     if total.inputs or total.step <= 0:
-        raise Rejected(step, "the weights do not bound alpha")
+        raise Rejected("the weights do not bound alpha")
     return total.constant / total.step
 
 
@@ -242,27 +240,25 @@ def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) ->
     return constant + spacing * ceil((bound - constant) / spacing)
 
 
-def slack_bound(
-    value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget, step: str
-) -> SlackBound:
+def slack_bound(value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget) -> SlackBound:
     """The stated bound of a slack, re-added from the weights; it is then `known`."""
-    entry = record(value, step, ("form", "constant", "radius", "weights", "base", "slope"))
-    form = {place: c for place, c in coefficients(entry["form"], step).items() if c}
-    radius = natural(entry["radius"], step)
+    entry = record(value, ("form", "constant", "radius", "weights", "base", "slope"))
+    form = {place: c for place, c in coefficients(entry["form"]).items() if c}
+    radius = natural(entry["radius"])
     if radius > 1:
-        raise Rejected(step, "the radius is that of no ball")
-    total = weighted(behind.halfspaces, entry["weights"], budget, step)
+        raise Rejected("the radius is that of no ball")
+    total = weighted(behind.halfspaces, entry["weights"], budget)
     if total.inputs != form:
-        raise Rejected(step, "the weighted sum of half-spaces is another form")
-    own = rational(entry["constant"], step)
+        raise Rejected("the weighted sum of half-spaces is another form")
+    own = rational(entry["constant"])
     least = own - total.constant + total.step * wanted.alpha[0]
     if form and not wanted.alpha[1] and form.keys() <= behind.whole:
-        budget.spend(1 + len(form), step)
+        budget.spend(1 + len(form))
         least = raised(form, own, least)
     base = least + radius * wanted.gamma[0]
     slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
-    if (base, slope) != (rational(entry["base"], step), rational(entry["slope"], step)):
-        raise Rejected(step, "the base and the slope are not those that the weights give")
+    if (base, slope) != (rational(entry["base"]), rational(entry["slope"])):
+        raise Rejected("the base and the slope are not those that the weights give")
     bound = SlackBound(base, slope)
     keyed = slack_key(form, own, radius)
     if keyed is not None:
@@ -318,9 +314,9 @@ class Stated:
     decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
 
 
-def variable_of(value: object, step: str) -> str:
+def variable_of(value: object) -> str:
     """The variable of an obligation."""
-    name = text(value, step)
+    name = text(value)
     if name not in VARIABLES:
-        raise Rejected(step, "it is about another variable")
+        raise Rejected("it is about another variable")
     return name

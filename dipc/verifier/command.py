@@ -69,7 +69,7 @@ def compare_program(document: Document, path: Path) -> str:
     # A byte order mark is no part of a program.
     found = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
     if any(found != part.program["sha256"] for part in document.parts):
-        raise Rejected("program", f"the certificate is about another program than {path}")
+        raise Rejected(f"the certificate is about another program than {path}", "program")
     return f"the program is {path}"
 
 
@@ -93,7 +93,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     stated = document.constants
     for name in sorted(values.keys() | stated.keys()):
         if values.get(name) != stated.get(name):
-            raise Rejected("program", f"the constant `{name}` has another value in the certificate: {note}")
+            raise Rejected(f"the constant `{name}` has another value in the certificate: {note}", "program")
     for part in document.parts:
         for parameter, varying in varying_constants(part.data):
             known = {parameter}
@@ -102,7 +102,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
                     known.add(name)
             for name in sorted((known - {parameter}) ^ varying):
                 message = f"whether the constant `{name}` is computed from `{parameter}` is another in the certificate"
-                raise Rejected("program", f"{message}: {note}")
+                raise Rejected(f"{message}: {note}", "program")
     return "its constants have these values"
 
 
@@ -113,10 +113,10 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
         found = [compare_table(part, path) for part in document.parts]
         return found[0]  # all of them are compared, and have the same rows
     if "rows" not in document.data:
-        raise Rejected("table", "the certificate is about no table")
+        raise Rejected("the certificate is about no table", "table")
     data = _read(path, str(path))
     if document.table["sha256"] is not None and hashlib.sha256(data).hexdigest() != document.table["sha256"]:
-        raise Rejected("table", f"the certificate is about another table than {path}")
+        raise Rejected(f"the certificate is about another table than {path}", "table")
     try:
         lines = io.StringIO(data.removeprefix(_MARK).decode("utf-8"), newline="")
         records = [
@@ -128,32 +128,32 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
         raise Unreadable(f"{path} is no table: {error}") from None
     rows = document.data["rows"]
     if not isinstance(rows, list) or len(rows) != len(records) - 1:
-        raise Rejected("table", f"{path} has {max(0, len(records) - 1)} rows, the certificate another number")
+        raise Rejected(f"{path} has {max(0, len(records) - 1)} rows, the certificate another number", "table")
     header = ["".join(name.split()) for name in records[0]]
     aside = ""
     for number, (row, record) in enumerate(zip(rows, records[1:], strict=True), start=1):
-        step = f"row {number}"
-        if len(record) != len(header) or not isinstance(row, dict):
-            raise Rejected(step, f"it is not that of {path}")
-        cells = {name: cell.strip() for name, cell in zip(header, record, strict=True) if cell.strip()}
-        stated = _cells(document, row, step)
-        if "dd" in stated and "dd" not in cells:
-            # The program's `ideal` gave it.
-            del stated["dd"]
-            aside = " but for dd, which it does not give"
-        for name in cells.keys() | stated.keys():
-            if not _same(cells.get(name), stated.get(name)):
-                raise Rejected(step, f"`{name[:40]}` is not that of {path}")
+        with in_step(f"row {number}"):
+            if len(record) != len(header) or not isinstance(row, dict):
+                raise Rejected(f"it is not that of {path}")
+            cells = {name: cell.strip() for name, cell in zip(header, record, strict=True) if cell.strip()}
+            stated = _cells(document, row)
+            if "dd" in stated and "dd" not in cells:
+                # The program's `ideal` gave it.
+                del stated["dd"]
+                aside = " but for dd, which it does not give"
+            for name in cells.keys() | stated.keys():
+                if not _same(cells.get(name), stated.get(name)):
+                    raise Rejected(f"`{name[:40]}` is not that of {path}")
     said = f"the {len(rows)} rows are those of {path}{aside}"
     return {"rows": said} if aside else {"rows": said, "dd": said}
 
 
-def _cells(document: Document, row: dict[str, object], step: str) -> dict[str, object]:
+def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
     """The cells that a row of the certificate stands for, by column."""
     result: dict[str, object] = {}
     for names, values in ((document.table["inputs"], row.get("input")), (document.table["outputs"], row.get("output"))):
         if not isinstance(names, list) or not isinstance(values, list) or len(names) != len(values):
-            raise Rejected(step, "it has not a value for each input and output")
+            raise Rejected("it has not a value for each input and output")
         result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
     own = row.get("own")
     result |= own if isinstance(own, dict) else {}

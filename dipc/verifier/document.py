@@ -156,26 +156,26 @@ _STEP = "the least number"
 def check_bracket(data: Mapping[str, Any], proved: Mapping[str, Any] | None, refuted: Mapping[str, Any] | None) -> str:
     """What follows, in words, from documents that prove and refute: that they are about the same program, inputs and
     claim, but for the number sought, and that this is greater in the one that proves. Raises Rejected."""
-    sought = text(data["sought"], _STEP)
+    sought = text(data["sought"])
     if sought not in _SOUGHT:
-        raise Rejected(_STEP, f"`{sought[:40]}` is none that is sought")
-    low, high = (None if end is None else rational(end, _STEP) for end in pair(data["enclosed"], _STEP))
+        raise Rejected(f"`{sought[:40]}` is none that is sought")
+    low, high = (None if end is None else rational(end) for end in pair(data["enclosed"]))
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
-        raise Rejected(_STEP, "a number has no document, or a document no number")
+        raise Rejected("a number has no document, or a document no number")
     if low is not None and high is not None and not low < high:
-        raise Rejected(_STEP, "what is refuted is not less than what is proved")
+        raise Rejected("what is refuted is not less than what is proved")
     known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None and value is not None]
     if not known:
-        raise Rejected(_STEP, "nothing is proved, and nothing refuted")
+        raise Rejected("nothing is proved, and nothing refuted")
     left_open = _left_open(proved)
     about = [_about(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
     if any(one != about[0] for one in about):
-        raise Rejected(_STEP, "the two documents are about different programs or inputs")
+        raise Rejected("the two documents are about different programs or inputs")
     for one, value in known:
         is_proof = one is proved
         verdicts = ("accurate", "private") if is_proof else ("inaccurate", "not private")
         if one["verdict"] not in verdicts:
-            raise Rejected(_STEP, f"a document is {str(one['verdict'])[:40]}")
+            raise Rejected(f"a document is {str(one['verdict'])[:40]}")
         _check_claim(sought, record_of(data["claim"]), record_of(one["claim"]), value, is_proof=is_proof)
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
@@ -189,29 +189,29 @@ def _left_open(proved: Mapping[str, Any] | None) -> tuple[str, Fraction] | None:
     """Of a proof of privacy for every number the parameter, and the least number; what refutes is about one of them."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
-    numbers = record(proved["numbers"], _STEP, ("parameter", "least"))
-    return text(numbers["parameter"], _STEP), rational(numbers["least"], _STEP)
+    numbers = record(proved["numbers"], ("parameter", "least"))
+    return text(numbers["parameter"]), rational(numbers["least"])
 
 
 def _check_pair(proved: Mapping[str, Any], refuted: Mapping[str, Any]) -> None:
     """That the pair of a refutation is one that the proof is about: all that are adjacent, or those it lists."""
     if "pairs" not in proved:
         return
-    pairs = items(proved["pairs"], _STEP)
+    pairs = items(proved["pairs"])
     listed = {tuple(map(_key, ([proved["inputs"][at] for at in each]))) for each in pairs}
-    (chosen,) = items(refuted["pairs"], _STEP, 1)
+    (chosen,) = items(refuted["pairs"], 1)
     if tuple(map(_key, ([refuted["inputs"][at] for at in chosen]))) not in listed:
-        raise Rejected(_STEP, "what is refuted is at a pair that the proof is not about")
+        raise Rejected("what is refuted is at a pair that the proof is not about")
 
 
 def _key(point: object) -> tuple[str, ...]:
-    return tuple(text(cell, _STEP) for cell in items(point, _STEP))
+    return tuple(text(cell) for cell in items(point))
 
 
 def record_of(value: object) -> Mapping[str, Any]:
     """An object. Raises Rejected."""
     if not isinstance(value, dict):
-        raise Rejected(_STEP, "a claim is an object")
+        raise Rejected("a claim is an object")
     return value
 
 
@@ -221,15 +221,15 @@ def _about(one: Mapping[str, Any], sought: str, left_open: tuple[str, Fraction] 
     if left_open is not None:
         constants = dict(record_of(record_of(one["program"])["constants"]))
         if left_open[0] not in constants:
-            raise Rejected(_STEP, "the two documents are about different programs or inputs")
-        number = rational(constants.pop(left_open[0]), _STEP)
+            raise Rejected("the two documents are about different programs or inputs")
+        number = rational(constants.pop(left_open[0]))
         if "numbers" not in one and number < left_open[1]:
-            raise Rejected(_STEP, "what is refuted is for a number that the proof is not about")
+            raise Rejected("what is refuted is for a number that the proof is not about")
         return {**one["program"], "constants": constants}, one["adjacent"]
     if "rows" in one:
         if any(record_of(row.get("own") or {}).get(sought) is not None for row in map(record_of, one["rows"])):
-            raise Rejected(_STEP, f"rows have a {sought} of their own")
-        rows = [{name: row.get(name) for name in _OF_A_ROW} for row in map(record_of, items(one["rows"], _STEP))]
+            raise Rejected(f"rows have a {sought} of their own")
+        rows = [{name: row.get(name) for name in _OF_A_ROW} for row in map(record_of, items(one["rows"]))]
         return one["program"], one["table"], rows
     if "numbers" in one:
         numbers = one["numbers"]
@@ -244,23 +244,23 @@ def _check_claim(
 ) -> None:
     """That the claim of a document is the one asked about, with this number for what is sought."""
     names = ("budget", "delta", "eps") if sought == "budget" else ("alpha", "beta", "gamma", "eps")
-    record(asked, _STEP, names)
+    record(asked, names)
     if set(claim) != set(names):
-        raise Rejected(_STEP, "a document has another kind of claim")
+        raise Rejected("a document has another kind of claim")
     for name in names:
         if name == sought or (name == "beta" and sought == "factor"):
             continue
         if claim[name] != asked[name]:
-            raise Rejected(_STEP, f"{name} is another in a document")
+            raise Rejected(f"{name} is another in a document")
     match sought:
         case "factor":
-            beta = text(asked["beta"], _STEP)
+            beta = text(asked["beta"])
             one_term = _is_one_term(beta)
             if claim["beta"] != f"{value}*({beta})" and not (one_term and claim["beta"] == f"{value}*{beta}"):
-                raise Rejected(_STEP, "beta of a document is not that of the claim times the factor")
+                raise Rejected("beta of a document is not that of the claim times the factor")
         case "gamma" | "budget":
-            if asked[sought] is not None or claim[sought] is None or rational(claim[sought], _STEP) != value:
-                raise Rejected(_STEP, f"{sought} of a document is another number")
+            if asked[sought] is not None or claim[sought] is None or rational(claim[sought]) != value:
+                raise Rejected(f"{sought} of a document is another number")
         case _:
             _check_eps(asked["eps"], claim["eps"], value, is_proof=is_proof)
 
@@ -273,20 +273,20 @@ def _is_one_term(beta: str) -> bool:
     for sign in beta:
         depth += (sign == "(") - (sign == ")")
         if depth < 0:
-            raise Rejected(_STEP, "beta is no expression")
+            raise Rejected("beta is no expression")
         one_term &= bool(depth) or leading or sign not in "+-"
         leading &= sign in " -"
     if depth:
-        raise Rejected(_STEP, "beta is no expression")
+        raise Rejected("beta is no expression")
     return one_term
 
 
 def _check_eps(asked: object, stated: object, value: Fraction, *, is_proof: bool) -> None:
     """A proof is about all eps asked about from the value on, a refutation about this eps alone."""
-    whole, found = (list(read_intervals(given, _STEP)) for given in (asked, stated))
+    whole, found = (list(read_intervals(given)) for given in (asked, stated))
     wanted = from_there_on(whole, value) if is_proof else [Interval(value, value, lower_closed=True, upper_closed=True)]
     if found != wanted or not (is_proof or any(value in interval for interval in whole)):
-        raise Rejected(_STEP, "a document is about other eps")
+        raise Rejected("a document is about other eps")
 
 
 def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
@@ -382,7 +382,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     stated_question = data.get("question")
     if stated_question not in list(Question) or (stated_question == Question.LEAST and not whole):
         raise Unreadable("its `question` is none that this checker knows")
-    record(data, "certificate", _PARTS[Question(stated_question)])
+    record(data, _PARTS[Question(stated_question)])
     stated = data["digest"]
     rest = {name: value for name, value in data.items() if name != "digest"}
     try:
@@ -390,43 +390,43 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     if stated != found:
-        raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
+        raise Rejected("the certificate was changed after it was written: its digest is another", "digest")
     return document_of(data, size)
 
 
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
     """The document of parsed data, whose digest is not looked at. Raises Rejected."""
     question = Question(data["question"])
-    text(data["tool"], "tool")
+    text(data["tool"])
     if question is Question.LEAST:
         parts = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
         first = next((part for part in parts if part is not None), None)
         if first is None:
-            raise Rejected("certificate", "nothing is proved, and nothing refuted")
+            raise Rejected("nothing is proved, and nothing refuted", "certificate")
         return Document(question, data, first.program, first.table, first.constants, size, *parts)
-    program = record(data["program"], "program", ("name", "text", "sha256", "constants"), ("only_at",))
+    program = record(data["program"], ("name", "text", "sha256", "constants"), ("only_at",))
     table = _NO_TABLE
     if question is Question.ROWS:
-        table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs", "dd"))
+        table = record(data["table"], ("name", "sha256", "rows", "inputs", "outputs", "dd"))
         if table["dd"] not in ("given", "ideal"):
-            raise Rejected("table", "dd is either `given` or from the `ideal`")
+            raise Rejected("dd is either `given` or from the `ideal`", "table")
     for entry, step in ((program, "program"), (table, "table")):
-        text(entry["name"], step)
-        if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"], step)):
-            raise Rejected(step, "`sha256` is not 64 hexadecimal digits")
+        text(entry["name"])
+        if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"])):
+            raise Rejected("`sha256` is not 64 hexadecimal digits")
     for side in ("inputs", "outputs"):
-        for name in items(table[side], f"table, {side}"):
-            text(name, f"table, {side}")
+        for name in items(table[side]):
+            text(name)
     raw = program["constants"]
     if not isinstance(raw, dict):
-        raise Rejected("program", "`constants` is not an object")
-    constants = {name: rational(value, f"program, constant {name[:40]}") for name, value in raw.items()}
+        raise Rejected("`constants` is not an object", "program")
+    constants = {name: rational(value) for name, value in raw.items()}
     for name in constants:
         if not _NAME.fullmatch(name) or name in _RESERVED:
-            raise Rejected("program", f"`{name[:40]}` is no name of a constant")
+            raise Rejected(f"`{name[:40]}` is no name of a constant", "program")
     columns = [*table["inputs"], *table["outputs"], *_COLUMNS]
     if len(set(columns)) < len(columns):
-        raise Rejected("table", "two of its columns have one name")
+        raise Rejected("two of its columns have one name", "table")
     return Document(question, data, program, table, constants, size)
 
 
@@ -441,7 +441,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     the `program`, its `constants`, the `rows`."""
     answers = document.data.get("answers", {})
     if not isinstance(answers, dict):
-        raise Rejected("answers", "it is no object")
+        raise Rejected("it is no object", "answers")
     budget.answers = Answers(answers)
     try:
         return _checked(document, budget, facts or {})
@@ -459,19 +459,19 @@ def ask(document: Document, budget: Budget) -> None:
     if theorem.ideal is not None:
         for row in document.data["rows"]:
             if row.get("dd") is not None:
-                theorem.check_distance(row["input"], row["output"], row["dd"], computed=False, step="rows")
+                theorem.check_distance(row["input"], row["output"], row["dd"], computed=False)
 
 
 def _program(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
     """The program that a document is about, and the eps of its claim. Raises Rejected."""
     program = document.program
     if not isinstance(document.data["claim"], dict):
-        raise Rejected("claim", "it is no object")
-    intervals = read_intervals(document.data["claim"].get("eps"), "claim")
+        raise Rejected("it is no object", "claim")
+    intervals = read_intervals(document.data["claim"].get("eps"))
     at = only_at(document)
     if at is not None and at != the_one_eps(intervals):
-        raise Rejected("program", f"it is read at eps = {at}, and the claim is about others")
-    source = text(program["text"], "program")
+        raise Rejected(f"it is read at eps = {at}, and the claim is about others", "program")
+    source = text(program["text"])
     tree, machine = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
     return tree, machine, intervals
 
@@ -481,7 +481,7 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
     # Reading numbers takes about in proportion to the text.
-    budget.spend(document.size // 8, "certificate")
+    budget.spend(document.size // 8)
     tree, machine, intervals = _program(document, budget)
     match document.question:
         case Question.ROWS:
@@ -513,10 +513,10 @@ def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: 
     columns = len(document.table["inputs"]), len(document.table["outputs"])
     rows = Rows(claim, context, decided, *columns, theorem, document.table["dd"] == "ideal")
     found = rows.check(data["rows"], budget)
-    if natural(document.table["rows"], "table, rows") != found.counts["rows"]:
-        raise Rejected("rows", f"there are {found.counts['rows']} of them, not {document.table['rows']}")
+    if natural(document.table["rows"]) != found.counts["rows"]:
+        raise Rejected(f"there are {found.counts['rows']} of them, not {document.table['rows']}", "rows")
     if data["verdict"] != found.verdict:
-        raise Rejected("verdict", f"the rows give {found.verdict}")
+        raise Rejected(f"the rows give {found.verdict}", "verdict")
     return Accepted(
         verdict=found.verdict,
         counts=found.counts,
@@ -537,7 +537,7 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
     positive = Positive(data["positive"], budget)
     found = check_inputs(data, tree, document.constants, positive, budget)
     if data["verdict"] != found.verdict:
-        raise Rejected("verdict", f"the classes give {found.verdict}")
+        raise Rejected(f"the classes give {found.verdict}", "verdict")
     numbers = data["numbers"]
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
     return Accepted(
@@ -555,12 +555,12 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
 def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interval], budget: Budget) -> Accepted:
     """A document about the privacy of pairs of inputs."""
     data = document.data
-    record(data["claim"], "claim", ("budget", "delta", "eps"))
+    record(data["claim"], ("budget", "delta", "eps"))
     try:
         # Privacy knows no distances: outputs are what they are.
         theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.constants, budget)
     except NotDerived as error:
-        raise Rejected("program", error.why) from None
+        raise Rejected(error.why, "program") from None
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
     counts, missing = check_privacy(data, theorem, context, decided, budget)
@@ -579,17 +579,17 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
 def _check_aligned(document: Document, tree: Program, machine: Machine, budget: Budget) -> Accepted:
     """A document about the privacy of every pair of adjacent real inputs, for every number of queries or for one."""
     data = document.data
-    stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
+    stated = record(data["claim"], ("budget", "delta", "eps"))
     claim = PrivacyClaim.read(stated)
     above, below = claim.delta
     if below != ONE or above.keys() - ONE.keys() or any(c < 0 for c in above.values()):
-        raise Rejected("claim", "its delta is no number that is at least 0")
+        raise Rejected("its delta is no number that is at least 0", "claim")
     if data["verdict"] != "private":
-        raise Rejected("verdict", "what is refuted is so at a pair, and by another document")
-    distance, _, radius = text(data["adjacent"], "adjacent").partition(":")
-    reach = rational(radius, "adjacent")
+        raise Rejected("what is refuted is so at a pair, and by another document", "verdict")
+    distance, _, radius = text(data["adjacent"]).partition(":")
+    reach = rational(radius)
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
-        raise Rejected("adjacent", "it is no distance")
+        raise Rejected("it is no distance", "adjacent")
     every_number = document.question is Question.ALL_PAIRS_EVERY_NUMBER
     numbers = _numbers(data["numbers"], document.constants) if every_number else None
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
@@ -630,10 +630,10 @@ def _check_aligned(document: Document, tree: Program, machine: Machine, budget: 
 
 def _numbers(value: object, constants: Mapping[str, Fraction]) -> tuple[str, int]:
     """The constant that is left open, and its least value."""
-    stated = record(value, "numbers", ("parameter", "least"))
-    parameter, least = text(stated["parameter"], "numbers"), rational(stated["least"], "numbers")
+    stated = record(value, ("parameter", "least"))
+    parameter, least = text(stated["parameter"]), rational(stated["least"])
     if parameter not in constants or least.denominator != 1:
-        raise Rejected("numbers", "its parameter is no constant of the program, or its least number no integer")
+        raise Rejected("its parameter is no constant of the program, or its least number no integer", "numbers")
     return parameter, int(least)
 
 
@@ -674,12 +674,12 @@ def within_bounds() -> Iterator[None]:
     try:
         yield
     except (RecursionError, MemoryError) as error:
-        raise Exhausted("certificate", why_it_ends(error)) from None
+        raise Exhausted(why_it_ends(error), "certificate") from None
 
 
 def only_at(document: Document) -> Fraction | None:
     """The eps that the program is said to be read at."""
-    return rational(document.program["only_at"], "program, only_at") if "only_at" in document.program else None
+    return rational(document.program["only_at"]) if "only_at" in document.program else None
 
 
 def _theorem(document: Document, tree: Program, budget: Budget) -> Theorem:

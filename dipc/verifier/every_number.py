@@ -236,7 +236,7 @@ class Agreement:
         here = [pair for pair in self._outputs if self._is_element(*pair)]
         for way in ways:
             known = self._moved(entry, way)
-            if contradictory(known, self.budget, _STEP):
+            if contradictory(known, self.budget):
                 continue  # No input that something is claimed of goes this way.
             for end in self._agreeing(entry.own, entry.own.entered(program), known):
                 terms = (*end.terms, *self._compared(end, way, known, here))
@@ -282,7 +282,7 @@ class Agreement:
         """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             found = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
-            return [one for one in found if not contradictory((*known, *one.inputs), self.budget, _STEP)]
+            return [one for one in found if not contradictory((*known, *one.inputs), self.budget)]
         best: tuple[Term, Guard] | None = None
         for side in (guard, guard.opposite()):
             noises, rest = self._parted(side.form)
@@ -347,7 +347,7 @@ class Agreement:
         else:
             base -= least
         moving = {ALPHA: slope} if slope else {}
-        return implied(known, {**form, **moving}, constant + base, self.budget, _STEP)
+        return implied(known, {**form, **moving}, constant + base, self.budget)
 
     # --- outputs --------------------------------------------------------------------------------------
 
@@ -441,7 +441,7 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
     for total in totals:
         some = True
         for one in known:
-            budget.spend(20 + 2 * (len(one.fixed) + len(total.fixed) + len(one.repeated)), _STEP)
+            budget.spend(20 + 2 * (len(one.fixed) + len(total.fixed) + len(one.repeated)))
             if one.bounds(total):
                 break
         else:
@@ -457,7 +457,7 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     for fixed, once, visited in _paths(walks, budget):
         known = dict.fromkeys(numbers[head] for head in visited)
         for repeated in dict.fromkeys(terms for component in known for terms in cycles[component]) or [()]:
-            budget.spend(50, _STEP)
+            budget.spend(50)
             yield Total(fixed, repeated, once + low - 1)
 
 
@@ -481,7 +481,7 @@ def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int
     while waiting:
         terms, once, visited = waiting.pop()
         count += 1
-        budget.spend(20 + 2 * (len(terms) + len(visited)) * (1 + len(walks.iterations[visited[-1]])), _STEP)
+        budget.spend(20 + 2 * (len(terms) + len(visited)) * (1 + len(walks.iterations[visited[-1]])))
         if count > MOST_PATHS:
             raise NotDerived(f"the heads of the loop are connected by more than {MOST_PATHS} paths")
         here = visited[-1]
@@ -658,37 +658,37 @@ def check_numbers(
     """The verdict for all numbers that are not among those decided `singly`, by number; why it is not certified, and
     what was taken on trust. `deriving` is what finding the runs of the program may take. Raises Rejected, also where a
     number is missing."""
-    step = "numbers"
-    entry = record(value, step, ("parameter", "least", "start", "verdict"), ("union", "reason", "open"))
-    parameter = text(entry["parameter"], step)
-    if parameter not in claim.constants:
-        raise Rejected(step, "its parameter is no constant of the program")
-    least, start = _integer(entry["least"], step), _integer(entry["start"], step)
-    if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
-        raise Rejected(step, "the numbers before `start` are not those of the cases")
-    verdict = entry["verdict"]
-    kinds = [name for name in ("union", "reason", "open") if name in entry]
-    if len(kinds) != 1 or verdict not in VERDICTS or (kinds[0] == "reason") is not (verdict == "undecided"):
-        raise Rejected(step, "its evidence is not that of its verdict")
-    if kinds[0] != "union":
-        found = text(entry[kinds[0]], step)
-        return verdict, found if kinds[0] == "open" else None, []
-    if verdict != "accurate":
-        raise Rejected(step, "a union bound refutes nothing")
-    assert claim.beta is not None, "a claim without beta was refused"
-    # No probability is greater than 1.
-    claim = Claim(
-        claim.alpha, without_ones(parsed(claim.beta, budget, step)), claim.gamma, claim.intervals, claim.constants
-    )
-    terms = Terms(_events(entry["union"], step))
-    missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, terms, budget, step)
-    first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
-    if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
-        return verdict, None, []  # beta is at least 1, and no probability is greater.
-    variable = variable_of(record(entry["union"], step, _UNION)["variable"], step)
-    wanted = required(claim, variable, None, budget, step)
-    why = _not_derived(tree, claim, parameter, start, wanted, terms, totals, deriving)
-    return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
+    with in_step("numbers"):
+        entry = record(value, ("parameter", "least", "start", "verdict"), ("union", "reason", "open"))
+        parameter = text(entry["parameter"])
+        if parameter not in claim.constants:
+            raise Rejected("its parameter is no constant of the program")
+        least, start = _integer(entry["least"]), _integer(entry["start"])
+        if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
+            raise Rejected("the numbers before `start` are not those of the cases")
+        verdict = entry["verdict"]
+        kinds = [name for name in ("union", "reason", "open") if name in entry]
+        if len(kinds) != 1 or verdict not in VERDICTS or (kinds[0] == "reason") is not (verdict == "undecided"):
+            raise Rejected("its evidence is not that of its verdict")
+        if kinds[0] != "union":
+            found = text(entry[kinds[0]])
+            return verdict, found if kinds[0] == "open" else None, []
+        if verdict != "accurate":
+            raise Rejected("a union bound refutes nothing")
+        assert claim.beta is not None, "a claim without beta was refused"
+        # No probability is greater than 1.
+        claim = Claim(
+            claim.alpha, without_ones(parsed(claim.beta, budget)), claim.gamma, claim.intervals, claim.constants
+        )
+        terms = Terms(_events(entry["union"]))
+        missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, terms, budget)
+        first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
+        if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
+            return verdict, None, []  # beta is at least 1, and no probability is greater.
+        variable = variable_of(record(entry["union"], _UNION)["variable"])
+        wanted = required(claim, variable, None, budget)
+        why = _not_derived(tree, claim, parameter, start, wanted, terms, totals, deriving)
+        return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
 
 
 def _not_derived(
@@ -728,84 +728,75 @@ def _not_derived(
     return None
 
 
-def _integer(value: object, step: str) -> int:
-    found = rational(value, step)
+def _integer(value: object) -> int:
+    found = rational(value)
     if found.denominator != 1:
-        raise Rejected(step, "a number of queries is an integer")
+        raise Rejected("a number of queries is an integer")
     return int(found)
 
 
 def _union(
-    value: object,
-    claim: Claim,
-    parameter: str,
-    start: int,
-    stated: Stated,
-    known: Terms,
-    budget: Budget,
-    step: str,
+    value: object, claim: Claim, parameter: str, start: int, stated: Stated, known: Terms, budget: Budget
 ) -> tuple[str | None, list[Ring], list[Total | None]]:
     """Why it is not certified, if so; beta by powers of parameter - start; and the sums, None for one of other events
     than a union bound is about."""
-    entry = record(value, step, _UNION)
-    variable = variable_of(entry["variable"], step)
+    entry = record(value, _UNION)
+    variable = variable_of(entry["variable"])
     for expression, name in ((claim.alpha, "alpha"), (claim.gamma, "gamma")):
         if expression is not None and mentions(expression, parameter):
-            raise Rejected(step, f"{name} depends on `{parameter}`")
-    wanted = required(claim, variable, None, budget, step)
+            raise Rejected(f"{name} depends on `{parameter}`")
+    wanted = required(claim, variable, None, budget)
     intervals = intervals_of(claim, wanted, None)
-    coefficients = _beta(claim, variable, parameter, start, budget, step)
+    coefficients = _beta(claim, variable, parameter, start, budget)
     missing: str | None = None
     if entry["trivial"] is not None:
-        trivial = rational(entry["trivial"], step)
+        trivial = rational(entry["trivial"])
         if trivial <= 0 or intervals != _ALWAYS:
-            raise Rejected(step, "beta is above 1 near 0 only where the obligations begin there")
+            raise Rejected("beta is above 1 near 0 only where the obligations begin there")
         near = (Interval(Fraction(0), trivial, False, True),)
         intervals = (Interval(trivial, None, True, False),)
-        missing = _above_one(entry["above_one"], coefficients, near, stated, budget, step)
-    elif items(entry["above_one"], step):
-        raise Rejected(step, "beta is shown to be above 1 for nothing")
+        missing = _above_one(entry["above_one"], coefficients, near, stated, budget)
+    elif items(entry["above_one"]):
+        raise Rejected("beta is shown to be above 1 for nothing")
     numbered = [known.numbered(number) for number in range(len(known.events))]
     chances = [measure_anew(event, budget) for event in known.events]
     missing = next((f"a term is not measured: {chance}" for chance in chances if isinstance(chance, str)), missing)
     found: list[Total | None] = []
-    sums = items(entry["sums"], step)
+    sums = items(entry["sums"])
     if not sums:
-        raise Rejected(step, "a union bound is about some runs")
+        raise Rejected("a union bound is about some runs")
     for number, item in enumerate(sums):
-        here = f"{step}, sum {number}"
-        total = record(item, here, ("fixed", "repeated", "once", "inequalities"))
-        terms = [
-            [index(term, known.events, here) for term in items(total[name], here)] for name in ("fixed", "repeated")
-        ]
-        budget.spend(100 + 20 * sum(map(len, terms)), here)
-        once = _integer(total["once"], here)
-        if once > start:
-            raise Rejected(here, "a path takes no more iterations than there are")
-        needed = {0: [*((1, term) for term in terms[0]), *((start - once, term) for term in terms[1])]}
-        needed[1] = [(1, term) for term in terms[1]]
-        shown = [pair(each, here) for each in items(total["inequalities"], here)]
-        if [natural(power, here) for power, _ in shown] != list(range(max(len(coefficients), 2))):
-            raise Rejected(here, "there is not one inequality for each power")
-        for power, place in shown:
-            decided, own = stated.decided[index(place, stated.decided, here)]
-            if own != intervals:
-                raise Rejected(here, "an inequality is about other values of the variable")
-            value = stated.values[decided.probability]
-            if isinstance(value, Enclosed):
-                raise Rejected(here, "an inequality is about Gaussian noise")
-            _require_needed(value, needed.get(power, []), chances, budget, here)
-            _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
-            missing = decided.open or missing
-        fixed, repeated = ([numbered[term] for term in part] for part in terms)
-        own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
-        plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
-        found.append(Total(*own_terms, once) if plain else None)
+        with in_step(f"sum {number}"):
+            total = record(item, ("fixed", "repeated", "once", "inequalities"))
+            terms = [[index(term, known.events) for term in items(total[name])] for name in ("fixed", "repeated")]
+            budget.spend(100 + 20 * sum(map(len, terms)))
+            once = _integer(total["once"])
+            if once > start:
+                raise Rejected("a path takes no more iterations than there are")
+            needed = {0: [*((1, term) for term in terms[0]), *((start - once, term) for term in terms[1])]}
+            needed[1] = [(1, term) for term in terms[1]]
+            shown = [pair(each) for each in items(total["inequalities"])]
+            if [natural(power) for power, _ in shown] != list(range(max(len(coefficients), 2))):
+                raise Rejected("there is not one inequality for each power")
+            for power, place in shown:
+                decided, own = stated.decided[index(place, stated.decided)]
+                if own != intervals:
+                    raise Rejected("an inequality is about other values of the variable")
+                value = stated.values[decided.probability]
+                if isinstance(value, Enclosed):
+                    raise Rejected("an inequality is about Gaussian noise")
+                _require_needed(value, needed.get(power, []), chances, budget)
+                _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget)
+                missing = decided.open or missing
+            fixed, repeated = ([numbered[term] for term in part] for part in terms)
+            own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
+            plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
+            found.append(Total(*own_terms, once) if plain else None)
     return missing, coefficients, found
 
 
 def _require_needed(
-    found: Closed, needed: Sequence[tuple[int, int]], chances: Sequence[Closed | str], budget: Budget, step: str
+    found: Closed, needed: Sequence[tuple[int, int]], chances: Sequence[Closed | str], budget: Budget
 ) -> None:
     """That a function is 1 less the probabilities that these terms go wrong, each as often as stated."""
     total: Closed = ONE, ONE
@@ -814,52 +805,47 @@ def _require_needed(
         if isinstance(chance, str):
             return  # what is said of it has no proof
         above, below = chance
-        total = add_closed(total, (times(subtract(above, below), weight), below), budget, step)
-    if not equal_closed(found, total, budget, step):
-        raise Rejected(step, "an inequality is about other terms")
+        total = add_closed(total, (times(subtract(above, below), weight), below), budget)
+    if not equal_closed(found, total, budget):
+        raise Rejected("an inequality is about other terms")
 
 
-def _events(value: object, step: str) -> list[Event]:
+def _events(value: object) -> list[Event]:
     """The events of a union bound, each of which may go wrong."""
     found = []
-    for number, item in enumerate(items(record(value, step, _UNION)["terms"], step)):
-        here = f"{step}, term {number}"
-        entry = record(item, here, ("noises", "constraints"))
-        found.append(read_event(entry["noises"], entry["constraints"], here))
+    for number, item in enumerate(items(record(value, _UNION)["terms"])):
+        with in_step(f"term {number}"):
+            entry = record(item, ("noises", "constraints"))
+            found.append(read_event(entry["noises"], entry["constraints"]))
     return found
 
 
-def _require_beta(decided: Decided, coefficient: Ring, stated: Stated, budget: Budget, step: str) -> None:
+def _require_beta(decided: Decided, coefficient: Ring, stated: Stated, budget: Budget) -> None:
     if decided.verdict != "accurate":
-        raise Rejected(step, f"an inequality is {decided.verdict}")
+        raise Rejected(f"an inequality is {decided.verdict}")
     found = stated.betas[decided.beta]
-    if found is None or not same_beta(found, (((coefficient, ONE),),), budget, step):
-        raise Rejected(step, "an inequality is about another coefficient of beta")
+    if found is None or not same_beta(found, (((coefficient, ONE),),), budget):
+        raise Rejected("an inequality is about another coefficient of beta")
 
 
 def _above_one(
-    value: object,
-    coefficients: Sequence[Ring],
-    near: tuple[Interval, ...],
-    stated: Stated,
-    budget: Budget,
-    step: str,
+    value: object, coefficients: Sequence[Ring], near: tuple[Interval, ...], stated: Stated, budget: Budget
 ) -> str | None:
     """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
-    places = items(value, step)
+    places = items(value)
     if len(places) != len(coefficients):
-        raise Rejected(step, "beta is not shown to be above 1 in each coefficient")
+        raise Rejected("beta is not shown to be above 1 in each coefficient")
     missing: str | None = None
     for power, place in enumerate(places):
-        decided, own = stated.decided[index(place, stated.decided, step)]
+        decided, own = stated.decided[index(place, stated.decided)]
         if own != near or stated.values[decided.probability] != (constant(min(power, 1)), ONE):
-            raise Rejected(step, "beta is not shown to be above 1 by this")
-        _require_beta(decided, coefficients[power], stated, budget, step)
+            raise Rejected("beta is not shown to be above 1 by this")
+        _require_beta(decided, coefficients[power], stated, budget)
         missing = decided.open or missing
     return missing
 
 
-def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budget, step: str) -> list[Ring]:
+def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budget) -> list[Ring]:
     """beta by powers of parameter - start, as functions of the variable.
 
     It is a polynomial of at most the degree that its expression shows, so its values at as many numbers and one more
@@ -867,19 +853,19 @@ def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budge
     """
     assert claim.beta is not None, "a claim without beta was refused"
     try:
-        degree = degree_in(parsed(claim.beta, budget, step), parameter)
+        degree = degree_in(parsed(claim.beta, budget), parameter)
     except NotOneForm:
-        raise Rejected(step, f"beta is no polynomial in `{parameter}`") from None
+        raise Rejected(f"beta is no polynomial in `{parameter}`") from None
     if degree > MOST_DEGREE:
-        raise Rejected(step, f"beta has a degree of more than {MOST_DEGREE}")
+        raise Rejected(f"beta has a degree of more than {MOST_DEGREE}")
     values: list[Ring] = []
     for number in range(start, start + degree + 1):
         at = Claim(
             claim.alpha, claim.beta, claim.gamma, claim.intervals, {**claim.constants, parameter: Fraction(number)}
         )
-        beta = required(at, variable, None, budget, step).beta
+        beta = required(at, variable, None, budget).beta
         if beta is None or isinstance(beta, Enclosed) or len(beta) != 1 or len(beta[0]) != 1 or beta[0][0][1] != ONE:
-            raise Rejected(step, "beta is no exponential polynomial for every number")
+            raise Rejected("beta is no exponential polynomial for every number")
         values.append(beta[0][0][0])
     # Newton's forward differences: Σ Δ^k · (s choose k).
     result: list[Ring] = [{} for _ in values]
@@ -897,16 +883,14 @@ def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budge
     return result
 
 
-def constants_of(
-    value: Mapping[str, Any], parameter: str | None, step: str
-) -> tuple[int | None, Mapping[str, Fraction]]:
+def constants_of(value: Mapping[str, Any], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
     """The number of queries that a case is about, None where it is the only one, and the constants that are others for
     other numbers, with their values."""
     if parameter is None:
         if value:
-            raise Rejected(step, "a case has constants of its own")
+            raise Rejected("a case has constants of its own")
         return None, {}
-    found = {name: rational(given, step) for name, given in value.items()}
+    found = {name: rational(given) for name, given in value.items()}
     if parameter not in found:
-        raise Rejected(step, f"a case is about one value of `{parameter}`")
-    return _integer(value[parameter], step), {name: c for name, c in found.items() if name != parameter}
+        raise Rejected(f"a case is about one value of `{parameter}`")
+    return _integer(value[parameter]), {name: c for name, c in found.items() if name != parameter}

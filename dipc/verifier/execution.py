@@ -164,7 +164,7 @@ class Constraints:
                     if there not in known or total < known[there]:
                         known[there] = total
                         waiting.append(there)
-            budget.spend(1 + steps, "execution")
+            budget.spend(1 + steps)
             self._distances[start] = known
         return known
 
@@ -198,7 +198,7 @@ class Constraints:
 
     def contradicts(self, other: Constraints, budget: Budget) -> bool:
         """True only if both hold together with probability 0."""
-        budget.spend(len(self.rows) + len(other.rows), "execution")
+        budget.spend(len(self.rows) + len(other.rows))
         for mine, theirs in ((self, other), (other, self)):
             for row in theirs.rows.values():
                 if mine.excludes(row, budget):
@@ -216,7 +216,7 @@ class Constraints:
         """Without those that the others imply."""
         rows = dict(self.rows)
         for form, row in self.rows.items():
-            budget.spend(2 * len(rows), "execution")
+            budget.spend(2 * len(rows))
             rest = Constraints({other: rows[other] for other in rows if other != form}, self._positive)
             if rest.implies(row, budget):
                 del rows[form]
@@ -233,10 +233,10 @@ def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None
             known = rows.get(form)
             if known is not None and known.constant <= row.constant:
                 continue
-            budget.spend(2, "execution")
+            budget.spend(2)
             if not first.implies(row, budget):
                 continue
-            budget.spend(len(members), "execution")
+            budget.spend(len(members))
             if all(other.implies(row, budget) for other in members):
                 rows[form] = row
     positive = frozenset[int]().union(*(member._positive for member in members))  # noqa: SLF001 - of its own kind
@@ -348,7 +348,7 @@ class Execution:
 
     def _arrive(self, state: State) -> int:
         """The number of the state, which waits if it is new."""
-        self.budget.spend(20 + 3 * len(state.values), "execution")
+        self.budget.spend(20 + 3 * len(state.values))
         state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
             state.history = None
@@ -415,16 +415,16 @@ class Execution:
         one = ONE, ONE
         while open_:
             known = open_.pop()
-            self.budget.spend(20, "execution")
+            self.budget.spend(20)
             try:
                 after = list(self._after(state, known, instruction))
             except Split as split:
-                self.budget.spend(10 * len(known.rows), "execution")
+                self.budget.spend(10 * len(known.rows))
                 open_ += self.sides(known, split.row)
                 continue
             for weight, step, follow in after:
                 if step is not None and state.history is not None:
-                    self.budget.spend(len(state.history), "execution")
+                    self.budget.spend(len(state.history))
                     follow.history = (*state.history, step)
                 self.steps[number].append((self._arrive(follow), one if weight is None else weight))
 
@@ -517,7 +517,7 @@ class Execution:
                 continue
             first = self._states[group[0]]
             members = set(group)
-            self.budget.spend(len(result) + len(self._states), "execution")
+            self.budget.spend(len(result) + len(self._states))
             others = [
                 number
                 for number in (*result, *self._over, *(n for waiting in self._waiting.values() for n in waiting))
@@ -535,7 +535,7 @@ class Execution:
     def _apart(self, member: State, whole: Constraints, other: State) -> bool:
         """Whether the other state has other noises or other choices than a group that is to be united."""
         if member.history and other.history:
-            self.budget.spend(min(len(member.history), len(other.history)), "execution")
+            self.budget.spend(min(len(member.history), len(other.history)))
             for mine, theirs in zip(member.history, other.history, strict=False):
                 if mine != theirs:
                     if mine[0] == theirs[0] and mine[1] != theirs[1]:
@@ -721,8 +721,8 @@ class Execution:
                     above and not positive_everywhere(above, self.budget)
                 ):
                     raise NotDerived("a weight is not shown to be positive")
-                total = add_closed(total, (above, below), self.budget, "execution")
-            if not equal_closed(total, (ONE, ONE), self.budget, "execution"):
+                total = add_closed(total, (above, below), self.budget)
+            if not equal_closed(total, (ONE, ONE), self.budget):
                 raise NotDerived("the weights of a choice do not sum to 1")
             self._weights[id(choice)] = total
         return weights
@@ -736,7 +736,7 @@ class Execution:
         below: Ring = {}
         for key in tops:
             below[key] = below.get(key, ZERO) + 1
-        self.budget.spend(5 * len(tops), "execution")
+        self.budget.spend(5 * len(tops))
         if len(below) == 1:
             return [({(0, ZERO): Fraction(1, len(tops))}, ONE)] * len(tops)
         return [({key: Fraction(1)}, below) for key in tops]
@@ -790,7 +790,7 @@ class Shape:
         code = machine.code
         count = len(code)
         # Sets of slots are kept for each instruction, as bits.
-        budget.spend(4 * count, "execution", len(machine.slots))
+        budget.spend(4 * count, len(machine.slots))
         loops = [False] * count
         for first, end in machine.loops:
             loops[first:end] = [True] * (end - first)
@@ -807,7 +807,7 @@ class Shape:
         changed = True
         while changed:
             changed = False
-            budget.spend(4 * count, "execution", len(machine.slots))
+            budget.spend(4 * count, len(machine.slots))
             for at in range(count - 1, -1, -1):
                 after = assigned = 0
                 for goal in goals[at]:

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import lcm
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from dipc.verifier.reading import Budget, Rejected, rational
+from dipc.verifier.reading import Budget, Rejected, fields, items, rational, tuple_of, up_to
 
 T = TypeVar("T")
 
@@ -72,10 +72,9 @@ class Spread:
     Python's hash of a rational is its residue modulo a prime, and no two short ones share it.
     """
 
-    __slots__ = ("_alike", "_step")
+    __slots__ = ("_alike",)
 
-    def __init__(self, step: str) -> None:
-        self._step = step
+    def __init__(self) -> None:
         self._alike: dict[int, list[tuple[int, Fraction]]] = {}
 
     def check(self, key: tuple[int, Fraction]) -> None:
@@ -86,7 +85,7 @@ class Spread:
         if key not in alike:
             alike.append(key)
         if len(alike) > MOST_ALIKE:
-            raise Rejected(self._step, "its exponents are chosen to be slow to tell apart")
+            raise Rejected("its exponents are chosen to be slow to tell apart")
 
 
 def is_long(q: Fraction) -> bool:
@@ -107,12 +106,12 @@ def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
     return {key: c for key, c in result.items() if c}
 
 
-def common_multiple(numbers: Iterable[int], budget: Budget, step: str) -> int:
+def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
     """The least common multiple of positive numbers, whatever they are: its growth is counted."""
     result = 1
     for number in numbers:
         if result % number:
-            budget.spend(2, step, result.bit_length() + number.bit_length())
+            budget.spend(2, result.bit_length() + number.bit_length())
             result = lcm(result, number)
     return result
 
@@ -144,17 +143,17 @@ def subtract(f: Ring, g: Ring) -> Ring:
     return add(f, times(g, -1))
 
 
-def multiply(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
+def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     """f·g."""
     if f == ONE or g == ONE:
         return g if f == ONE else f
-    (unit, left), (other, right) = _whole(f, budget, step), _whole(g, budget, step)
+    (unit, left), (other, right) = _whole(f, budget), _whole(g, budget)
     bits = max((c.bit_length() for c in left.values()), default=0) + max(
         (c.bit_length() for c in right.values()), default=0
     )
-    budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), step, bits + unit.bit_length() + other.bit_length())
+    budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), bits + unit.bit_length() + other.bit_length())
     sums: dict[tuple[int, Fraction], int] = {}
-    spread = Spread(step) if any(is_long(q) for h in (f, g) for _, q in h) else None
+    spread = Spread() if any(is_long(q) for h in (f, g) for _, q in h) else None
     for (k, q), c in left.items():
         for (j, p), d in right.items():
             key = (k + j, q + p)
@@ -165,10 +164,10 @@ def multiply(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
     return {key: Fraction(c, unit) for key, c in sums.items() if c}
 
 
-def _whole(f: Ring, budget: Budget, step: str) -> tuple[int, dict[tuple[int, Fraction], int]]:
+def _whole(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:
     """A common denominator, and the numerators over it: sums of integers are far faster than those of fractions."""
-    unit = common_multiple((c.denominator for c in f.values()), budget, step)
-    budget.spend(len(f), step, unit.bit_length() + height(f))
+    unit = common_multiple((c.denominator for c in f.values()), budget)
+    budget.spend(len(f), unit.bit_length() + height(f))
     return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
 
 
@@ -182,7 +181,7 @@ def derivative(f: Ring) -> Ring:
 # --- quotients -------------------------------------------------------------------------------------
 
 
-def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
+def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
     """The h with f = g·h, None where there is none in the ring or it has more than a few terms or long numbers; g is
     not 0."""
 
@@ -203,7 +202,7 @@ def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
         key = top[0] - lead[0], top[1] - lead[1]
         if key[0] < 0 or order(key) < end:
             return None
-        budget.spend(8 * len(g) + 2 * len(rest), step)
+        budget.spend(8 * len(g) + 2 * len(rest))
         c = quotient[key] = rest[top] / g[lead]
         if max(c.numerator.bit_length(), c.denominator.bit_length()) > MOST_QUOTIENT_BITS:
             return None
@@ -217,74 +216,66 @@ def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
     return None if rest else quotient
 
 
-def add_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
+def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
     """f + g, over the denominator of one of them where the other's divides it."""
     if f[1] == g[1]:
-        return _added(f[0], g[0], budget, step), f[1]
+        return _added(f[0], g[0], budget), f[1]
     for one, other in ((f, g), (g, f)):
-        factor = divided(one[1], other[1], budget, step)
+        factor = divided(one[1], other[1], budget)
         if factor is not None:
-            return _added(one[0], multiply(other[0], factor, budget, step), budget, step), one[1]
-    left, right = multiply(f[0], g[1], budget, step), multiply(g[0], f[1], budget, step)
-    return _added(left, right, budget, step), multiply(f[1], g[1], budget, step)
+            return _added(one[0], multiply(other[0], factor, budget), budget), one[1]
+    left, right = multiply(f[0], g[1], budget), multiply(g[0], f[1], budget)
+    return _added(left, right, budget), multiply(f[1], g[1], budget)
 
 
-def _added(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
+def _added(f: Ring, g: Ring, budget: Budget) -> Ring:
     """f + g, counted."""
-    budget.spend(1 + len(f) // 16 + len(g), step, height({key: f[key] for key in g.keys() & f.keys()}) + height(g))
+    budget.spend(1 + len(f) // 16 + len(g), height({key: f[key] for key in g.keys() & f.keys()}) + height(g))
     return add(f, g)
 
 
-def multiply_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
+def multiply_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
     """f·g."""
-    return multiply(f[0], g[0], budget, step), multiply(f[1], g[1], budget, step)
+    return multiply(f[0], g[0], budget), multiply(f[1], g[1], budget)
 
 
-def equal_closed(f: Closed, g: Closed, budget: Budget, step: str) -> bool:
+def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
     """Whether f and g are the same function; their denominators must not be zero functions."""
     if f[1] == g[1]:
         return f[0] == g[0]
-    return multiply(f[0], g[1], budget, step) == multiply(g[0], f[1], budget, step)
+    return multiply(f[0], g[1], budget) == multiply(g[0], f[1], budget)
 
 
 # --- data ------------------------------------------------------------------------------------------
 
 
-def read_ring(data: Any, step: str) -> Ring:
+def read_ring(data: object) -> Ring:
     """The function that a list of terms [k, "q", "c"] stands for."""
-    if not isinstance(data, list) or len(data) > MOST_TERMS:
-        raise Rejected(step, f"a function is a list of at most {MOST_TERMS} terms")
     result: Ring = {}
-    spread = Spread(step)
-    for term in data:
-        if not isinstance(term, list) or len(term) != 3:
-            raise Rejected(step, "a term is a list of a power, an exponent and a coefficient")
-        k, q, c = term
-        if type(k) is not int or not 0 <= k <= MOST_POWER:
-            raise Rejected(step, f"a power of eps is an integer from 0 to {MOST_POWER}")
-        key = (k, rational(q, step))
-        spread.check(key)
-        if key in result:
-            raise Rejected(step, f"the term eps^{k}·e^({q[:40]}·eps) occurs twice")
-        result[key] = rational(c, step)
-        if not result[key]:
-            raise Rejected(step, "a term has the coefficient 0")
+    spread = Spread()
+    read_term = tuple_of(up_to(MOST_POWER), rational, rational)
+    for term in items(data, MOST_TERMS):
+        k, q, c = read_term(term)
+        spread.check((k, q))
+        if (k, q) in result:
+            raise Rejected(f"a term with eps^{k} occurs twice")
+        if not c:
+            raise Rejected("a term has the coefficient 0")
+        result[k, q] = c
     return result
 
 
-def read_closed(data: Any, step: str) -> Closed:
+def read_closed(data: object) -> Closed:
     """Numerator and denominator of a function; the denominator is not the zero function.
 
     That it is positive is for the caller to prove, where that matters.
     """
     if not isinstance(data, dict):
-        return read_ring(data, step), ONE
-    if data.keys() != {"numerator", "denominator"}:
-        raise Rejected(step, "a quotient has the fields numerator and denominator")
-    below = read_ring(data["denominator"], step)
+        return read_ring(data), ONE
+    above, below = fields(data, {"numerator": read_ring, "denominator": read_ring})
     if not below:
-        raise Rejected(step, "a denominator is 0")
-    return read_ring(data["numerator"], step), below
+        raise Rejected("a denominator is 0")
+    return above, below
 
 
 def closed_text(value: Closed) -> str:
@@ -323,7 +314,7 @@ def positive_everywhere(function: Ring, budget: Budget) -> bool:
     derivative is > 0. With q the exponent of a negative term, derivatives make such terms vanish one after the other.
     """
     for _ in range(_MOST_DERIVATIVES):
-        budget.spend(4 * len(function) + 4, "sign")
+        budget.spend(4 * len(function) + 4)
         negative = [key for key, c in function.items() if c < 0]
         if not negative:
             return bool(function)

@@ -187,7 +187,7 @@ class _Symbolic(Execution):
         if all(one.edge() is not None for one in together):
             return False  # Differences are contradictory only where they are seen to be.
         guards = [one.guard() for one in together if isinstance(one, Side)]
-        return is_empty(next(group for group in grouped(guards) if guards[-1] in group), self.budget, _STEP)
+        return is_empty(next(group for group in grouped(guards) if guards[-1] in group), self.budget)
 
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
@@ -250,7 +250,7 @@ class Ideal:
             away = self._combined(gaps)
             found: list[tuple[Fraction, list[Guard]]] = []
             for path in self.paths(finite):
-                self.budget.spend(10 + 4 * len(path.guards), _STEP)
+                self.budget.spend(10 + 4 * len(path.guards))
                 found += [
                     (max((self._below(guard, point) for guard in guards), default=_ZERO), guards)
                     for guards in self._not_apart(self._elsewhere(path, inputs, answer), inputs, finite)
@@ -283,7 +283,7 @@ class Ideal:
         for slot, there in zip(self.machine.numbered("input"), distance.other, strict=True):
             values[slot], values[there] = one[slot], other[slot]
         run = _Symbolic(self.machine, Wanted({}, _ZERO), self.budget)
-        waiting = [] if is_empty(known, self.budget, _STEP) else [list(known)]
+        waiting = [] if is_empty(known, self.budget) else [list(known)]
         count = 0
         while waiting:
             guards = waiting.pop()
@@ -297,7 +297,7 @@ class Ideal:
                 assert isinstance(split.row, Side)  # noqa: PT017 - no test
                 for guard in (split.row.guard(), split.row.opposite().guard()):
                     group = next(found for found in grouped((*guards, guard)) if guard in found)
-                    if not is_empty(group, self.budget, _STEP):
+                    if not is_empty(group, self.budget):
                         waiting.append([*guards, guard])
                 continue
             yield guards, apart
@@ -380,7 +380,7 @@ class Ideal:
             for strict in (guard, replace(guard.opposite(), strict=True)):
                 side = tightened(strict, self.whole)
                 guards = [*path.guards, side]
-                if not is_empty(next(group for group in grouped(guards) if side in group), self.budget, _STEP):
+                if not is_empty(next(group for group in grouped(guards) if side in group), self.budget):
                     yield guards
 
     def _not_apart(
@@ -436,7 +436,7 @@ class Ideal:
 
     def _has_integers(self, guards: Iterable[Guard]) -> bool:
         """Whether some integers satisfy guards of ints. Raises NotDerived."""
-        return least({}, list(guards), self.whole, self.budget, _STEP) is not None
+        return least({}, list(guards), self.whole, self.budget) is not None
 
     def is_taken(self, path: Path) -> bool:
         """Whether some input takes the path: only its guards of ints may be without such. Raises NotDerived."""
@@ -451,7 +451,7 @@ class Ideal:
             length = -1 if self.norm == "linf" else -1 - slot
             lengths[length] = _ONE
             away += [Guard(((length, _ONE), (slot, sign)), _ZERO, strict=False) for sign in (_ONE, -_ONE)]
-        return least(lengths, away, self.whole if whole else frozenset(), self.budget, _STEP)
+        return least(lengths, away, self.whole if whole else frozenset(), self.budget)
 
 
 def whole_inputs(machine: Machine) -> frozenset[int]:

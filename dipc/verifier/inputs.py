@@ -226,7 +226,7 @@ class Coverage:
             if not waiting:
                 return
             cell = waiting.pop()
-            if contradictory(cell.guards, self.budget, _STEP):
+            if contradictory(cell.guards, self.budget):
                 continue
             question = Divided(self, known, cell, classes)
             answer = self.budget.answers.to(question.key, question)
@@ -234,20 +234,20 @@ class Coverage:
                 yield None
                 continue
             with answers_count():
-                stated = record(answer, _STEP, (), ("class", "unites", "merges", "cut", "rival"))
+                stated = record(answer, (), ("class", "unites", "merges", "cut", "rival"))
                 if "cut" in stated:
-                    waiting += cell.halves(read_guard(stated["cut"], _STEP), self._whole)
+                    waiting += cell.halves(read_guard(stated["cut"]), self._whole)
                     continue
                 if "rival" in stated:
                     rivals = self.rivals(known) if rivals is None else rivals
-                    number = index(stated["rival"], rivals, _STEP)
+                    number = index(stated["rival"], rivals)
                     without = (*cell.without, number)
                     waiting += [Cell((*cell.guards, side), without) for side in rivals[number]]
                     continue
-                number = natural(stated.get("class"), _STEP)
+                number = natural(stated.get("class"))
                 shown = next((one for one in classes if one.number == number), None)
                 if shown is None:
-                    raise Rejected(_STEP, "a cell has a class of another answer")
+                    raise Rejected("a cell has a class of another answer")
             unites, merges = stated.get("unites") is True, stated.get("merges") is True
             try:
                 yield shown if self.is_right(shown, known, cell, unites=unites, merges=merges) else None
@@ -265,7 +265,7 @@ class Coverage:
 
     def implies(self, cell: Cell, guard: Guard) -> bool:
         """Whether a guard is shown to hold on all of a cell."""
-        return implied(cell.guards, dict(guard.form), guard.constant, self.budget, _STEP)
+        return implied(cell.guards, dict(guard.form), guard.constant, self.budget)
 
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: bool) -> bool:
         """Whether a class has all of a cell in its half-spaces, and its bound is that of the program: united and merged
@@ -273,9 +273,9 @@ class Coverage:
 
         def decide(guard: Guard) -> bool:
             holds, fails = cell.halves(guard, self._whole)
-            if contradictory(fails.guards, self.budget, _STEP):
+            if contradictory(fails.guards, self.budget):
                 return True
-            if contradictory(holds.guards, self.budget, _STEP):
+            if contradictory(holds.guards, self.budget):
                 return False
             raise Open(guard)
 
@@ -296,13 +296,13 @@ class Coverage:
     def _is_at_least(self, bound: Probability, stated: Probability) -> bool:
         """Whether that is seen for every value of the variable, which is positive."""
         if isinstance(bound, Enclosed):
-            return isinstance(stated, Enclosed) and bound.equals(stated, self.budget, _STEP)
+            return isinstance(stated, Enclosed) and bound.equals(stated, self.budget)
         if isinstance(stated, Enclosed):
             return False
-        if equal_closed(bound, stated, self.budget, _STEP):
+        if equal_closed(bound, stated, self.budget):
             return True
-        more = multiply(bound[0], stated[1], self.budget, _STEP)
-        less = multiply(stated[0], bound[1], self.budget, _STEP)
+        more = multiply(bound[0], stated[1], self.budget)
+        less = multiply(stated[0], bound[1], self.budget)
         return all(positive_everywhere(found, self.budget) for found in (subtract(more, less), bound[1], stated[1]))
 
     def _has_distance(self, dd: str, cell: Cell) -> bool:
@@ -359,10 +359,7 @@ def check_inputs(
     """The parts of a document about this program after those that all certificates have. Raises Rejected."""
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive, normal=True)
-    decided = [
-        _obligation(item, context, budget, f"obligation {number}")
-        for number, item in enumerate(items(data["obligations"], "obligations"))
-    ]
+    decided = [_obligation(item, context, budget) for number, item in enumerate(items(data["obligations"]))]
     stated = Stated(context.values, context.betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
     open_classes: list[tuple[int, str]] = []
@@ -372,37 +369,37 @@ def check_inputs(
     covering = budget.part(ALL_INPUTS)
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
     varying = {name for _, names in varying_constants(data) for name in names}
-    for case_number, item in enumerate(items(data["cases"], "cases"), start=1):
-        step = f"case {case_number}"
-        case = record(item, step, ("constants", "classes"))
-        number, computed_from_it = constants_of(_object(case["constants"]), parameter, step)
-        claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
-        # Where nothing is said, there may be no program: it is refused for some numbers.
-        says = any(_object(entry).get("verdict") != "undecided" for entry in items(case["classes"], step))
-        if computed_from_it.keys() != varying and (says or computed_from_it):
-            raise Rejected(step, "other constants than in other cases are computed from the number")
-        if says and computed_from_it != _computed(tree, claim.constants, varying, budget, step):
-            raise Rejected(step, "its constants are not those that the program computes")
-        theorem = _theorem(tree, claim.constants, budget, covering) if says else None
-        own = []
-        shown: list[Shown] = []
-        for entry in items(case["classes"], step):
-            counts["rows"] += 1
-            one = _Class(claim, stated, theorem, budget, counts["rows"])
-            verdict, missing = one.check(entry)
-            shown += one.shown
-            counts[verdict] += 1
-            own.append(verdict)
-            if missing is not None and verdict != "undecided":
-                open_classes.append((counts["rows"], missing))
-        if not own or (number is not None and number in singly) or (number is None and case_number > 1):
-            raise Rejected(step, "it has no classes, or is there twice")
-        verdicts += own
-        alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget, step)
-        if theorem is not None:
-            trusted += _trusted(theorem, shown, alpha, covering, everything=worst(own) == "accurate")
-        if number is not None:
-            singly[number] = worst(own)
+    for case_number, item in enumerate(items(data["cases"]), start=1):
+        with in_step(f"case {case_number}"):
+            case = record(item, ("constants", "classes"))
+            number, computed_from_it = constants_of(_object(case["constants"]), parameter)
+            claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
+            # Where nothing is said, there may be no program: it is refused for some numbers.
+            says = any(_object(entry).get("verdict") != "undecided" for entry in items(case["classes"]))
+            if computed_from_it.keys() != varying and (says or computed_from_it):
+                raise Rejected("other constants than in other cases are computed from the number")
+            if says and computed_from_it != _computed(tree, claim.constants, varying, budget):
+                raise Rejected("its constants are not those that the program computes")
+            theorem = _theorem(tree, claim.constants, budget, covering) if says else None
+            own = []
+            shown: list[Shown] = []
+            for entry in items(case["classes"]):
+                counts["rows"] += 1
+                one = _Class(claim, stated, theorem, budget, counts["rows"])
+                verdict, missing = one.check(entry)
+                shown += one.shown
+                counts[verdict] += 1
+                own.append(verdict)
+                if missing is not None and verdict != "undecided":
+                    open_classes.append((counts["rows"], missing))
+            if not own or (number is not None and number in singly) or (number is None and case_number > 1):
+                raise Rejected("it has no classes, or is there twice")
+            verdicts += own
+            alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget)
+            if theorem is not None:
+                trusted += _trusted(theorem, shown, alpha, covering, everything=worst(own) == "accurate")
+            if number is not None:
+                singly[number] = worst(own)
     if parameter is not None:
         # What is said of all other numbers must not depend on what is another for each.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
@@ -415,7 +412,7 @@ def check_inputs(
         if missing is not None and verdict != "undecided":
             open_classes.append((counts["rows"], missing))
     if not verdicts:
-        raise Rejected("cases", "there are none")
+        raise Rejected("there are none", "cases")
     verdict = worst(verdicts)
     return Found(
         verdict,
@@ -427,10 +424,10 @@ def check_inputs(
     )
 
 
-def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget, step: str) -> tuple[Fraction, bool]:
+def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
     """The dd from which on the claim is about inputs, and whether only about those with more; of integers it is
     the least that the claim is about."""
-    alpha = least_alpha(claim, budget, step)
+    alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
         return alpha, claim.is_near({}, alpha, alpha)
     least = Fraction(ceil(alpha))
@@ -442,7 +439,7 @@ def _theorem(tree: Program, constants: Mapping[str, Fraction], budget: Budget, d
     try:
         return Theorem.of_tree(tree, constants, budget, distances)
     except NotDerived as error:
-        raise Rejected("program", error.why) from None
+        raise Rejected(error.why, "program") from None
 
 
 def _trusted(
@@ -461,7 +458,7 @@ def _trusted(
 
 
 def _parameter(value: object) -> str:
-    return text(_object(value).get("parameter"), "numbers")
+    return text(_object(value).get("parameter"))
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
@@ -470,45 +467,45 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
     if data.get("numbers") is None:
         return
     parameter = _parameter(data["numbers"])
-    cases = [record(item, "cases", ("constants", "classes")) for item in items(data.get("cases", []), "cases")]
+    cases = [record(item, ("constants", "classes")) for item in items(data.get("cases", []))]
     yield parameter, {name for case in cases for name in _object(case["constants"])} - {parameter}
 
 
 def _computed(
-    tree: Program, constants: Mapping[str, Fraction], names: Set[str], budget: Budget, step: str
+    tree: Program, constants: Mapping[str, Fraction], names: Set[str], budget: Budget
 ) -> Mapping[str, Fraction]:
     """The values of these constants in the text, for those of all others."""
     try:
         return computed(tree, constants, names, budget)
     except NotDerived as error:
-        raise Rejected(step, error.why) from None
+        raise Rejected(error.why) from None
 
 
 def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
     """The claim for one number of queries, and the constants that are others for other numbers."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
-        raise Rejected("constants", "a case has constants that the program has not")
+        raise Rejected("a case has constants that the program has not", "constants")
     constants = {**claim.constants, parameter: Fraction(number), **others}
     return Claim(claim.alpha, claim.beta, claim.gamma, claim.intervals, constants)
 
 
 def _object(value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise Rejected("constants", "it is no object")
+        raise Rejected("it is no object", "constants")
     return value
 
 
 # --- what classes refer to --------------------------------------------------------------------------
 
 
-def _obligation(item: object, context: Context, budget: Budget, step: str) -> tuple[Decided, tuple[Interval, ...]]:
+def _obligation(item: object, context: Context, budget: Budget) -> tuple[Decided, tuple[Interval, ...]]:
     """An obligation with intervals of its own."""
     if not isinstance(item, dict) or "intervals" not in item:
-        raise Rejected(step, "it says not for which intervals it is")
-    own = read_intervals(item["intervals"], step)
+        raise Rejected("it says not for which intervals it is")
+    own = read_intervals(item["intervals"])
     entry = {name: value for name, value in item.items() if name != "intervals"}
-    return check_obligation(entry, replace(context, intervals=own), budget, step), own
+    return check_obligation(entry, replace(context, intervals=own), budget), own
 
 
 # --- classes ----------------------------------------------------------------------------------------
@@ -534,28 +531,28 @@ class _Class:
 
     def check(self, value: object) -> tuple[str, str | None]:
         """The verdict, and why it is not certified."""
-        entry = record(value, self.step, _CLASS, ("required", "witness", "reason", "empty", "open"))
+        entry = record(value, _CLASS, ("required", "witness", "reason", "empty", "open"))
         for words in (entry["where"], list(_object(entry["answer"]).values())):
-            for item in items(words, self.step):
-                text(item, self.step)
+            for item in items(words):
+                text(item)
         verdict = entry["verdict"]
         if verdict not in VERDICTS:
-            raise Rejected(self.step, f"the verdict is not one of {', '.join(VERDICTS)}")
+            raise Rejected(f"the verdict is not one of {', '.join(VERDICTS)}")
         kinds = [name for name in ("required", "witness", "reason", "empty", "open") if name in entry]
         if len(kinds) != 1:
-            raise Rejected(self.step, "it has one kind of evidence")
-        halfspaces = read_halfspaces(entry["halfspaces"], self.step)
+            raise Rejected("it has one kind of evidence")
+        halfspaces = read_halfspaces(entry["halfspaces"])
         self._require_inputs(halfspaces)
         wanted = {"required": "accurate", "empty": "accurate", "witness": "inaccurate", "reason": "undecided"}
         if wanted.get(kinds[0], verdict) != verdict:
-            raise Rejected(self.step, f"its evidence is not that of the verdict {verdict}")
+            raise Rejected(f"its evidence is not that of the verdict {verdict}")
         match kinds[0]:
             case "open":
                 if verdict == "undecided":
-                    raise Rejected(self.step, "a reason is given for the verdict undecided")
-                return verdict, text(entry["open"], self.step)
+                    raise Rejected("a reason is given for the verdict undecided")
+                return verdict, text(entry["open"])
             case "reason":
-                text(entry["reason"], self.step)
+                text(entry["reason"])
                 return verdict, None
             case "empty":
                 self._empty(entry["empty"], halfspaces)
@@ -573,71 +570,71 @@ class _Class:
         machine = self.theorem.machine
         inputs = {slot for slot in machine.numbered("input") if machine.slots[slot].type in OPEN}
         if any(half.inputs.keys() - inputs for half in halfspaces):
-            raise Rejected(self.step, "a half-space is about what is no real or int input of the program")
+            raise Rejected("a half-space is about what is no real or int input of the program")
 
     def _empty(self, value: object, halfspaces: Sequence[Guard]) -> None:
         """No input of the class is as far from other answers as the claim's alpha."""
-        greatest = greatest_alpha(value, halfspaces, self.budget, self.step)
+        greatest = greatest_alpha(value, halfspaces, self.budget)
         least, greater = Fraction(0), False
         if self.claim.alpha != "dd":
-            least, greater = _at_least(self.claim, self.theorem, self.budget, self.step)
+            least, greater = _at_least(self.claim, self.theorem, self.budget)
         if greatest is None or greatest > least or (greatest == least and not greater):
-            raise Rejected(self.step, "the class is not shown to be empty")
+            raise Rejected("the class is not shown to be empty")
 
     def _witness(self, value: object) -> str | None:
         """An input that refutes the claim, with its answer and dd: the row of a table."""
-        step = f"{self.step}, witness"
-        entry = record(value, step, ("input", "output", "dd", "obligation"), ("gamma",))
-        for side in ("input", "output"):
-            for cell in _object(entry[side]).values():
-                text(cell, step)
-        own = {} if "gamma" not in entry else {"gamma": text(entry["gamma"], step)}
-        if ("gamma" in entry) is not (self.claim.gamma == "free"):
-            raise Rejected(step, "it has a gamma of its own exactly where gamma is left open")
-        dd = text(entry["dd"], step)
-        alpha, gamma, beta = self.claim.terms(own, dd, self.budget, step)
-        if alpha is not None and dd != "inf" and self.claim.is_near(own, rational(dd, step), alpha):
-            raise Rejected(step, "nothing is claimed there: dd is not more than alpha")
-        decided, intervals = self._decided(entry["obligation"], step)
-        if intervals != self.claim.intervals:
-            raise Rejected(step, "its obligation is about other eps than the claim")
-        assert self.theorem is not None, "something is said"
-        machine = self.theorem.machine
-        names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
-        if set(entry["input"]) != set(names[0]) or not set(entry["output"]) <= set(names[1]):
-            raise Rejected(step, "its inputs and outputs are not those of the program")
-        inputs = [entry["input"][name] for name in names[0]]
-        outputs = [entry["output"].get(name) for name in names[1]]
-        self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None, step=step)
-        self.theorem.check(inputs, outputs, gamma, self.stated.values[decided.probability], step)
-        return self._same(decided, beta, "inaccurate", step)
+        with in_step("witness"):
+            entry = record(value, ("input", "output", "dd", "obligation"), ("gamma",))
+            for side in ("input", "output"):
+                for cell in _object(entry[side]).values():
+                    text(cell)
+            own = {} if "gamma" not in entry else {"gamma": text(entry["gamma"])}
+            if ("gamma" in entry) is not (self.claim.gamma == "free"):
+                raise Rejected("it has a gamma of its own exactly where gamma is left open")
+            dd = text(entry["dd"])
+            alpha, gamma, beta = self.claim.terms(own, dd, self.budget)
+            if alpha is not None and dd != "inf" and self.claim.is_near(own, rational(dd), alpha):
+                raise Rejected("nothing is claimed there: dd is not more than alpha")
+            decided, intervals = self._decided(entry["obligation"])
+            if intervals != self.claim.intervals:
+                raise Rejected("its obligation is about other eps than the claim")
+            assert self.theorem is not None, "something is said"
+            machine = self.theorem.machine
+            names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
+            if set(entry["input"]) != set(names[0]) or not set(entry["output"]) <= set(names[1]):
+                raise Rejected("its inputs and outputs are not those of the program")
+            inputs = [entry["input"][name] for name in names[0]]
+            outputs = [entry["output"].get(name) for name in names[1]]
+            self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None)
+            self.theorem.check(inputs, outputs, gamma, self.stated.values[decided.probability])
+            return self._same(decided, beta, "inaccurate")
 
     def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Guard]) -> str | None:
         """The bound of the class, and that it is enough."""
         step = self.step
-        entry = record(value, step, ("variable", "dd", "greatest", "kind", "slacks", "obligations"))
-        kind = text(entry["kind"], step)
+        entry = record(value, ("variable", "dd", "greatest", "kind", "slacks", "obligations"))
+        kind = text(entry["kind"])
         if kind not in list(Kind):
-            raise Rejected(step, "it has no bound of a known kind")
-        dd = optional_text(entry["dd"], step)
+            raise Rejected("it has no bound of a known kind")
+        dd = optional_text(entry["dd"])
         assert self.theorem is not None, "something is said"
         if kind == Kind.DISTANCES:
             return self._at_every_distance(entry, answer, halfspaces)
-        wanted = required(self.claim, variable_of(entry["variable"], step), dd, self.budget, step)
+        wanted = required(self.claim, variable_of(entry["variable"]), dd, self.budget)
         if self.claim.alpha != "dd":
-            least, _ = _at_least(self.claim, self.theorem, self.budget, step)
+            least, _ = _at_least(self.claim, self.theorem, self.budget)
             wanted = replace(wanted, alpha=(least, Fraction(0)))
-        greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget, step)
-        found = [self._decided(number, step) for number in items(entry["obligations"], step)]
+        greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget)
+        found = [self._decided(number) for number in items(entry["obligations"])]
         if not found or any(intervals != intervals_of(self.claim, wanted, greatest) for _, intervals in found):
-            raise Rejected(step, "its obligation is about other values than the claim")
+            raise Rejected("its obligation is about other values than the claim")
         behind = Behind(halfspaces, whole_inputs(self.theorem.machine))
         slacks: Slacks = {}
-        for item in items(entry["slacks"], step):
-            slack_bound(item, behind, wanted, slacks, self.budget, step)
+        for item in items(entry["slacks"]):
+            slack_bound(item, behind, wanted, slacks, self.budget)
         values = tuple(self.stated.values[decided.probability] for decided, _ in found)
         self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, slacks))
-        missing = [self._same(decided, wanted.beta, "accurate", step) for decided, _ in found]
+        missing = [self._same(decided, wanted.beta, "accurate") for decided, _ in found]
         return next((why for why in missing if why is not None), None)
 
     def _at_every_distance(
@@ -646,33 +643,33 @@ class _Class:
         """The bound of the class at the distance 1, which is enough, and that it falls no slower than beta."""
         step = self.step
         assert self.theorem is not None, "something is said"
-        decay = least_decay(self.claim, self.budget, step)
+        decay = least_decay(self.claim, self.budget)
         if decay is None or not is_integral(self.theorem.machine):
-            raise Rejected(step, "beta at greater distances does not follow from that at 1")
+            raise Rejected("beta at greater distances does not follow from that at 1")
         if (entry["variable"], entry["dd"], entry["greatest"]) != ("eps", None, None):
-            raise Rejected(step, "it is about the distance 1, and says otherwise")
-        nearest = at_least_distance(self.claim, self.budget, step)
-        found = [self._decided(number, step) for number in items(entry["obligations"], step)]
+            raise Rejected("it is about the distance 1, and says otherwise")
+        nearest = at_least_distance(self.claim, self.budget)
+        found = [self._decided(number) for number in items(entry["obligations"])]
         if not found or any(intervals != self.claim.intervals for _, intervals in found):
-            raise Rejected(step, "its obligation is about other values than the claim")
+            raise Rejected("its obligation is about other values than the claim")
         moving = Required((Fraction(0), Fraction(1)), nearest.gamma, None)
         slacks: Slacks = {}
         behind = Behind(halfspaces, frozenset())
-        for item in items(entry["slacks"], step):
-            slack_bound(item, behind, moving, slacks, self.budget, step)
+        for item in items(entry["slacks"]):
+            slack_bound(item, behind, moving, slacks, self.budget)
         values = tuple(self.stated.values[decided.probability] for decided, _ in found)
         self.shown.append(Shown(self.number, answer, halfspaces, Kind.DISTANCES, moving, None, values, slacks, decay))
-        missing = [self._same(decided, nearest.beta, "accurate", step) for decided, _ in found]
+        missing = [self._same(decided, nearest.beta, "accurate") for decided, _ in found]
         return next((why for why in missing if why is not None), None)
 
-    def _decided(self, value: object, step: str) -> tuple[Decided, tuple[Interval, ...]]:
-        return self.stated.decided[index(value, self.stated.decided, step)]
+    def _decided(self, value: object) -> tuple[Decided, tuple[Interval, ...]]:
+        return self.stated.decided[index(value, self.stated.decided)]
 
-    def _same(self, decided: Decided, beta: Beta | None, verdict: str, step: str) -> str | None:
+    def _same(self, decided: Decided, beta: Beta | None, verdict: str) -> str | None:
         """That the obligation is about this beta, with this verdict; why it is not certified."""
         if decided.verdict != verdict:
-            raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
+            raise Rejected(f"its obligation is {decided.verdict}, not {verdict}")
         stated = self.stated.betas[decided.beta]
-        if stated is not None and (beta is None or not same_beta(stated, beta, self.budget, step)):
-            raise Rejected(step, "its beta is not what is claimed")
+        if stated is not None and (beta is None or not same_beta(stated, beta, self.budget)):
+            raise Rejected("its beta is not what is claimed")
         return decided.open

@@ -21,7 +21,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.verifier.functions import connected
-from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer, coefficients, natural, rational, record
+from dipc.verifier.reading import (
+    Budget,
+    NotDerived,
+    Rejected,
+    WrongAnswer,
+    anything,
+    boolean,
+    coefficients,
+    fields,
+    natural,
+    nullable,
+    rational,
+)
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -70,83 +82,81 @@ class Guard:
         return f"{' '.join([f'{i}:{c}' for i, c in self.form])} {self.constant}{'>' if self.strict else ''}"
 
 
-def contradictory(guards: Sequence[Guard], budget: Budget, step: str) -> bool:
+def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
     """True only if no point of rationals satisfies all guards, strict ones strictly. False says nothing."""
-    return _shown_empty(guards, budget, step, exact=False) is True
+    return _shown_empty(guards, budget, exact=False) is True
 
 
-def is_empty(guards: Sequence[Guard], budget: Budget, step: str) -> bool:
+def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
     """Whether no point of rationals satisfies all guards, strict ones strictly. Raises NotDerived where the
     certificate says neither."""
-    found = _shown_empty(guards, budget, step, exact=True)
+    found = _shown_empty(guards, budget, exact=True)
     if found is None:
         raise NotDerived("the certificate does not say whether some half-spaces meet")
     return found
 
 
-def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget, step: str) -> bool:
+def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget) -> bool:
     """True only if Σ form + constant >= 0 wherever all guards hold. False says nothing."""
     negative = Guard(tuple(sorted((i, -c) for i, c in form.items() if c)), -constant, strict=True)
-    return contradictory((*guards, negative), budget, step)
+    return contradictory((*guards, negative), budget)
 
 
-def least(
-    objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget, step: str
-) -> Fraction | None:
+def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
     """The least value of the objective where all guards hold, none of which is strict, and the variables of `whole` are
     integers; None where nothing satisfies them. Raises NotDerived where the certificate does not say it."""
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
-    data = _asked(Question(tuple(guards), wanted, whole), budget, step)
+    data = _asked(Question(tuple(guards), wanted, whole), budget)
     if data is None:
         raise NotDerived("the certificate does not say how near some half-spaces are")
     with answers_count():
-        return _least_shown(data, wanted, guards, whole, budget, step)
+        return _least_shown(data, wanted, guards, whole, budget)
 
 
 def _least_shown(
-    data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget, step: str
+    data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
     """The least value that an answer shows. Raises Rejected where it shows none."""
-    stated = record(data, step, ("point", "cases"))
+    point, cases = fields(data, {"point": nullable(a_point), "cases": anything})
     value = None
     less: tuple[Guard, ...] = ()
-    if stated["point"] is not None:
-        point = coefficients(stated["point"], step, any_number=True)
+    if point is not None:
         if any(i in whole and x.denominator != 1 for i, x in point.items()):
-            raise Rejected(step, "the nearest point is none of integers")
+            raise Rejected("the nearest point is none of integers")
         if not all(guard.holds(point) for guard in guards):
-            raise Rejected(step, "the nearest point does not satisfy the half-spaces")
+            raise Rejected("the nearest point does not satisfy the half-spaces")
         value = wanted.at(point)
         less = (Guard(tuple((i, -c) for i, c in wanted.form), value, strict=True),)
-    waiting: list[tuple[object, tuple[Guard, ...]]] = [(stated["cases"], ())]
+    waiting: list[tuple[object, tuple[Guard, ...]]] = [(cases, ())]
     for _ in range(MOST_CASES):
         if not waiting:
             return value
         case, bounds = waiting.pop()
         if isinstance(case, list):
-            if not _refuted((*guards, *less, *bounds), case, budget, step):
-                raise Rejected(step, "the multipliers do not show that nothing is nearer")
+            if not _refuted((*guards, *less, *bounds), case, budget):
+                raise Rejected("the multipliers do not show that nothing is nearer")
             continue
-        divided = record(case, step, ("variable", "most", "below", "above"))
-        variable, most = natural(divided["variable"], step), rational(divided["most"], step)
+        variable, most, below, above = fields(
+            case, {"variable": natural, "most": rational, "below": anything, "above": anything}
+        )
         if variable not in whole or most.denominator != 1:
-            raise Rejected(step, "the cases are not those of an integer")
+            raise Rejected("the cases are not those of an integer")
         waiting += [
-            (divided["below"], (*bounds, Guard(((variable, -_ONE),), most, strict=False))),
-            (divided["above"], (*bounds, Guard(((variable, _ONE),), -most - 1, strict=False))),
+            (below, (*bounds, Guard(((variable, -_ONE),), most, strict=False))),
+            (above, (*bounds, Guard(((variable, _ONE),), -most - 1, strict=False))),
         ]
-    raise Rejected(step, "integers are looked for in too many cases")
+    raise Rejected("integers are looked for in too many cases")
 
 
-def read_guard(value: object, step: str) -> Guard:
+def read_guard(value: object) -> Guard:
     """A half-space of inputs, and of alpha. Raises Rejected."""
-    stated = record(value, step, ("form", "constant", "strict"))
-    form = coefficients(stated["form"], step, any_number=True)
-    if not isinstance(stated["strict"], bool):
-        raise Rejected(step, "a half-space is strict or not")
-    return Guard(
-        tuple(sorted((i, c) for i, c in form.items() if c)), rational(stated["constant"], step), stated["strict"]
-    )
+    form, constant, strict = fields(value, {"form": a_point, "constant": rational, "strict": boolean})
+    return Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict)
+
+
+def a_point(value: object) -> dict[int, Fraction]:
+    """Numbers by inputs, and by alpha and what else is none."""
+    return coefficients(value, any_number=True)
 
 
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
@@ -184,57 +194,57 @@ def answers_count() -> Iterator[None]:
     try:
         yield
     except Rejected as error:
-        raise WrongAnswer(error) from None
+        raise WrongAnswer(error.why, *error.steps) from None
 
 
-def _asked(question: Question, budget: Budget, step: str) -> object:
+def _asked(question: Question, budget: Budget) -> object:
     """What the certificate answers, None where it has no answer."""
-    budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards), step)
+    budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards))
     return budget.answers.to(question.key, question)
 
 
-def _shown_empty(guards: Sequence[Guard], budget: Budget, step: str, *, exact: bool) -> bool | None:
+def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
     """Whether no point satisfies all guards; None where the certificate does not say it."""
-    data = _asked(Question(tuple(guards), exact=exact), budget, step)
+    data = _asked(Question(tuple(guards), exact=exact), budget)
     if data is None:
         return None
     with answers_count():
-        return _is_none(guards, data, budget, step)
+        return _is_none(guards, data, budget)
 
 
-def _is_none(guards: Sequence[Guard], data: object, budget: Budget, step: str) -> bool:
+def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
     """Which of both an answer shows. Raises Rejected where it shows neither."""
     match data:
         case {"none": weights, **rest} if not rest:
-            if not _refuted(guards, weights, budget, step):
-                raise Rejected(step, "the multipliers do not show that the half-spaces do not meet")
+            if not _refuted(guards, weights, budget):
+                raise Rejected("the multipliers do not show that the half-spaces do not meet")
             return True
         case {"point": given, **rest} if not rest:
-            point = coefficients(given, step, any_number=True)
+            point = a_point(given)
             if not all(guard.holds(point) for guard in guards):
-                raise Rejected(step, "a point does not satisfy the half-spaces that it is said to")
+                raise Rejected("a point does not satisfy the half-spaces that it is said to")
             return False
         case _:
-            raise Rejected(step, "an answer about half-spaces is either a point or multipliers")
+            raise Rejected("an answer about half-spaces is either a point or multipliers")
 
 
-def _refuted(guards: Sequence[Guard], value: object, budget: Budget, step: str) -> bool:
+def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:
     """Whether the multipliers add the guards up to what holds nowhere."""
-    total = weighted(guards, value, budget, step)
+    total = weighted(guards, value, budget)
     return not total.form and (total.constant < 0 or (not total.constant and total.strict))
 
 
-def weighted(guards: Sequence[Guard], value: object, budget: Budget, step: str) -> Guard:
+def weighted(guards: Sequence[Guard], value: object, budget: Budget) -> Guard:
     """Σ weight·guard for the stated weights, which are not negative: it holds wherever all of them do."""
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
-    for place, weight in coefficients(value, step).items():
+    for place, weight in coefficients(value).items():
         if place >= len(guards):
-            raise Rejected(step, "a multiplier is of a half-space that is not there")
+            raise Rejected("a multiplier is of a half-space that is not there")
         if weight < 0:
-            raise Rejected(step, "a multiplier is negative")
+            raise Rejected("a multiplier is negative")
         guard = guards[place]
-        budget.spend(2 + 2 * len(guard.form), step)
+        budget.spend(2 + 2 * len(guard.form))
         for i, c in guard.form:
             total[i] = total.get(i, _ZERO) + weight * c
         constant += weight * guard.constant

@@ -474,9 +474,9 @@ class _Values(Execution):
     def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:  # noqa: ARG002
         """Whether form >= 0, or > 0, which is the same of noise. Raises _Split."""
         guard = Guard(form.terms, form.constant, strict and self.has_ties(form))
-        if contradictory((*self.known, guard.opposite()), self.budget, _STEP):
+        if contradictory((*self.known, guard.opposite()), self.budget):
             return True
-        if contradictory((*self.known, guard), self.budget, _STEP):
+        if contradictory((*self.known, guard), self.budget):
             return False
         raise _Split(guard)
 
@@ -569,7 +569,7 @@ class LoopRuns:
         count = 0
         while waiting:
             state = waiting.pop()
-            self.budget.spend(20 + len(state.values), _STEP)
+            self.budget.spend(20 + len(state.values))
             instruction = self.side.machine.code[state.at]
             if isinstance(instruction, Halt) or state.at == self.side.head:
                 count += 1

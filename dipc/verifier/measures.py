@@ -187,7 +187,7 @@ class _Elimination:
                 near[v] |= factor.variables - {v}
         while about:
             v = min(about, key=lambda at: (self._unit(about[at], at), len(near[at]), at))
-            self.budget.spend(10 + len(about), _STEP)
+            self.budget.spend(10 + len(about))
             if len(near[v]) > MOST_NEIGHBOURS:
                 raise NotDerived(
                     f"a noise is compared with more than {MOST_NEIGHBOURS} others that are with each other"
@@ -260,7 +260,7 @@ class _Elimination:
         result: _Pieces = {}
         for cell, f in one.items():
             for limits, g in other.items():
-                self.budget.spend(4 + 2 * (len(cell) + len(limits)), _STEP)
+                self.budget.spend(4 + 2 * (len(cell) + len(limits)))
                 both = self._cell((*cell, *limits))
                 if both is not None:
                     _collect(result, both, self._times(f, g))
@@ -289,7 +289,7 @@ class _Elimination:
                 if (low is None or (left is not None and low <= left)) and (
                     high is None or (right is not None and right <= high)
                 ):
-                    self.budget.spend(len(f), _STEP)
+                    self.budget.spend(len(f))
                     for key, c in f.items():
                         _increase(here, key, c)
             if here:
@@ -328,7 +328,7 @@ class _Elimination:
         if not listed:
             yield None, []
         for number, one in enumerate(listed):
-            self.budget.spend(10 * len(listed), _STEP)
+            self.budget.spend(10 * len(listed))
             yield (
                 one,
                 [
@@ -441,7 +441,7 @@ class _Elimination:
 
     def _spend(self, terms: int, bits: int = 0) -> None:
         """Count the making of so many terms."""
-        self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms, _STEP, bits)
+        self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms, bits)
 
 
 _STEP = "measure"
@@ -559,7 +559,7 @@ def _closed(total: _Terms, rates: Sequence[Fraction], budget: Budget) -> Closed:
 
     def times(f: Ring, d: Number, sign: int) -> Ring:
         """f·(1 + sign·e^{-d·eps})."""
-        budget.spend(2 * len(f), _STEP)
+        budget.spend(2 * len(f))
         return add(f, {(k, q - d): sign * c for (k, q), c in f.items()})
 
     above: Ring = {}

@@ -21,9 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
-from dipc.verifier.reading import Rejected, items, rational
+from dipc.verifier.reading import Rejected, coefficients, items, one_of, rational, tuple_of
 
 #: The most noises and constraints of one event that are read.
 MOST_NOISES = 1_000
@@ -80,38 +79,24 @@ def numbers_of(event: Event) -> Iterator[Fraction]:
         yield constraint.constant
 
 
-def read_event(noises: Any, constraints: Any, step: str) -> Event:
+def read_event(noises: object, constraints: object) -> Event:
     """The event of a record's fields; raises Rejected for what is malformed."""
-    listed = [_noise(data, step) for data in items(noises, step, MOST_NOISES)]
-    limits = [_constraint(data, len(listed), step) for data in items(constraints, step, MOST_CONSTRAINTS)]
-    return Event(tuple(listed), tuple(limits))
+    found = tuple(map(_noise, items(noises, MOST_NOISES)))
+    limits = []
+    for item in items(constraints, MOST_CONSTRAINTS):
+        sizes, constant = tuple_of(coefficients, rational)(item)
+        if not all(i < len(found) and c for i, c in sizes.items()):
+            raise Rejected("a coefficient is 0, or of a noise that is not there")
+        limits.append(Constraint(sizes, constant))
+    return Event(found, tuple(limits))
 
 
-def _noise(data: Any, step: str) -> Noise:
-    if not isinstance(data, list) or len(data) != 3 or not isinstance(data[0], str):
-        raise Rejected(step, "a noise is a list of a family, a rate and a mean")
-    if data[0] not in list(Family):
-        raise Rejected(step, f"`{data[0][:40]}` is no family of noise")
-    noise = Noise(Family(data[0]), rational(data[1], step), rational(data[2], step))
-    if noise.family.is_normal:
-        raise Rejected(step, "normal noise has no exponential tails")
-    if noise.rate <= 0:
-        raise Rejected(step, "a rate is positive")
-    if noise.family is Family.DISCRETE_LAPLACE and noise.mean.denominator != 1:
-        raise Rejected(step, "the mean of integer noise is an integer")
-    return noise
-
-
-def _constraint(data: Any, noises: int, step: str) -> Constraint:
-    if not isinstance(data, list) or len(data) != 2 or not isinstance(data[0], list) or len(data[0]) > noises:
-        raise Rejected(step, "a constraint is a list of coefficients and a constant")
-    coefficients: dict[int, Fraction] = {}
-    for term in data[0]:
-        if not isinstance(term, list) or len(term) != 2 or type(term[0]) is not int or not 0 <= term[0] < noises:
-            raise Rejected(step, "a coefficient is a list of the number of a noise and a rational")
-        if term[0] in coefficients:
-            raise Rejected(step, "a constraint names a noise twice")
-        coefficients[term[0]] = rational(term[1], step)
-        if not coefficients[term[0]]:
-            raise Rejected(step, "a coefficient is 0")
-    return Constraint(coefficients, rational(data[1], step))
+def _noise(data: object) -> Noise:
+    family, rate, mean = tuple_of(one_of(*(family for family in Family if not family.is_normal)), rational, rational)(
+        data
+    )
+    if rate <= 0:
+        raise Rejected("a rate is positive")
+    if family == Family.DISCRETE_LAPLACE and mean.denominator != 1:
+        raise Rejected("the mean of integer noise is an integer")
+    return Noise(Family(family), rate, mean)

@@ -267,10 +267,10 @@ class Enclosed:
     def __hash__(self) -> int:
         return hash(frozenset(self.terms))
 
-    def equals(self, other: Enclosed, budget: Budget, step: str) -> bool:
+    def equals(self, other: Enclosed, budget: Budget) -> bool:
         """Whether all weights are the same, term by term."""
         return self.terms.keys() == other.terms.keys() and all(
-            equal_closed(weight, other.terms[stars], budget, step) for stars, weight in self.terms.items()
+            equal_closed(weight, other.terms[stars], budget) for stars, weight in self.terms.items()
         )
 
     def at_numbers(self, budget: Budget) -> Probability:
@@ -313,7 +313,7 @@ class Sum:
                 self.add(rest, (times(weight[0], -1), weight[1]), budget)
                 return
         known = self._terms.get(stars)
-        self._terms[stars] = weight if known is None else add_closed(known, weight, budget, _STEP)
+        self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
     def include(self, other: Probability, budget: Budget) -> None:
         """All of another sum."""
@@ -335,21 +335,21 @@ class Sum:
         return Enclosed(terms)
 
 
-def read_enclosed(value: object, step: str) -> Enclosed:
+def read_enclosed(value: object) -> Enclosed:
     """Of a certificate. Raises Rejected."""
     terms: dict[Stars, Closed] = {}
-    for item in items(value, step, 10_000):
-        weight, factors = pair(item, step)
-        stars = tuple(_read_star(star, step) for star in items(factors, step, 100))
+    for item in items(value, 10_000):
+        weight, factors = pair(item)
+        stars = tuple(_read_star(star) for star in items(factors, 100))
         if stars in terms or list(stars) != sorted(stars):
-            raise Rejected(step, "its summands are not those of different stars, in their order")
-        terms[stars] = read_closed(weight, step)
+            raise Rejected("its summands are not those of different stars, in their order")
+        terms[stars] = read_closed(weight)
         if not terms[stars][0]:
-            raise Rejected(step, "a weight is 0")
+            raise Rejected("a weight is 0")
         if terms[stars][1] != ONE:
-            raise Rejected(step, "a weight has a denominator")
+            raise Rejected("a weight has a denominator")
     if terms.keys() <= {()}:
-        raise Rejected(step, "it has no star")
+        raise Rejected("it has no star")
     return Enclosed(terms)
 
 
@@ -366,23 +366,23 @@ def _star_data(star: Star) -> dict[str, Any]:
     return {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
 
 
-def _read_star(value: object, step: str) -> Star:
-    entry = record(value, step, ("center", "leaves", "fixed"))
+def _read_star(value: object) -> Star:
+    entry = record(value, ("center", "leaves", "fixed"))
     leaves: list[tuple[Leaf, int]] = []
-    for item in items(entry["leaves"], step, MOST_LEAVES):
-        parts = triple(item, step)
-        ends = [pair(line, step) for line in items(parts[2], step, 2)]
-        lines = [(rational(a, step), rational(d, step)) for a, d in ends]
-        leaf = Leaf(rational(parts[1], step), tuple(lines))
-        count = natural(parts[0], step, MOST_LEAVES)
+    for item in items(entry["leaves"], MOST_LEAVES):
+        parts = triple(item)
+        ends = [pair(line) for line in items(parts[2], 2)]
+        lines = [(rational(a), rational(d)) for a, d in ends]
+        leaf = Leaf(rational(parts[1]), tuple(lines))
+        count = natural(parts[0], MOST_LEAVES)
         if leaf.variance <= 0 or not count or not lines:
-            raise Rejected(step, "a leaf has a positive variance, and a bound")
+            raise Rejected("a leaf has a positive variance, and a bound")
         leaves.append((leaf, count))
-    star = Star(rational(entry["center"], step), tuple(leaves), entry["fixed"] is True)
+    star = Star(rational(entry["center"]), tuple(leaves), entry["fixed"] is True)
     if type(entry["fixed"]) is not bool or star.variance < 0 or not leaves:
-        raise Rejected(step, "it is no star")
+        raise Rejected("it is no star")
     if not star.variance and (len(leaves) > 1 or leaves[0][1] > 1 or any(a for a, _ in leaves[0][0].lines)):
-        raise Rejected(step, "without a center it has one leaf, which is compared with none")
+        raise Rejected("without a center it has one leaf, which is compared with none")
     return star
 
 
@@ -500,7 +500,7 @@ class Cell:
         )
 
     def times(self, left: Series, right: Series) -> Series:
-        self.budget.spend(self.terms * self.terms // 16 + 8, _STEP, self.bits)
+        self.budget.spend(self.terms * self.terms // 16 + 8, self.bits)
         mine, theirs = left.coefficients, right.coefficients[::-1]
         last, bits = self.terms, self.bits
         product = [sum(map(mul, mine[: k + 1], theirs[last - 1 - k :])) >> bits for k in range(last)]
@@ -542,7 +542,7 @@ class Cell:
             low, high = (1 << shift) // high, -(-(1 << shift) // low)
         else:
             low, high = low >> 2 * growth_bits(at), -(-high >> 2 * growth_bits(at))
-        self.budget.spend(4 * self.terms, _STEP, bits)
+        self.budget.spend(4 * self.terms, bits)
         coefficients, above, below = [], 1, 1
         for k in range(self.terms):
             coefficients.append(low * above // below)
@@ -565,7 +565,7 @@ class Cell:
         scale = _root(step * step / star.variance, bits + 8)
         peak = _peak(bits + 8)
         for k in range(-nodes, nodes + 1):
-            self.budget.spend(50, _STEP, bits)
+            self.budget.spend(50, bits)
             low, high = exp_minus((k * step) ** 2 / (2 * star.variance), bits + 8)
             weight = self.constant(
                 (
@@ -597,7 +597,7 @@ class Cell:
         # How far both are from the numbers meant.
         off = 2 + int((abs(at) + abs(slope)) * (high - low) / 256) + 1
         size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
-        self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), _STEP, bits)
+        self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)
         if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
             return Series([(1 << bits) if x > 0 else 0] + [0] * (self.terms - 1), 1)
         if size > _MOST_SLOPE:
@@ -673,7 +673,7 @@ class Cell:
         wrong = polynomial.error + int((away + outside) * (1 << self.bits)) + 1
         upward = [polynomial.coefficients[0] - wrong, *polynomial.coefficients[1:]]
         downward = [-c if k % 2 else c for k, c in enumerate(upward)]
-        return all(positive_on_unit(each, self.budget, _STEP) for each in (upward, downward))
+        return all(positive_on_unit(each, self.budget) for each in (upward, downward))
 
     def is_positive_from_zero(self, total: Enclosed) -> bool:
         """The same for a sum that is 0 at 0, on (0, radius], by lemma N2 around 0."""
@@ -691,14 +691,14 @@ class Cell:
         wrong = polynomial.error + int(outside * (1 << self.bits)) + 1
         # Divided by u: its own value at 0 is that of the errors.
         _, first, *rest = polynomial.coefficients
-        return positive_on_unit([first - wrong, *rest], self.budget, _STEP)
+        return positive_on_unit([first - wrong, *rest], self.budget)
 
     def enclosure(self, total: Enclosed) -> tuple[Fraction, Fraction]:
         """Around the sum at the middle."""
         try:
             polynomial, away = replace(self, radius=_ZERO, terms=1).polynomial(total)
         except (NotShown, NotDerived):
-            raise Rejected(_STEP, "its numbers are too large") from None
+            raise Rejected("its numbers are too large") from None
         off = Fraction(polynomial.error, 1 << self.bits) + away
         middle = Fraction(polynomial.coefficients[0], 1 << self.bits)
         return middle - off, middle + off
@@ -795,7 +795,7 @@ def _normal_tails_are_positive(tails: Mapping[Fraction, Ring], start: Fraction, 
     if least is None or numbers[least] <= 0:
         return False
     bits = 64
-    budget.spend(20 * len(numbers), _STEP, bits)
+    budget.spend(20 * len(numbers), bits)
     # All of it times eps·e^(least·eps²), in units of 2^-bits: √π < 2.
     edge = least * start * start
     high = _root(edge, bits)[1] + _root(edge + 2, bits)[1]
@@ -818,7 +818,7 @@ def positive_from(function: Ring, start: Fraction, budget: Budget) -> bool:
     if function[power, slowest] <= 0:
         return False
     bits = 64
-    budget.spend(4 * len(function), _STEP, bits)
+    budget.spend(4 * len(function), bits)
     left = function[power, slowest] * (1 << bits)
     for (k, q), c in function.items():
         if c < 0:
@@ -828,12 +828,12 @@ def positive_from(function: Ring, start: Fraction, budget: Budget) -> bool:
     return left > 0
 
 
-def read_sizes(value: object, step: str) -> tuple[int, int]:
+def read_sizes(value: object) -> tuple[int, int]:
     """The accuracy and the number of terms that a certificate states."""
-    numbers = pair(value, step)
-    accuracy, terms = natural(numbers[0], step, MOST_BITS), natural(numbers[1], step, MOST_TERMS)
+    numbers = pair(value)
+    accuracy, terms = natural(numbers[0], MOST_BITS), natural(numbers[1], MOST_TERMS)
     if accuracy < 8 or terms < 2:
-        raise Rejected(step, "the accuracy is at least 8, and there are at least 2 terms")
+        raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
     return accuracy, terms
 
 

@@ -1,23 +1,27 @@
-"""Obligations: that each function is Pr + beta - 1, and that it is nonnegative, or negative somewhere, as stated."""
+"""Obligations: that Pr >= 1 - beta on all intervals of eps, or fails at one eps, as stated.
+
+The function Pr + beta - 1 is nonnegative on cells that cover each interval: for a beta that is the least of some, for
+each of them; for the greatest of some, one is enough on each cell, so that no cell has to say which is the greatest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from dipc.verifier.claims import Beta, Interval, Least
+from dipc.verifier.claims import Beta, Interval
 from dipc.verifier.functions import (
     ONE,
     Closed,
     Ring,
     add_closed,
     constant,
+    equal_closed,
     height,
-    multiply,
     read_closed,
     read_ring,
     subtract,
@@ -35,12 +39,31 @@ from dipc.verifier.normal import (
     read_sizes,
     tails_are_positive,
 )
-from dipc.verifier.reading import Budget, Rejected, items, optional_text, pair, rational, record, text
-from dipc.verifier.signs import FORM, Range, prove_chart, prove_nonnegative, sign_of_ring
-
-_STATED = ("function", "proofs", "counterexample", "charts")
+from dipc.verifier.reading import (
+    Budget,
+    Reader,
+    Rejected,
+    anything,
+    fields,
+    in_step,
+    index,
+    items,
+    listed,
+    nullable,
+    one_of,
+    rational,
+    text,
+    tuple_of,
+)
+from dipc.verifier.signs import prove_chart, prove_nonnegative, sign_of_ring
 
 VERDICTS = ("accurate", "inaccurate", "undecided")
+
+#: Cells of one interval, and arguments of a `min` or a `max`.
+MOST_CELLS = 10_000
+MOST_ARGUMENTS = 1_000
+
+_ZERO = Fraction(0)
 
 
 def worst(verdicts: Collection[str]) -> str:
@@ -60,47 +83,70 @@ class Decided:
     charted: bool = False
 
 
+def among(entries: Sequence[object]) -> Reader[int]:
+    """The position of one of these."""
+    return lambda value: index(value, entries)
+
+
+def end(value: object) -> Fraction | None:
+    """The upper end of a cell; None for infinity."""
+    return None if value == "inf" else rational(value)
+
+
+# === what obligations refer to =================================================================
+
+
 class Positive:
     """The denominators of a certificate that were shown to be positive for every eps > 0, or on the intervals that all
     of it is about, if there are such, and why others were not."""
 
     def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
         self._open: dict[frozenset[tuple[tuple[int, Fraction], Fraction]], str | None] = {}
-        for number, item in enumerate(items(value, "positive")):
-            step = f"denominator {number}"
-            entry = record(item, step, ("function", "proof"), ("reason",))
-            function = read_ring(entry["function"], step)
-            self._open[frozenset(function.items())] = self._shown(function, entry, intervals, budget, step)
+        for number, item in enumerate(items(value)):
+            with in_step(f"denominator {number}"):
+                function, proof, reason = fields(item, {"function": read_ring, "proof": anything}, {"reason": text})
+                if proof is None:
+                    self._open[frozenset(function.items())] = text(reason)
+                    continue
+                _require_positive(function, proof, intervals, budget)
+                self._open[frozenset(function.items())] = None
 
-    @staticmethod
-    def _shown(
-        function: Ring, entry: Mapping[str, Any], intervals: Sequence[Interval], budget: Budget, step: str
-    ) -> str | None:
-        proof = entry["proof"]
-        if proof is None:
-            return text(entry.get("reason"), step)
-        if isinstance(proof, list):
-            if not intervals or len(proof) != len(intervals):
-                raise Rejected(step, "there is not one proof for each interval of the claim")
-            for interval, part in zip(intervals, proof, strict=True):
-                _check_positive(part, function, interval, budget, step)
-            return None
-        if proof == "coefficients":
-            if not function or any(c < 0 for c in function.values()):
-                raise Rejected(step, "its coefficients are not all positive")
-            return None
-        stated = record(proof, step, (*FORM, "evidence"))
-        prove_nonnegative(stated, function, Range(Fraction(0), None), budget, step, strictly=True)
-        return None
-
-    def open(self, function: Ring, step: str) -> str | None:
+    def open(self, function: Ring) -> str | None:
         """None where the denominator was shown to be positive, else why not."""
         if function == ONE:
             return None
         try:
             return self._open[frozenset(function.items())]
         except KeyError:
-            raise Rejected(step, "its denominator is not in the list `positive`") from None
+            raise Rejected("its denominator is not in the list `positive`") from None
+
+    def of_all(self, *functions: Closed) -> str | None:
+        """None where all these functions have positive denominators, else why not."""
+        missing = next((why for _, below in functions if (why := self.open(below)) is not None), None)
+        return None if missing is None else f"a denominator is not shown to be positive: {missing}"
+
+
+def _require_positive(function: Ring, proof: object, intervals: Sequence[Interval], budget: Budget) -> None:
+    """Raises Rejected unless it is shown that the function is positive: by its coefficients, by factors for every eps, or
+    by those for each of the intervals."""
+    if proof == "coefficients":
+        if not function or any(c < 0 for c in function.values()):
+            raise Rejected("its coefficients are not all positive")
+        return
+    everywhere, each = fields(proof, {}, {"everywhere": items, "intervals": items})
+    if (everywhere is None) == (each is None):
+        raise Rejected("it is positive everywhere, or on the intervals of the claim")
+    if each is None:
+        prove_nonnegative(everywhere, function, (_ZERO, None), budget, strictly=True)
+        return
+    if not intervals or len(each) != len(intervals):
+        raise Rejected("there is not one proof for each interval of the claim")
+    for interval, factors in zip(intervals, each, strict=True):
+        for eps, belongs in ((interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)):
+            if belongs and eps is not None and sign_of_ring(function, eps, budget) <= 0:
+                raise Rejected(f"it is not positive at {eps}")
+        if not interval.is_point:
+            prove_nonnegative(factors, function, (interval.lower, interval.upper), budget, strictly=True)
 
 
 @dataclass(frozen=True)
@@ -125,150 +171,223 @@ def read_context(
     data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive, *, normal: bool = False
 ) -> Context:
     """The probabilities and betas of a certificate; sums over `normal` noises are read where they have a meaning."""
-    values: list[Probability] = []
-    for number, item in enumerate(items(data["probabilities"], "probabilities")):
-        step = f"probability {number}"
-        entry = record(item, step, (), ("value", "stars") if normal else ("value",))
-        if len(entry) != 1:
-            raise Rejected(step, "it has one value")
-        if "stars" in entry:
-            values.append(read_enclosed(entry["stars"], step))
-            continue
-        closed = read_closed(entry["value"], step)
-        values.append(closed)
-        positive.open(closed[1], step)
-    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    return Context(values, betas, intervals, positive)
+
+    def closed(value: object) -> Closed:
+        found = read_closed(value)
+        positive.open(found[1])
+        return found
+
+    def arms(value: object) -> tuple[Closed, ...]:
+        if not isinstance(value, dict) or "max" not in value:
+            return (closed(value),)
+        ((found),) = fields(value, {"max": listed(closed, MOST_ARGUMENTS)})
+        return tuple(found)
+
+    def probability(value: object) -> Probability:
+        stated = fields(value, {}, {"value": closed, **({"stars": read_enclosed} if normal else {})})
+        (found,) = _the_one(stated, "it has one value")
+        return found  # type: ignore[no-any-return]
+
+    def beta(value: object) -> Beta | None:
+        table: dict[str, Reader[Any]] = {"min": listed(arms, MOST_ARGUMENTS), "stars": read_enclosed, "reason": text}
+        least, stars, _ = _the_one(
+            fields(value, {}, table), "it is the `min` of some, or sums over stars, or not known"
+        )
+        if least is not None and not all([least, *least]):
+            raise Rejected("it is the `min` or the `max` of nothing")
+        return stars if least is None else tuple(least)
+
+    def read(name: str, reader: Callable[[object], Any]) -> list[Any]:
+        found = []
+        for number, item in enumerate(items(data[name])):
+            with in_step(f"{name} {number}"):
+                found.append(reader(item))
+        return found
+
+    return Context(read("probabilities", probability), read("betas", beta), intervals, positive)
+
+
+def _the_one(stated: list[Any], why: str) -> list[Any]:
+    """What is stated, where that is one of all."""
+    if sum(one is not None for one in stated) != 1:
+        raise Rejected(why)
+    return stated
+
+
+# === obligations ===============================================================================
 
 
 def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
     """All obligations of a certificate, about its intervals of eps."""
-    return [
-        check_obligation(item, context, budget, f"obligation {number}")
-        for number, item in enumerate(items(value, "obligations"))
-    ]
+    found = []
+    for number, item in enumerate(items(value)):
+        with in_step(f"obligation {number}"):
+            found.append(check_obligation(item, context, budget))
+    return found
 
 
-def _beta(item: object, step: str, positive: Positive) -> Beta | None:
-    entry = record(item, step, (), ("value", "min", "reason", "stars"))
-    optional_text(entry.get("reason"), step)
-    if "stars" in entry:
-        return read_enclosed(record(entry, step, ("stars",))["stars"], step)
-    if ("value" in entry) == ("min" in entry):
-        raise Rejected(step, "it has either a `value` or is the `min` of some")
-    if "value" in entry and entry["value"] is None:
-        return None
-    parts = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
-    values = tuple(tuple(read_closed(arm, step) for arm in _arms(part, step)) for part in parts)
-    if not values or not all(values):
-        raise Rejected(step, "it is the `min` or the `max` of nothing")
-    for part in values:
-        for value in part:
-            positive.open(value[1], step)
-    return values
+#: Which evidence an obligation has, by its verdict and whether normal noise is in it; else it has a reason.
+_EVIDENCE = {
+    ("accurate", False): ({"parts"},),
+    ("inaccurate", False): ({"counterexample"}, {"counterexample", "chart"}),
+    ("accurate", True): ({"sizes", "cells"},),
+    ("inaccurate", True): ({"sizes", "counterexample"},),
+}
 
 
-def _arms(part: object, step: str) -> Sequence[object]:
-    """Of what an argument of a `min` is the greatest."""
-    if isinstance(part, dict) and "max" in part:
-        return items(record(part, step, ("max",))["max"], step, 1_000)
-    return [part]
-
-
-def check_obligation(value: object, context: Context, budget: Budget, step: str) -> Decided:
+def check_obligation(value: object, context: Context, budget: Budget) -> Decided:
     """Re-derive one entry of `obligations`."""
-    entry = record(value, step, ("probability", "beta", "verdict"), (*_STATED, "parts", "reason", "sizes", "cells"))
-    at, beta_at = index(entry["probability"], context.values, step), index(entry["beta"], context.betas, step)
-    verdict = entry["verdict"]
-    if verdict not in VERDICTS:
-        raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
-    probability, least = context.values[at], context.betas[beta_at]
-    if isinstance(probability, Enclosed) or isinstance(least, Enclosed):
-        return Decided(at, beta_at, verdict, _check_enclosed(entry, probability, least, context, budget, step))
-    reason = optional_text(entry.get("reason"), step)
-    stated = {name: part for name, part in entry.items() if name in _STATED}
-    if ("parts" in entry) == ("function" in entry) or entry.keys() & {"sizes", "cells"}:
-        raise Rejected(step, "it has either a `function` or `parts`")
-    if "parts" in entry:
-        if least is None or stated or reason is not None or verdict == "undecided":
-            raise Rejected(step, "it is stated in parts, and is not that of a `min`")
-        missing = _check_parts(entry["parts"], probability, least, verdict, context, budget, step)
-        return Decided(at, beta_at, verdict, missing)
-    if entry["function"] is None:
-        if stated.keys() - {"function"}:
-            raise Rejected(step, "the function is missing, but a proof is stated")
-        return Decided(at, beta_at, verdict, reason or "no proof is given")
-    if least is None or len(least) != 1 or len(least[0]) != 1:
-        raise Rejected(step, "beta is not one closed form, but a function is stated")
-    if verdict == "undecided":
-        record(stated, step, ("function",))
-        _slack(stated["function"], probability, least[0][0], budget, step)
-        return Decided(at, beta_at, verdict, reason or "no reason is given")
+    table = {"probability": among(context.values), "beta": among(context.betas), "verdict": one_of(*VERDICTS)}
+    evidence = {"parts": items, "counterexample": anything, "chart": anything, "sizes": read_sizes, "cells": items}
+    place, beta_place, verdict, reason, *stated = fields(value, table, {"reason": text, **evidence})
+    has = {name for name, one in zip(evidence, stated, strict=True) if one is not None}
     if reason is not None:
-        raise Rejected(step, f"a reason with the verdict {verdict}")
-    missing, charted = _check_part(stated, probability, least[0][0], verdict, context, budget, step)
-    return Decided(at, beta_at, verdict, missing, charted)
+        if has:
+            raise Rejected("it has a reason why there is no proof, and a proof")
+        return Decided(place, beta_place, verdict, reason)
+    probability, beta = context.values[place], context.betas[beta_place]
+    normal = isinstance(probability, Enclosed) or isinstance(beta, Enclosed)
+    if has not in _EVIDENCE.get((verdict, normal), ()):
+        raise Rejected(f"its evidence is not that of the verdict {verdict}")
+    if beta is None:
+        raise Rejected("its beta is not known, and something is proved")
+    parts, counterexample, chart, sizes, cells = stated
+    if isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
+        totals = slacks(probability, beta, budget)
+        if totals is None:
+            raise Rejected("beta is not the least of some functions, but something is stated")
+        if cells is not None:
+            _check_cells_of_stars(cells, totals, context.intervals, sizes, budget)
+        else:
+            _check_counterexample_of_stars(counterexample, probability, beta, context.intervals, sizes[0], budget)
+        return Decided(place, beta_place, verdict, None)
+    if parts is not None:
+        return Decided(place, beta_place, verdict, _check_parts(parts, probability, beta, context, budget))
+    _check_counterexample(counterexample, probability, beta, context.intervals, budget)
+    charted = chart is not None and _check_chart(chart, probability, beta, context, budget)
+    return Decided(place, beta_place, verdict, None, charted)
 
 
-def _check_enclosed(
-    entry: Mapping[str, Any], value: Probability, beta: Beta | None, context: Context, budget: Budget, step: str
+def _check_parts(
+    parts: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> str | None:
-    """Pr >= 1 - beta for a sum over normal noises: cell by cell, or refuted at one eps. Why it is not shown, if so."""
-    always = ("probability", "beta", "verdict")
-    verdict = entry["verdict"]
-    if "reason" in entry:
-        record(entry, step, (*always, "reason"))
-        return optional_text(entry["reason"], step) or "no reason is given"
-    totals = slacks(value, beta, budget)
-    if totals is None:
-        raise Rejected(step, "beta is not the least of some functions, but something is stated")
-    if verdict == "accurate":
-        record(entry, step, (*always, "sizes", "cells"))
-        sizes, cells = read_sizes(entry["sizes"], step), items(entry["cells"], step)
-        if len(cells) != len(context.intervals):
-            raise Rejected(step, "there are not cells for each interval of eps")
-        for interval, ends in zip(context.intervals, cells, strict=True):
-            for total in totals:
-                _prove_in_cells(total, interval, ends, sizes, budget, f"{step}, {interval}")
-        return None
-    record(entry, step, (*always, "sizes", "counterexample"))
-    if verdict != "inaccurate":
-        raise Rejected(step, "a counterexample is stated, and the verdict is another")
-    accuracy, _ = read_sizes(entry["sizes"], step)
-    stated = record(entry["counterexample"], f"{step}, counterexample", ("eps", "probability", "required"))
-    eps = rational(stated["eps"], step)
-    if not any(eps in interval for interval in context.intervals):
-        raise Rejected(step, "eps is not in the intervals of the claim")
-    arms = [beta] if isinstance(beta, Enclosed) else [arm for (arm,) in beta or ()]
-    required = [Sum.of(arm, budget).opposite(budget).value for arm in arms]
-    found, wanted = (
-        _enclosure_of_one(stated[name], values, eps, accuracy, budget, f"{step}, counterexample, {name}")
-        for name, values in (("probability", [value]), ("required", required))
-    )
+    """Pr >= 1 - min(...), for each argument. Why denominators are not shown to be positive, if so."""
+    if len(parts) != len(least):
+        raise Rejected(f"there are {len(parts)} parts for the {len(least)} arguments of the `min`")
+    missing = None
+    for number, (part, arms) in enumerate(zip(parts, least, strict=True)):
+        with in_step(f"argument {number}"):
+            functions, cells = fields(part, {"functions": listed(nullable(read_closed)), "cells": items})
+            if len(functions) != len(arms):
+                raise Rejected(f"there are {len(functions)} functions for the {len(arms)} arguments of the `max`")
+            for function, arm in zip(functions, arms, strict=True):
+                if function is not None:
+                    _require_slack(function, probability, arm, budget)
+                    missing = context.positive.of_all(probability, arm, function) or missing
+            if len(cells) != len(context.intervals):
+                raise Rejected(f"there are {len(cells)} proofs for {len(context.intervals)} intervals of eps")
+            for interval, each in zip(context.intervals, cells, strict=True):
+                with in_step(f"interval {interval}"):
+                    _check_cells(each, functions, interval, budget)
+    return missing
+
+
+def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
+    """On each cell of the interval one of the functions is nonnegative, by continuity its ends included."""
+    table = {"argument": among(functions), "to": end, "factors": anything}
+    position: Fraction | None = interval.lower
+    cells = items(value, MOST_CELLS)
+    for number, item in enumerate(cells, start=1):
+        with in_step(f"cell {number}"):
+            argument, to, factors = fields(item, table)
+            function = functions[argument]
+            if function is None:
+                raise Rejected("its function is not stated")
+            if interval.is_point:
+                if sign_of_ring(function[0], interval.lower, budget) < 0:
+                    raise Rejected("the function is negative there")
+            elif position is None or (to is not None and to <= position):
+                raise Rejected("it does not end after the one before")
+            elif function[0]:
+                prove_nonnegative(factors, function[0], (position, to), budget)
+            position = to
+    if not cells or position != interval.upper:
+        raise Rejected("the cells do not end where the interval does")
+
+
+def _check_chart(
+    value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
+) -> bool:
+    """Whether it is shown exactly where Pr < 1 - beta."""
+    function, charts = fields(value, {"function": read_closed, "intervals": items})
+    if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
+        raise Rejected("a chart is about one function on all intervals")
+    _require_slack(function, probability, least[0][0], budget)
+    complete = context.positive.of_all(probability, least[0][0], function) is None
+    for interval, factors in zip(context.intervals, charts, strict=True):
+        with in_step(f"chart, interval {interval}"):
+            if not interval.is_point and factors is None:
+                complete = False
+            elif not interval.is_point:
+                prove_chart(factors, function[0], (interval.lower, interval.upper), budget)
+    return complete
+
+
+def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: Budget) -> None:
+    above, below = add_closed(probability, beta, budget)
+    if not equal_closed(function, (subtract(above, below), below), budget):
+        raise Rejected("the function is not Pr + beta - 1")
+
+
+# --- at one eps -----------------------------------------------------------------------------------------
+
+
+def _check_counterexample(
+    value: object,
+    probability: Closed,
+    least: Sequence[Sequence[Closed]],
+    intervals: Sequence[Interval],
+    budget: Budget,
+) -> None:
+    """That Pr < 1 - max(arms) at the stated eps, for one argument of the `min`."""
+    table = {"argument": among(least), "eps": rational, "probability": _ends, "required": _ends}
+    with in_step("counterexample"):
+        argument, eps, found, wanted = fields(value, table)
+        _require_disjoint(eps, found, wanted, intervals)
+        with in_step("probability"):
+            _require_enclosed(found, (probability,), eps, budget)
+        with in_step("required"):
+            required = [(subtract(below, above), below) for above, below in least[argument]]
+            _require_enclosed(wanted, required, eps, budget)
+
+
+_ends = tuple_of(rational, rational)
+
+
+def _require_disjoint(
+    eps: Fraction, found: Sequence[Fraction], wanted: Sequence[Fraction], intervals: Sequence[Interval]
+) -> None:
+    if not any(eps in interval for interval in intervals):
+        raise Rejected("eps is not in the intervals of the claim")
     if not found[1] < wanted[0]:
-        raise Rejected(step, "the enclosures are not disjoint")
-    return None
+        raise Rejected("the enclosures are not disjoint")
 
 
-def _enclosure_of_one(
-    stated: object, among: Sequence[Probability], eps: Fraction, accuracy: int, budget: Budget, step: str
-) -> tuple[Fraction, Fraction]:
-    """The stated ends, shown to enclose the value of one of the sums, in so many bits or more. Raises Rejected."""
-    low, high = (rational(end, step) for end in pair(stated, step))
-    for total in (each.at_numbers(budget) if isinstance(each, Enclosed) else each for each in among):
-        if not isinstance(total, Enclosed):
-            with suppress(Rejected):
-                return _enclosure(stated, (total,), eps, budget, step)
-            continue
-        bits = accuracy
-        while bits <= MOST_BITS:
-            least, most = Cell(eps, Fraction(0), 1, bits, budget).enclosure(total)
-            if low <= least and most <= high:
-                return low, high
-            if most < low or high < least:
-                break
-            bits *= 2
-    raise Rejected(step, "the value is not shown to be in the enclosure")
+def _require_enclosed(ends: Sequence[Fraction], functions: Sequence[Closed], eps: Fraction, budget: Budget) -> None:
+    """Raises Rejected unless the least of the functions' values is between the ends."""
+    low, high = ends
+    numbers = sum(each.numerator.bit_length() + each.denominator.bit_length() for each in ends)
+    for above, below in functions:
+        budget.spend(len(above) + 2 * len(below), height(above) + height(below) + numbers)
+    if any(sign_of_ring(below, eps, budget) <= 0 for _, below in functions):
+        raise Rejected("the denominator is not positive")
+    if any(sign_of_ring(subtract(above, times(below, low)), eps, budget) < 0 for above, below in functions):
+        raise Rejected("the value is less than the enclosure")
+    if all(sign_of_ring(subtract(times(below, high), above), eps, budget) < 0 for above, below in functions):
+        raise Rejected("the value is greater than the enclosure")
+
+
+# === normal noise ==============================================================================
 
 
 def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:
@@ -285,255 +404,89 @@ def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclos
     return result
 
 
-#: Cells of one interval.
-MOST_CELLS = 10_000
+def _check_cells_of_stars(
+    cells: Sequence[object],
+    totals: Sequence[Enclosed],
+    intervals: Sequence[Interval],
+    sizes: tuple[int, int],
+    budget: Budget,
+) -> None:
+    """Raises Rejected unless no sum is negative on the intervals, cell by cell: stated are their ends."""
+    if len(cells) != len(intervals):
+        raise Rejected("there are not cells for each interval of eps")
+    for interval, each in zip(intervals, cells, strict=True):
+        with in_step(f"interval {interval}"):
+            ends = listed(end, MOST_CELLS)(each)
+            for total in totals:
+                _prove_in_cells(total, interval, ends, sizes, budget)
 
 
 def _prove_in_cells(
-    total: Enclosed, interval: Interval, stated: object, sizes: tuple[int, int], budget: Budget, step: str
+    total: Enclosed, interval: Interval, ends: Sequence[Fraction | None], sizes: tuple[int, int], budget: Budget
 ) -> None:
-    """Raises Rejected unless the sum is not negative on the interval, cell by cell: `stated` are their ends, the last
-    `inf` where the tails decide from the one before on."""
-    ends = items(stated, step, MOST_CELLS)
+    """The last cell ends at infinity where the tails decide from the one before on."""
     if not total.terms:
         if ends:
-            raise Rejected(step, "it is 0, and has no cells")
+            raise Rejected("it is 0, and has no cells")
         return
     accuracy, terms = sizes
     if is_number(total) or interval.is_point:
-        cell = Cell(interval.lower or Fraction(1), Fraction(0), 1, accuracy, budget)
+        cell = Cell(interval.lower or Fraction(1), _ZERO, 1, accuracy, budget)
         if ends or not cell.is_positive(total):
-            raise Rejected(step, "it is not shown to be positive there")
+            raise Rejected("it is not shown to be positive there")
         return
     position = interval.lower
-    for number, end in enumerate(ends, start=1):
-        if end == "inf":
-            if number < len(ends) or interval.upper is not None or not position:
-                raise Rejected(step, "tails are not looked at there")
-            if not tails_are_positive(total, position, budget):
-                raise Rejected(step, f"from {position} on its tails do not show that it is positive")
-            return
-        upper = rational(end, step)
-        if upper <= position:
-            raise Rejected(step, "a cell does not end after the one before")
-        cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
-        touching = not position and at_zero(total) == 0
-        if not (cell.is_positive_from_zero(total) if touching else cell.is_positive(total)):
-            raise Rejected(f"{step}, cell {number}", "it is not shown to be positive")
-        position = upper
+    for number, upper in enumerate(ends, start=1):
+        with in_step(f"cell {number}"):
+            if upper is None:
+                if number < len(ends) or interval.upper is not None or not position:
+                    raise Rejected("tails are not looked at there")
+                if not tails_are_positive(total, position, budget):
+                    raise Rejected(f"from {position} on its tails do not show that it is positive")
+                return
+            if upper <= position:
+                raise Rejected("it does not end after the one before")
+            cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
+            touching = not position and at_zero(total) == 0
+            if not (cell.is_positive_from_zero(total) if touching else cell.is_positive(total)):
+                raise Rejected("it is not shown to be positive")
+            position = upper
     if position != interval.upper:
-        raise Rejected(step, "the cells do not end where the interval does")
+        raise Rejected("the cells do not end where the interval does")
 
 
-def _check_parts(
-    value: object,
-    probability: Closed,
-    least: Least,
-    verdict: str,
-    context: Context,
-    budget: Budget,
-    step: str,
-) -> str | None:
-    """Pr >= 1 - min(...): for each argument, or refuted for one. The reason why it is not shown, if so."""
-    parts = items(value, step)
-    if verdict == "inaccurate":
-        if len(parts) != 1:
-            raise Rejected(step, "one argument of the `min` is refuted")
-        stated = dict(record(parts[0], step, ("argument", "counterexample"), ("function",)))
-        arms = least[index(stated.pop("argument"), least, step)]
-        if len(arms) == 1:
-            return _check_part(stated, probability, arms[0], verdict, context, budget, step)[0]
-        record(stated, step, ("counterexample",))
-        _check_counterexample(stated["counterexample"], probability, arms, context.intervals, budget, step)
-        return None
-    if len(parts) != len(least):
-        raise Rejected(step, f"there are {len(parts)} parts for the {len(least)} arguments of the `min`")
-    missing: str | None = None
-    for number, (part, arms) in enumerate(zip(parts, least, strict=True)):
-        here = f"{step}, argument {number}"
-        if len(arms) == 1:
-            stated = dict(record(part, here, ("function", "proofs")))
-            missing = _check_part(stated, probability, arms[0], verdict, context, budget, here)[0] or missing
-            continue
-        covers = items(record(part, here, ("covers",))["covers"], here)
-        if len(covers) != len(context.intervals):
-            raise Rejected(here, f"there are {len(covers)} covers for {len(context.intervals)} intervals of eps")
-        for interval, cover in zip(context.intervals, covers, strict=True):
-            missing = _check_cover(cover, probability, arms, interval, context, budget, here) or missing
-    return missing
-
-
-def _check_cover(
-    value: object,
-    probability: Closed,
-    arms: Sequence[Closed],
-    interval: Interval,
-    context: Context,
-    budget: Budget,
-    step: str,
-) -> str | None:
-    """Pr >= 1 - max(arms) on the interval: it is covered by cells, and on each of them one of the arms is enough. The
-    reason why that is not shown, if so."""
-    position: Fraction | None = interval.lower
-    missing: str | None = None
-    cells = items(value, step, 10_000)
-    for number, item in enumerate(cells, start=1):
-        here = f"{step}, cell {number}"
-        cell = record(item, here, ("argument", "function", "proof"))
-        arm = arms[index(cell["argument"], arms, here)]
-        slack = _slack(cell["function"], probability, arm, budget, here)
-        missing = _open_denominator((probability, arm, slack), context, here) or missing
-        stated = record(cell["proof"], here, ("interval",), (*FORM, "evidence"))
-        within = Interval.read(stated["interval"], here)
-        if within.lower != position or (within.is_point and not interval.is_point):
-            raise Rejected(here, "it does not begin where the one before ends, or is a point")
-        if slack[0]:
-            _check_interval(stated, slack[0], within, budget, here, charts=False)
-        else:
-            record(stated, here, ("interval",))
-        position = within.upper
-    if not cells or position != interval.upper:
-        raise Rejected(step, "the cells do not end where the interval does")
-    return missing
-
-
-def _open_denominator(functions: Sequence[Closed], context: Context, step: str) -> str | None:
-    """Why it is not shown that these functions have positive denominators, None where it is."""
-    missing = next((why for _, below in functions if (why := context.positive.open(below, step))), None)
-    return missing and f"a denominator is not shown to be positive: {missing}"
-
-
-def _check_part(
-    stated: Mapping[str, Any],
-    probability: Closed,
-    beta: Closed,
-    verdict: str,
-    context: Context,
-    budget: Budget,
-    step: str,
-) -> tuple[str | None, bool]:
-    """Pr >= 1 - beta, or that it is refuted. Why it is not shown, if so; and whether all eps where it fails are."""
-    accurate = verdict == "accurate"
-    record(stated, step, ("function", "proofs" if accurate else "counterexample"), () if accurate else ("charts",))
-    slack = _slack(stated["function"], probability, beta, budget, step)
-    missing = _open_denominator((probability, beta, slack), context, step)
-    if accurate:
-        _check_intervals(stated["proofs"], slack[0], context.intervals, budget, step, charts=False)
-        return missing, False
-    # At one eps the signs of the denominators are found there and then.
-    _check_counterexample(stated["counterexample"], probability, (beta,), context.intervals, budget, step)
-    if "charts" not in stated:
-        return None, False
-    charted = _check_intervals(stated["charts"], slack[0], context.intervals, budget, step, charts=True)
-    return None, charted and missing is None
-
-
-def _check_positive(value: object, function: Ring, interval: Interval, budget: Budget, step: str) -> None:
-    """That the function is positive on the interval, those of its ends included that belong to it."""
-    for end, belongs in ((interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)):
-        if belongs and end is not None and sign_of_ring(function, end, budget, step) <= 0:
-            raise Rejected(step, f"it is not positive at {end}")
-    _check_interval(value, function, interval, budget, step, charts=False, strictly=True)
-
-
-def index(value: object, among: Sequence[object], step: str) -> int:
-    """A position in a list."""
-    if type(value) is not int or not 0 <= value < len(among):
-        raise Rejected(step, "it refers to an entry that is not there")
-    return value
-
-
-def _slack(value: object, probability: Closed, beta: Closed, budget: Budget, step: str) -> Closed:
-    """The stated function, which is Pr + beta - 1."""
-    slack = read_closed(value, step)
-    whole = add_closed(probability, beta, budget, step)
-    whole = (subtract(whole[0], whole[1]), whole[1])
-    if multiply(slack[0], whole[1], budget, step) != multiply(whole[0], slack[1], budget, step):
-        raise Rejected(step, "the function is not Pr + beta - 1")
-    return slack
-
-
-def _check_intervals(
-    value: object, function: Ring, intervals: Sequence[Interval], budget: Budget, step: str, *, charts: bool
-) -> bool:
-    """That the function is nonnegative on all intervals; with `charts`, or as they say, but for what is left out: then
-    the result is False."""
-    proofs = items(value, step)
-    if not function and not proofs:
-        return True
-    if len(proofs) != len(intervals):
-        raise Rejected(step, f"there are {len(proofs)} proofs for {len(intervals)} intervals of eps")
-    complete = True
-    for interval, item in zip(intervals, proofs, strict=True):
-        if item is None and charts:
-            complete = False
-            continue
-        _check_interval(item, function, interval, budget, step, charts=charts)
-    return complete
-
-
-def _check_interval(
-    value: object,
-    function: Ring,
-    interval: Interval,
-    budget: Budget,
-    step: str,
-    *,
-    charts: bool,
-    strictly: bool = False,
+def _check_counterexample_of_stars(
+    value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], accuracy: int, budget: Budget
 ) -> None:
-    """That the function is not negative there, or `strictly` positive; with `charts` that it is as they say."""
-    stated = record(value, step, ("interval",), (*FORM, "evidence", "roots", "signs"))
-    if Interval.read(stated["interval"], step) != interval:
-        raise Rejected(step, "a proof is about another interval than the claim")
-    step = f"{step}, interval {stated['interval']}"
-    if interval.is_point:
-        record(value, step, ("interval",))
-        if not charts and sign_of_ring(function, interval.lower, budget, step) < strictly:
-            raise Rejected(step, "the function is negative there")
-        return
-    chart = ("roots", "signs") if charts and "signs" in stated else ()
-    record(value, step, ("interval", *FORM, "evidence", *chart))
-    within = Range(interval.lower, interval.upper)
-    if chart:
-        prove_chart(stated, function, within, budget, step)
-    else:
-        prove_nonnegative(stated, function, within, budget, step, strictly=strictly)
+    """That Pr < 1 - beta at the stated eps."""
+    arms: list[Probability] = [beta] if isinstance(beta, Enclosed) else [arm for (arm,) in beta]
+    with in_step("counterexample"):
+        eps, found, wanted = fields(value, {"eps": rational, "probability": _ends, "required": _ends})
+        with in_step("probability"):
+            _require_one_enclosed(found, [probability], eps, accuracy, budget)
+        with in_step("required"):
+            required = [Sum.of(arm, budget).opposite(budget).value for arm in arms]
+            _require_one_enclosed(wanted, required, eps, accuracy, budget)
+        _require_disjoint(eps, found, wanted, intervals)
 
 
-def _check_counterexample(
-    value: object,
-    probability: Closed,
-    arms: Sequence[Closed],
-    intervals: Sequence[Interval],
-    budget: Budget,
-    step: str,
+def _require_one_enclosed(
+    ends: Sequence[Fraction], sums: Sequence[Probability], eps: Fraction, accuracy: int, budget: Budget
 ) -> None:
-    """That Pr < 1 - max(arms) at the stated eps."""
-    step = f"{step}, counterexample"
-    stated = record(value, step, ("eps", "probability", "required"))
-    eps = rational(stated["eps"], step)
-    if not any(eps in interval for interval in intervals):
-        raise Rejected(step, "eps is not in the intervals of the claim")
-    found = _enclosure(stated["probability"], (probability,), eps, budget, f"{step}, probability")
-    required = [(subtract(below, above), below) for above, below in arms]
-    wanted = _enclosure(stated["required"], required, eps, budget, f"{step}, required")
-    if not found[1] < wanted[0]:
-        raise Rejected(step, "the enclosures are not disjoint")
-
-
-def _enclosure(
-    value: object, functions: Sequence[Closed], eps: Fraction, budget: Budget, step: str
-) -> tuple[Fraction, Fraction]:
-    """The stated ends, shown to enclose the least of the functions' values."""
-    low, high = (rational(end, step) for end in pair(value, step))
-    numbers = sum(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
-    for above, below in functions:
-        budget.spend(len(above) + 2 * len(below), step, height(above) + height(below) + numbers)
-    if any(sign_of_ring(below, eps, budget, step) <= 0 for _, below in functions):
-        raise Rejected(step, "the denominator is not positive")
-    if any(sign_of_ring(subtract(above, times(below, low)), eps, budget, step) < 0 for above, below in functions):
-        raise Rejected(step, "the value is less than the enclosure")
-    if all(sign_of_ring(subtract(times(below, high), above), eps, budget, step) < 0 for above, below in functions):
-        raise Rejected(step, "the value is greater than the enclosure")
-    return low, high
+    """Raises Rejected unless the value of one of the sums is shown to be between the ends, in so many bits or more."""
+    low, high = ends
+    for total in (each.at_numbers(budget) if isinstance(each, Enclosed) else each for each in sums):
+        if not isinstance(total, Enclosed):
+            with suppress(Rejected):
+                _require_enclosed(ends, (total,), eps, budget)
+                return
+            continue
+        bits = accuracy
+        while bits <= MOST_BITS:
+            least, most = Cell(eps, _ZERO, 1, bits, budget).enclosure(total)
+            if low <= least and most <= high:
+                return
+            if most < low or high < least:
+                break
+            bits *= 2
+    raise Rejected("the value is not shown to be in the enclosure")

@@ -30,16 +30,16 @@ class PrivacyClaim:
     @staticmethod
     def read(value: object) -> PrivacyClaim:
         """Of the document's `claim`."""
-        stated = record(value, "claim", ("budget", "delta", "eps"))
-        budget = rational(stated["budget"], "claim, budget")
+        stated = record(value, ("budget", "delta", "eps"))
+        budget = rational(stated["budget"])
         if budget < 0:
-            raise Rejected("claim", "the budget is negative")
-        return PrivacyClaim(budget, read_closed(stated["delta"], "claim, delta"))
+            raise Rejected("the budget is negative", "claim")
+        return PrivacyClaim(budget, read_closed(stated["delta"]))
 
-    def allowed(self, probability: Closed, budget: Budget, step: str) -> Closed:
+    def allowed(self, probability: Closed, budget: Budget) -> Closed:
         """What is allowed where the adjacent input has this probability."""
         above: Ring = {(k, q + self.budget): c for (k, q), c in probability[0].items()}
-        return add_closed((above, probability[1]), self.delta, budget, step)
+        return add_closed((above, probability[1]), self.delta, budget)
 
 
 @dataclass(frozen=True)
@@ -59,38 +59,38 @@ def check_privacy(
     claim = PrivacyClaim.read(data["claim"])
     private = data["verdict"] == "private"
     if not private and data["verdict"] != "not private":
-        raise Rejected("verdict", "it is either `private` or `not private`")
+        raise Rejected("it is either `private` or `not private`", "verdict")
     # What is proved of single outputs is a proof only where delta is 0; else it takes sets of them.
     of_sets = private and bool(claim.delta[0])
-    if not of_sets and (items(data["excess"], "excess") or items(data["sets"], "sets")):
-        raise Rejected("sets", "there is nothing to be proved by sets of outputs")
+    if not of_sets and (items(data["excess"]) or items(data["sets"])):
+        raise Rejected("there is nothing to be proved by sets of outputs", "sets")
     gamma = _radius(data["refuted"])
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
     missing: list[tuple[int, str]] = []
     if private:
         if data["refuted"] is not None:
-            raise Rejected("refuted", "the verdict is another")
-        couples = dict(_couples(data["couples"], "couples", context))
+            raise Rejected("the verdict is another", "refuted")
+        couples = dict(_couples(data["couples"], context))
         if of_sets:
             missing += _Sets(data, couples, context, shown, budget).check(pairs)
         for number, (i, j) in enumerate(() if of_sets else pairs.ordered):
-            budget.spend(pairs.outputs, f"pair {number}")
+            budget.spend(pairs.outputs)
             why = None
             for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
                 # The budget is not negative: nothing is to be shown of what is as likely, or impossible.
                 if first != second and context.probabilities[first][0]:
                     if (first, second) not in couples:
-                        raise Rejected(f"pair {number}", "an output has no obligation")
+                        raise Rejected("an output has no obligation", f"pair {number}")
                     why = shown.of(couples[first, second], (first,), (second,), "accurate") or why
             if why is not None:
                 missing.append((number, why))
     else:
-        stated = record(data["refuted"], "refuted", ("pair", "outputs", "obligation"), ("gamma",))
-        i, j = pairs.ordered[index(stated["pair"], pairs.ordered, "refuted")]
-        chosen = [index(item, pairs.laws[i], "refuted") for item in items(stated["outputs"], "refuted")]
+        stated = record(data["refuted"], ("pair", "outputs", "obligation"), ("gamma",))
+        i, j = pairs.ordered[index(stated["pair"], pairs.ordered)]
+        chosen = [index(item, pairs.laws[i]) for item in items(stated["outputs"])]
         if len(set(chosen)) < len(chosen) or (gamma and len(chosen) > 1):
-            raise Rejected("refuted", "an output is counted twice")
+            raise Rejected("an output is counted twice", "refuted")
         one, two = ([pairs.laws[at][output] for output in chosen] for at in (i, j))
         why = shown.of(stated["obligation"], one, two, "inaccurate")
         missing += [] if why is None else [(stated["pair"], why)]
@@ -103,16 +103,16 @@ def _radius(refuted: object) -> Fraction:
     """How far numbers may be off in the event of a refutation."""
     if not isinstance(refuted, dict) or "gamma" not in refuted:
         return Fraction(0)
-    gamma = rational(refuted["gamma"], "refuted")
+    gamma = rational(refuted["gamma"])
     if gamma < 0:
-        raise Rejected("refuted", "its gamma is negative")
+        raise Rejected("its gamma is negative", "refuted")
     return gamma
 
 
 def claim_text(data: Mapping[str, Any]) -> str:
     """What is claimed, in words; it was read before."""
     claim, adjacent, count = data["claim"], data["adjacent"], len(data["inputs"])
-    delta = closed_text(read_closed(claim["delta"], "claim"))
+    delta = closed_text(read_closed(claim["delta"]))
     if data["verdict"] == "not private":
         about = "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
     else:
@@ -135,34 +135,34 @@ class _Shown:
     def of(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
         """Why nothing is shown by an obligation that has to be about these probabilities at the two inputs of a pair,
         and to have this verdict; None where it is."""
-        step = "obligation of a pair"
-        place = index(number, self.decided, step)
-        key = (place, tuple(first), tuple(second))
-        if key not in self._known:
-            allowed = self.claim.allowed(self.total(second, step), self.budget, step)
-            self._known[key] = self.at_most(place, self.total(first, step), allowed, verdict, step)
-        return self._known[key]
+        with in_step("obligation of a pair"):
+            place = index(number, self.decided)
+            key = (place, tuple(first), tuple(second))
+            if key not in self._known:
+                allowed = self.claim.allowed(self.total(second), self.budget)
+                self._known[key] = self.at_most(place, self.total(first), allowed, verdict)
+            return self._known[key]
 
-    def at_most(self, number: object, likely: Closed, allowed: Closed, verdict: str, step: str) -> str | None:
+    def at_most(self, number: object, likely: Closed, allowed: Closed, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""
-        found = self.decided[index(number, self.decided, step)]
+        found = self.decided[index(number, self.decided)]
         least = self.context.betas[found.beta]
         if found.verdict != verdict:
-            raise Rejected(step, f"it is {found.verdict}")
+            raise Rejected(f"it is {found.verdict}")
         if least is None or isinstance(least, Enclosed) or len(least) != 1 or len(least[0]) != 1:
-            raise Rejected(step, "its beta is not one closed form")
+            raise Rejected("its beta is not one closed form")
         rest = (subtract(likely[1], likely[0]), likely[1])
-        if not equal_closed(least[0][0], rest, self.budget, step):
-            raise Rejected(step, "its beta is not 1 - Pr at the first input")
-        if not equal_closed(self.context.probabilities[found.probability], allowed, self.budget, step):
-            raise Rejected(step, "it is not about what is allowed by the second input")
+        if not equal_closed(least[0][0], rest, self.budget):
+            raise Rejected("its beta is not 1 - Pr at the first input")
+        if not equal_closed(self.context.probabilities[found.probability], allowed, self.budget):
+            raise Rejected("it is not about what is allowed by the second input")
         return found.open
 
-    def total(self, numbers: Sequence[int], step: str) -> Closed:
+    def total(self, numbers: Sequence[int]) -> Closed:
         """The sum of these probabilities."""
         total = _NOTHING
         for number in numbers:
-            total = add_closed(total, self.context.probabilities[number], self.budget, step)
+            total = add_closed(total, self.context.probabilities[number], self.budget)
         return total
 
 
@@ -177,13 +177,13 @@ class _Sets:
     budget: Budget
 
     def __post_init__(self) -> None:
-        self._excess = dict(_couples(self.data["excess"], "excess", self.context))
+        self._excess = dict(_couples(self.data["excess"], self.context))
         self._sets: dict[tuple[tuple[int, int], ...], object] = {}
-        for item in items(self.data["sets"], "sets"):
-            chosen, number = pair(item, "sets")
+        for item in items(self.data["sets"]):
+            chosen, number = pair(item)
             couples = []
-            for couple in items(chosen, "sets"):
-                first, second = (index(part, self.context.probabilities, "sets") for part in pair(couple, "sets"))
+            for couple in items(chosen):
+                first, second = (index(part, self.context.probabilities) for part in pair(couple))
                 couples.append((first, second))
             self._sets[tuple(sorted(couples))] = number
         self._known: dict[tuple[tuple[int, int], ...], str | None] = {}
@@ -192,56 +192,56 @@ class _Sets:
     def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
         """The pairs of which something is open, with the reason. Raises Rejected."""
         for number, (i, j) in enumerate(pairs.ordered):
-            step = f"pair {number}"
-            self.budget.spend(pairs.outputs, step)
-            always: list[tuple[int, int]] = []
-            either: list[tuple[int, int]] = []
-            why = None
-            for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
-                # The budget is not negative: what is as likely, or impossible, is never too much.
-                if first == second or not self.context.probabilities[first][0]:
-                    continue
-                couple = first, second
-                if couple in self.never_too_much or couple in self._excess:
-                    if couple not in self._signs:
-                        self._signs[couple] = self._sign(first, second)
-                    why = self._signs[couple] or why
-                    always += [] if couple in self.never_too_much else [couple]
-                else:
-                    either.append(couple)
-            if len(either) > MOST_OPEN:
-                raise Rejected(step, "too many outputs have no sign")
-            for places in range(1 << len(either)):
-                chosen = [couple for at, couple in enumerate(either) if places >> at & 1]
-                why = self._set(tuple(sorted([*always, *chosen])), step) or why
-            why = self._set((), step) or why
-            if why is not None:
-                yield number, why
+            with in_step(f"pair {number}"):
+                self.budget.spend(pairs.outputs)
+                always: list[tuple[int, int]] = []
+                either: list[tuple[int, int]] = []
+                why = None
+                for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
+                    # The budget is not negative: what is as likely, or impossible, is never too much.
+                    if first == second or not self.context.probabilities[first][0]:
+                        continue
+                    couple = first, second
+                    if couple in self.never_too_much or couple in self._excess:
+                        if couple not in self._signs:
+                            self._signs[couple] = self._sign(first, second)
+                        why = self._signs[couple] or why
+                        always += [] if couple in self.never_too_much else [couple]
+                    else:
+                        either.append(couple)
+                if len(either) > MOST_OPEN:
+                    raise Rejected("too many outputs have no sign")
+                for places in range(1 << len(either)):
+                    chosen = [couple for at, couple in enumerate(either) if places >> at & 1]
+                    why = self._set(tuple(sorted([*always, *chosen]))) or why
+                why = self._set(()) or why
+                if why is not None:
+                    yield number, why
 
     def _sign(self, first: int, second: int) -> str | None:
         """Why it is open that p is never, or always, more than e^budget·p'; None where it is not."""
-        step = "sign of a couple"
-        likely, other = (self.context.probabilities[number] for number in (first, second))
-        scaled: Closed = ({(k, q + self.shown.claim.budget): c for (k, q), c in other[0].items()}, other[1])
-        self.budget.spend(1 + len(scaled[0]), step)
-        if (first, second) in self.never_too_much:
-            return self.shown.at_most(self.never_too_much[first, second], likely, scaled, "accurate", step)
-        return self.shown.at_most(self._excess[first, second], scaled, likely, "accurate", step)
+        with in_step("sign of a couple"):
+            likely, other = (self.context.probabilities[number] for number in (first, second))
+            scaled: Closed = ({(k, q + self.shown.claim.budget): c for (k, q), c in other[0].items()}, other[1])
+            self.budget.spend(1 + len(scaled[0]))
+            if (first, second) in self.never_too_much:
+                return self.shown.at_most(self.never_too_much[first, second], likely, scaled, "accurate")
+            return self.shown.at_most(self._excess[first, second], scaled, likely, "accurate")
 
-    def _set(self, chosen: tuple[tuple[int, int], ...], step: str) -> str | None:
+    def _set(self, chosen: tuple[tuple[int, int], ...]) -> str | None:
         """Why it is open that outputs with these couples of probabilities are allowed; None where it is not."""
         if chosen not in self._known:
             if chosen not in self._sets:
-                raise Rejected(step, "a set of outputs has no obligation")
+                raise Rejected("a set of outputs has no obligation")
             first, second = [first for first, _ in chosen], [second for _, second in chosen]
             self._known[chosen] = self.shown.of(self._sets[chosen], first, second, "accurate")
         return self._known[chosen]
 
 
-def _couples(value: object, step: str, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
-    for item in items(value, step):
-        *couple, obligation = triple(item, step)
-        first, second = (index(number, context.probabilities, step) for number in couple)
+def _couples(value: object, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
+    for item in items(value):
+        *couple, obligation = triple(item)
+        first, second = (index(number, context.probabilities) for number in couple)
         yield (first, second), obligation
 
 
@@ -250,41 +250,41 @@ def _read(
 ) -> Pairs:
     """The pairs with the laws of their inputs, each probability derived from the program, that of an output up to
     gamma; with `whole` all outputs are there."""
-    points = [[text(cell, "inputs") for cell in items(row, "inputs")] for row in items(data["inputs"], "inputs")]
-    answers = [[text(cell, "outputs") for cell in items(row, "outputs")] for row in items(data["outputs"], "outputs")]
+    points = [[text(cell) for cell in items(row)] for row in items(data["inputs"])]
+    answers = [[text(cell) for cell in items(row)] for row in items(data["outputs"])]
     machine = theorem.machine
     for rows, role in ((points, "input"), (answers, "output")):
         if any(len(row) != len(machine.numbered(role)) for row in rows):
-            raise Rejected(f"{role}s", f"one has not a value for each {role} of the program")
+            raise Rejected(f"one has not a value for each {role} of the program", f"{role}s")
     blank: list[str | None] = [None] * len(machine.numbered("output"))
-    inputs = [tuple(theorem.read(point, blank, "inputs")[0].values()) for point in points]
+    inputs = [tuple(theorem.read(point, blank)[0].values()) for point in points]
     types = [machine.slots[slot].type for slot in machine.numbered("input")]
     if not all(holds(kind, value) for point in inputs for kind, value in zip(types, point, strict=True)):
-        raise Rejected("inputs", "one does not fit the program")
-    outputs = {tuple(theorem.read(points[0], answer, "outputs")[1].values()) for answer in answers} if points else set()
+        raise Rejected("one does not fit the program", "inputs")
+    outputs = {tuple(theorem.read(points[0], answer)[1].values()) for answer in answers} if points else set()
     if len(outputs) < len(answers) or len(set(inputs)) < len(inputs):
-        raise Rejected("outputs", "two of the outputs, or of the inputs, are the same")
+        raise Rejected("two of the outputs, or of the inputs, are the same", "outputs")
     laws = []
-    rows = items(data["laws"], "laws")
+    rows = items(data["laws"])
     if len(rows) != len(points):
-        raise Rejected("laws", "there is not one for each input")
+        raise Rejected("there is not one for each input", "laws")
     summed: set[tuple[int, ...]] = set()
     for at, row in enumerate(rows):
-        step = f"law {at}"
-        numbers = [index(number, context.probabilities, step) for number in items(row, step)]
-        if len(numbers) != len(answers):
-            raise Rejected(step, "it has not a probability for each output")
-        for answer, number in zip(answers, numbers, strict=True):
-            theorem.check(points[at], answer, gamma, context.probabilities[number], step)
-        key = tuple(sorted(numbers))
-        if whole and key not in summed:
-            total = _NOTHING
-            for number in key:
-                total = add_closed(total, context.probabilities[number], budget, step)
-            if not equal_closed(total, (ONE, ONE), budget, step):
-                raise Rejected(step, "the probabilities of its outputs do not add up to 1: some are left out")
-            summed.add(key)
-        laws.append(numbers)
+        with in_step(f"law {at}"):
+            numbers = [index(number, context.probabilities) for number in items(row)]
+            if len(numbers) != len(answers):
+                raise Rejected("it has not a probability for each output")
+            for answer, number in zip(answers, numbers, strict=True):
+                theorem.check(points[at], answer, gamma, context.probabilities[number])
+            key = tuple(sorted(numbers))
+            if whole and key not in summed:
+                total = _NOTHING
+                for number in key:
+                    total = add_closed(total, context.probabilities[number], budget)
+                if not equal_closed(total, (ONE, ONE), budget):
+                    raise Rejected("the probabilities of its outputs do not add up to 1: some are left out")
+                summed.add(key)
+            laws.append(numbers)
     return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
 
 
@@ -293,20 +293,20 @@ def _ordered(
 ) -> list[tuple[int, int]]:
     """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
     ordered = []
-    for item in items(data["pairs"], "pairs"):
-        one, other = (index(number, inputs, "pairs") for number in pair(item, "pairs"))
+    for item in items(data["pairs"]):
+        one, other = (index(number, inputs) for number in pair(item))
         ordered.append((one, other))
     found = set(ordered)
     if not ordered or len(found) < len(ordered) or any(i == j for i, j in ordered):
-        raise Rejected("pairs", "there is none, or one twice, or one of equal inputs")
+        raise Rejected("there is none, or one twice, or one of equal inputs", "pairs")
     if data["adjacent"] is not None:
-        distance, _, radius = text(data["adjacent"], "adjacent").partition(":")
-        reach = rational(radius, "adjacent")
+        distance, _, radius = text(data["adjacent"]).partition(":")
+        reach = rational(radius)
         listed = range(len(inputs))
-        budget.spend(len(inputs) ** 2 if whole else len(ordered), "pairs")
+        budget.spend(len(inputs) ** 2 if whole else len(ordered))
         asked = ((i, j) for i in listed for j in listed if i != j) if whole else iter(ordered)
         if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in found) for i, j in asked):
-            raise Rejected("pairs", "they are not those of its inputs that are adjacent")
+            raise Rejected("they are not those of its inputs that are adjacent", "pairs")
     return ordered
 
 
@@ -317,8 +317,8 @@ def _adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tupl
     moves = []
     for a, b in zip(one, two, strict=True):
         if not isinstance(a, Fraction) or not isinstance(b, Fraction):
-            raise Rejected("adjacent", "an input is no number")
+            raise Rejected("an input is no number", "adjacent")
         moves.append(abs(a - b))
     if distance not in ("linf", "l1"):
-        raise Rejected("adjacent", "it is no distance")
+        raise Rejected("it is no distance", "adjacent")
     return (max(moves) if distance == "linf" else sum(moves)) <= radius

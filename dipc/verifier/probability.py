@@ -126,7 +126,7 @@ def components(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) ->
     path = [(0, 0)]
     while path:
         here, at = path.pop()
-        budget.spend(3, _STEP)
+        budget.spend(3)
         if not at:
             order[here] = low[here] = len(order)
             stack.append(here)
@@ -203,15 +203,15 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
     """The weights of the steps from a state when it is left for good: n/(d - r) for n/d where it returns with r/d."""
     common: Ring = ONE
     for _, below in row.values():
-        if divided(common, below, budget, _STEP) is None:
-            factor = divided(below, common, budget, _STEP)
-            common = multiply(common, below, budget, _STEP) if factor is None else below
+        if divided(common, below, budget) is None:
+            factor = divided(below, common, budget)
+            common = multiply(common, below, budget) if factor is None else below
     above: dict[int, Ring] = {}
     for goal, (top, below) in row.items():
-        factor = divided(common, below, budget, _STEP)
+        factor = divided(common, below, budget)
         if factor is None:
             raise NotDerived("the weights of a loop have too many denominators")
-        above[goal] = multiply(top, factor, budget, _STEP)
+        above[goal] = multiply(top, factor, budget)
     rest = subtract(common, above.pop(here))
     if not rest:
         raise NotDerived("the program may not end: a loop is never left")
@@ -220,10 +220,10 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
 
 def _lowest(above: Ring, below: Ring, budget: Budget) -> Closed:
     """above/below, as a function of the ring or as one over another where that is easily seen."""
-    quotient = divided(above, below, budget, _STEP)
+    quotient = divided(above, below, budget)
     if quotient is not None:
         return quotient, ONE
-    inverse = divided(below, above, budget, _STEP)
+    inverse = divided(below, above, budget)
     return reduced((ONE, inverse)) if inverse is not None else reduced((above, below))
 
 
@@ -232,14 +232,14 @@ def _plus(left: Closed, right: Closed, budget: Budget) -> Closed:
         return right
     if not right[0]:
         return left
-    above, below = add_closed(left, right, budget, _STEP)
+    above, below = add_closed(left, right, budget)
     return (above, ONE) if below == ONE else _lowest(above, below, budget)
 
 
 def _times(left: Closed, right: Closed, budget: Budget) -> Closed:
     if left == _ONE or right == _ONE:
         return right if left == _ONE else left
-    above, below = multiply_closed(left, right, budget, _STEP)
+    above, below = multiply_closed(left, right, budget)
     return (above, ONE) if below == ONE else _lowest(above, below, budget)
 
 
@@ -343,7 +343,7 @@ class Probabilities:
         for end in run.ends:
             before = by_noises.get(end.known)
             weight = weights[end.state]
-            by_noises[end.known] = weight if before is None else add_closed(before, weight, budget, "exits")
+            by_noises[end.known] = weight if before is None else add_closed(before, weight, budget)
         total = Sum()
         for known, weight in by_noises.items():
             total.add(*self.product(weight, known, run.laws, budget), budget)
@@ -358,7 +358,7 @@ class Probabilities:
             if any(family.is_normal for family, _ in key[0]):
                 stars.append(star_of(key))
             else:
-                weight = multiply_closed(weight, self._measure(key, budget), budget, "exits")
+                weight = multiply_closed(weight, self._measure(key, budget), budget)
         return tuple(sorted(stars)), weight
 
     def weighted(
@@ -366,7 +366,7 @@ class Probabilities:
     ) -> Closed:
         """weight·Pr[known] in closed form. Raises NotDerived."""
         for key in _parts(known, laws):
-            weight = multiply_closed(weight, self._measure(key, budget), budget, "exits")
+            weight = multiply_closed(weight, self._measure(key, budget), budget)
         return weight
 
     def _measure(self, key: Hanging, budget: Budget) -> Closed:
@@ -446,68 +446,62 @@ class Theorem:
         """That the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
-                raise Rejected("table", f"its {role}s are not those of the program")
+                raise Rejected(f"its {role}s are not those of the program", "table")
 
-    def check(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability, step: str
-    ) -> None:
+    def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
         """That the stated probability is that of the program. Raises Rejected where it is not."""
         key = (tuple(inputs), tuple(outputs), gamma)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._derived(inputs, outputs, gamma, step)
+            found = self._known[key] = self._derived(inputs, outputs, gamma)
         if isinstance(found, Enclosed) or isinstance(stated, Enclosed):
             self._require_same_sum(found, stated)
             return
         if isinstance(found, str):
             self.reasons[found] += 1
-            check_range(stated, self.whole, step)
+            check_range(stated, self.whole)
             return
         same = (id(found), id(stated))
         if same not in self._equal:
-            if not equal_closed(found, stated, self.whole, step):
-                raise Rejected(step, "the program has another probability at these inputs")
+            if not equal_closed(found, stated, self.whole):
+                raise Rejected("the program has another probability at these inputs")
             self._equal.add(same)
         self.derived += 1
 
     def _require_same_sum(self, found: Probability | str, stated: Probability) -> None:
         """That a sum over normal noises is the one that was derived, term by term; else it is taken on trust."""
-        if isinstance(found, Enclosed) and isinstance(stated, Enclosed) and found.equals(stated, self.whole, "rows"):
+        if isinstance(found, Enclosed) and isinstance(stated, Enclosed) and found.equals(stated, self.whole):
             self.derived += 1
         else:
             self.reasons[found if isinstance(found, str) else OTHER_SUM] += 1
 
-    def check_distance(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool, step: str
-    ) -> None:
+    def check_distance(self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool) -> None:
         """That the answer and dd are those of the ideal, if there is one. Raises Rejected where dd is said to be
         `computed` from it and is another."""
         if self.ideal is None:
             if computed:
-                raise Rejected(step, "dd is said to be that of the `ideal`, and the program has none")
+                raise Rejected("dd is said to be that of the `ideal`, and the program has none")
             return
-        found = self._distance(inputs, outputs, step)
-        if not isinstance(found, str) and found == (None if dd == "inf" else rational(dd, step)):
+        found = self._distance(inputs, outputs)
+        if not isinstance(found, str) and found == (None if dd == "inf" else rational(dd)):
             self.measured += 1
             return
         if computed and not isinstance(found, str):
-            raise Rejected(step, "dd is not that of the `ideal`")
+            raise Rejected("dd is not that of the `ideal`")
         self.distances[found if isinstance(found, str) else "it is another than the `ideal` gives"] += 1
 
-    def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None], step: str) -> Fraction | str | None:
+    def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> Fraction | str | None:
         """dd of the ideal, None for infinity, or why it is not known."""
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "it was looked at before"
             return self.ideal
         slots = self.machine.slots
-        given = [
-            _cell(slots[slot], cell, step) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
-        ]
+        given = [_cell(slots[slot], cell) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)]
         for slot, value in zip(self.machine.numbered("input"), given, strict=True):
             if not holds(slots[slot].type, value):
-                raise Rejected(step, f"the input `{slots[slot].name}` does not fit")
+                raise Rejected(f"the input `{slots[slot].name}` does not fit")
         stated = [
-            None if cell is None else _cell(slots[slot], cell, step)
+            None if cell is None else _cell(slots[slot], cell)
             for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
         ]
         try:
@@ -519,39 +513,34 @@ class Theorem:
             return why_it_ends(error)
 
     def steadiness(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None], step: str
+        self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
         """Why the answers within gamma are not known to be the same for all gamma from the first end to before the
         other; None where they are. Raises Rejected where they are not."""
-        given, wanted = self.read(inputs, outputs, step)
+        given, wanted = self.read(inputs, outputs)
         try:
             steady = self._probabilities.is_steady(given, wanted, *ends, self.budget)
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
         if not steady:
-            raise Rejected(step, "the answers within gamma are not the same on all of it")
+            raise Rejected("the answers within gamma are not the same on all of it")
         return None
 
-    def read(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], step: str
-    ) -> tuple[dict[int, Value], dict[int, Value]]:
+    def read(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[dict[int, Value], dict[int, Value]]:
         """The inputs and the outputs that are given, by slot. Raises Rejected for what fits no slot."""
         slots = self.machine.slots
         given = {
-            slot: _cell(slots[slot], cell, step)
-            for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
+            slot: _cell(slots[slot], cell) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
         }
         wanted = {
-            slot: _cell(slots[slot], cell, step)
+            slot: _cell(slots[slot], cell)
             for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
             if cell is not None
         }
         return given, wanted
 
-    def _derived(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str
-    ) -> Probability | str:
-        given, wanted = self.read(inputs, outputs, step)
+    def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
+        given, wanted = self.read(inputs, outputs)
         try:
             return self._probabilities.of(given, wanted, gamma, self.budget)
         except DERIVATION_ENDS as error:
@@ -564,18 +553,18 @@ def program_of(
     """The program of this text, which has this digest, name and constants, read at the eps `at`, or at every one;
     raises Rejected."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
-        raise Rejected("program", "`sha256` is not that of its text")
+        raise Rejected("`sha256` is not that of its text", "program")
     try:
         tree = replace(read_program(text, budget), at=at)
         machine = Machine.of(tree, constants, budget)
     except NotDerived as error:
-        raise Rejected("program", error.why) from None
+        raise Rejected(error.why, "program") from None
     if machine.name != name:
-        raise Rejected("program", f"its name is `{machine.name}`")
+        raise Rejected(f"its name is `{machine.name}`", "program")
     return tree, machine
 
 
-def _cell(slot: Slot, cell: str, step: str) -> Value:
+def _cell(slot: Slot, cell: str) -> Value:
     """The value of a cell for this variable."""
     if slot.type == "bool":
         if cell in ("true", "false"):
@@ -589,14 +578,14 @@ def _cell(slot: Slot, cell: str, step: str) -> Value:
                 return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
         except (ValueError, ZeroDivisionError):
             pass
-    raise Rejected(step, f"`{cell[:40]}` is no value of `{slot.name}`")
+    raise Rejected(f"`{cell[:40]}` is no value of `{slot.name}`")
 
 
-def check_range(stated: Closed, budget: Budget, step: str, *, bound: bool = False) -> None:
+def check_range(stated: Closed, budget: Budget, *, bound: bool = False) -> None:
     """Raises Rejected where the function is seen not to be a probability, or a lower `bound` of one."""
     above, below = stated
     for eps in _SAMPLES:
-        side = sign_of_ring(below, eps, budget, step)
+        side = sign_of_ring(below, eps, budget)
         for function in (subtract(below, above),) if bound else (above, subtract(below, above)):
-            if sign_of_ring(function, eps, budget, step) * side < 0:
-                raise Rejected(step, f"it is no probability at eps = {eps}")
+            if sign_of_ring(function, eps, budget) * side < 0:
+                raise Rejected(f"it is no probability at eps = {eps}")

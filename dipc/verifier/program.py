@@ -268,8 +268,8 @@ class _Compiler:
                 if first > last:
                     raise NotDerived("a domain is empty")
                 if last - first >= MOST_VALUES:
-                    raise Exhausted("program", f"a domain has more than {MOST_VALUES} values")
-                self.budget.spend(10 * (last - first), "program")
+                    raise Exhausted(f"a domain has more than {MOST_VALUES} values", "program")
+                self.budget.spend(10 * (last - first))
                 return tuple(Fraction(value) for value in range(first, last + 1))
             case Listed(written):
                 found: list[Value] = []
@@ -301,8 +301,8 @@ class _Compiler:
             if low > high:
                 raise NotDerived(f"the array `{name}` has no element")
             if high - low >= MOST_VALUES:
-                raise Exhausted("program", f"the array `{name}` has more than {MOST_VALUES} elements")
-            self.budget.spend(30 * (high - low + 1), "program")
+                raise Exhausted(f"the array `{name}` has more than {MOST_VALUES} elements", "program")
+            self.budget.spend(30 * (high - low + 1))
             first = len(self.slots)
             for index in range(low, high + 1):
                 self.slots.append(Slot(name if ends is None else f"{name}[{index}]", declared.role, type_, initial))
@@ -310,7 +310,7 @@ class _Compiler:
 
     def _set_of(self, domain: syntax.Domain) -> frozenset[Value]:
         values = self.domain(domain)
-        self.budget.spend(10 * len(values), "program")
+        self.budget.spend(10 * len(values))
         return frozenset(values)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
@@ -376,9 +376,9 @@ class _Compiler:
 
     def emit(self, instruction: Instruction) -> int:
         """Add an instruction; its number."""
-        self.budget.spend(10, "program")
+        self.budget.spend(10)
         if len(self.code) >= MOST_INSTRUCTIONS:
-            raise Exhausted("program", f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions")
+            raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
         self.code.append(instruction)
         return len(self.code) - 1
 
@@ -433,9 +433,9 @@ class _Compiler:
                 self._require_new(variable, {*self.variables, *_RESERVED})
                 first, last = self.integer(low), self.integer(high)
                 if body and last - first >= MOST_INSTRUCTIONS:
-                    raise Exhausted("program", f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions")
+                    raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
                 for number in range(first, last + 1) if body else ():
-                    self.budget.spend(1, "program")
+                    self.budget.spend(1)
                     hidden = self._with(variable, Fraction(number))
                     self.block(body)
                     self.locals = hidden
@@ -507,7 +507,7 @@ class _Compiler:
 
     def resolved(self, expr: Expr) -> Code:
         """The expression with its names resolved, and computed where it is constant."""
-        self.budget.spend(5, "program")
+        self.budget.spend(5)
         match expr:
             case Literal():
                 return expr
@@ -643,17 +643,17 @@ class _Compiler:
                 if op in "+-":
                     return self._sum(left, right if op == "+" else (times(right[0], -1), right[1]))
                 if op == "*":
-                    return reduced(multiply_closed(left, right, self.budget, "program"))
+                    return reduced(multiply_closed(left, right, self.budget))
                 if not right[0]:
                     raise NotDerived("a weight divides by 0")
-                return reduced(multiply_closed(left, (right[1], right[0]), self.budget, "program"))
+                return reduced(multiply_closed(left, (right[1], right[0]), self.budget))
             case Apply("^", (base, exponent)):
                 power = self.integer(exponent)
                 if not 0 <= power <= MOST_POWER:
                     raise NotDerived("a power in a weight is too high, or negative")
                 value, result = self.weight(base), (ONE, ONE)
                 for _ in range(power):
-                    result = multiply_closed(result, value, self.budget, "program")
+                    result = multiply_closed(result, value, self.budget)
                 return reduced(result)
             case Apply("exp", (inner,)):
                 found = self._multiple(inner)
@@ -664,7 +664,7 @@ class _Compiler:
                 return constant(self.number(expr)), ONE
 
     def _sum(self, left: Closed, right: Closed) -> Closed:
-        return reduced(add_closed(left, right, self.budget, "program"))
+        return reduced(add_closed(left, right, self.budget))
 
 
 def _has_roots(expr: Expr) -> bool:
@@ -751,10 +751,10 @@ def calculated(op: str, values: Sequence[Value]) -> Value:
             exponent = int(numbers[1])
             bits = max(numbers[0].numerator.bit_length(), numbers[0].denominator.bit_length())
             if bits * exponent > MOST_BITS:
-                raise Exhausted("program", f"a number has more than {MOST_BITS} bits")
+                raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")
             result = numbers[0] ** exponent
         case _:
             raise NotDerived(f"`{op}` is no operation")
     if max(result.numerator.bit_length(), result.denominator.bit_length()) > MOST_BITS:
-        raise Exhausted("program", f"a number has more than {MOST_BITS} bits")
+        raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")
     return result

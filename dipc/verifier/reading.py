@@ -1,14 +1,15 @@
 """What is read from an untrusted file, how a check can end, and how much work it may take.
 
-How a certificate fails: rejected at a step, not readable as one at all, or not checked to the end.
+A hostile certificate must not stall its reader, nor fill the memory. There is one budget for all of a run. It is charged
+before the work is done, and for whatever is kept: a step is about a microsecond, or a word of memory. What derives
+something the certificate does not state, such as a probability, has a part of the budget, so that the rest of the
+certificate is checked where that takes too much.
 
-How much work one certificate may cause: a hostile one must not stall its reader, nor fill the memory.
+JSON is read by tables, which say for each name of an object how its value is read:
 
-There is one budget for all of a run. It is charged before the work is done, and for whatever is kept: a step is about a
-microsecond, or a word of memory. What derives something the certificate does not state, such as a probability, has a
-part of the budget, so that the rest of the certificate is checked where that takes too much.
+    lower, signs = fields(value, {"lower": rational, "signs": listed(sign)})
 
-JSON from an untrusted source, value by value: the type, the size and the names of everything are checked.
+Whatever is wrong is Rejected. Where, is not said by whoever finds it, but by those on the way: `in_step("row 3")`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-# === rejection =================================================================================
+# === how a check ends ==========================================================================
 
 
 def plain(text: str) -> str:
@@ -29,46 +31,49 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-class Rejected(Exception):
-    """The certificate does not prove what it says: `step` names the place, `why` what is wrong with it."""
+class Ended(Exception):
+    """What ends a check, or part of it: `why`, in half a sentence, and the `steps` in which it was, outermost first."""
 
-    def __init__(self, step: str, why: str) -> None:
-        super().__init__(plain(f"{step}: {why}" if step else why))
-        self.step = step
-        self.why = why
+    def __init__(self, why: str, *steps: str) -> None:
+        super().__init__(why, *steps)
+        self.why = plain(why)
+        self.steps = list(steps)
+
+    def __str__(self) -> str:
+        return plain(": ".join(filter(None, (", ".join(self.steps), self.why))))
 
 
-class WrongAnswer(Exception):
+class Rejected(Ended):
+    """The certificate does not prove what it says."""
+
+
+class WrongAnswer(Ended):
     """An answer of the certificate does not show what it says. Unlike what only ends a derivation this rejects it."""
 
-    def __init__(self, rejected: Rejected) -> None:
-        super().__init__(str(rejected))
-        self.rejected = rejected
+
+class Exhausted(Ended):
+    """Checking takes more than is permitted, so that nothing is known of the certificate."""
 
 
-class Unreadable(Exception):
+class Unreadable(Ended):
     """What was given is no certificate of this version; `why` is one sentence."""
 
-    def __init__(self, why: str) -> None:
-        self.why = plain(why)
-        super().__init__(self.why)
+
+class NotDerived(Ended):
+    """What is claimed was not derived, for no fault of the certificate that was found."""
 
 
-class Exhausted(Exception):
-    """Checking takes more than is permitted, so that nothing is known of the certificate; `step` names the place."""
+@dataclass(frozen=True, slots=True)
+class in_step:  # noqa: N801 - it is used as a word: `with in_step("row 3")`
+    """Says of what is rejected inside, or takes too much, in which step it is."""
 
-    def __init__(self, step: str, why: str) -> None:
-        super().__init__(plain(f"{step}: {why}" if step else why))
-        self.step = step
-        self.why = why
+    name: str
 
+    def __enter__(self) -> None: ...
 
-class NotDerived(Exception):
-    """What is claimed was not derived, for no fault of the certificate that was found; `why` is half a sentence."""
-
-    def __init__(self, why: str) -> None:
-        self.why = plain(why)
-        super().__init__(self.why)
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Rejected | WrongAnswer | Exhausted):
+            error.steps.insert(0, self.name)
 
 
 #: What ends a derivation: it finds nothing, or takes too much. That is no fault of the certificate.
@@ -78,7 +83,7 @@ DERIVATION_ENDS = (NotDerived, Rejected, Exhausted, RecursionError, MemoryError)
 def why_it_ends(error: Exception) -> str:
     """What an error that ends a derivation, or a whole run, says."""
     match error:
-        case NotDerived(why=why) | Rejected(why=why) | Exhausted(why=why):
+        case Ended(why=why):
             return why
         case RecursionError():
             return "it is nested too deeply"
@@ -127,22 +132,21 @@ class Budget:
         whole = self if self.whole is None else self.whole
         return Budget(int(whole.steps * share), whole, self.answers)
 
-    def spend(self, operations: int, step: str, bits: int = 0) -> None:
-        """Count so many operations on numbers of so many bits; raises Exhausted, naming the step, past the budget."""
+    def spend(self, operations: int, bits: int = 0) -> None:
+        """Count so many operations on numbers of so many bits; raises Exhausted past the budget."""
         if bits > BITS:
-            raise Exhausted(step, f"it takes numbers of {bits} bits, more than {BITS}")
+            raise Exhausted(f"it takes numbers of {bits} bits, more than {BITS}")
         # Products of long numbers cost about in proportion to the square of their length, with a small constant.
         cost = operations * (1 + bits // 256 + (bits * bits >> 22))
         self.left -= cost
         if self.whole is not None:
             self.whole.left -= cost
-            if self.whole.left < 0:
-                raise Exhausted(step, f"checking takes more than the {self.whole.steps} steps that are permitted")
-        if self.left < 0:
-            raise Exhausted(step, f"checking takes more than the {self.steps} steps that are permitted")
+        for one in (self.whole, self):
+            if one is not None and one.left < 0:
+                raise Exhausted(f"checking takes more than the {one.steps} steps that are permitted")
 
 
-# === reading ===================================================================================
+# === JSON ======================================================================================
 
 #: The version of the format.
 SCHEMA = "dipc.certificate/3"
@@ -181,11 +185,7 @@ def parse(text: str) -> object:
         raise Unreadable(f"it has more than {MOST_CONTAINERS} lists and objects")
     try:
         return json.loads(
-            text,
-            parse_int=_integer,
-            parse_float=_no_float,
-            parse_constant=_no_float,
-            object_pairs_hook=_object,
+            text, parse_int=_integer, parse_float=_no_float, parse_constant=_no_float, object_pairs_hook=_object
         )
     except json.JSONDecodeError as error:
         raise Unreadable(f"it is not JSON: {error.msg}, line {error.lineno}, column {error.colno}") from None
@@ -211,109 +211,75 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-# --- typed values ----------------------------------------------------------------------------------
+# --- readers of values: each raises Rejected for what is none of its kind ----------------------------
+
+T = TypeVar("T")
+
+Reader = Callable[[Any], T]
 
 
-def record(value: object, step: str, required: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Any]:
-    """An object with all the required names, and no others but the optional ones."""
-    if not isinstance(value, dict):
-        raise Rejected(step, f"an object is expected, not {_kind(value)}")
-    for name in required:
-        if name not in value:
-            raise Rejected(step, f"`{name}` is missing")
-    for name in value:
-        if name not in required and name not in optional:
-            raise Rejected(step, f"`{_short(name)}` is not known here")
+def anything(value: object) -> Any:
+    """The value as it is: it is looked at later."""
     return value
 
 
-def items(value: object, step: str, most: int = 10_000_000) -> list[Any]:
-    """A list of at most so many items."""
-    if not isinstance(value, list):
-        raise Rejected(step, f"a list is expected, not {_kind(value)}")
-    if len(value) > most:
-        raise Rejected(step, f"{len(value)} items, more than {most}")
+def boolean(value: object) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise Rejected(f"true or false is expected, not {_kind(value)}")
     return value
 
 
-def triple(value: object, step: str) -> tuple[Any, Any, Any]:
-    """The three items of a list."""
-    found = items(value, step, 3)
-    if len(found) != 3:
-        raise Rejected(step, f"three items are expected, not {len(found)}")
-    first, second, third = found
-    return first, second, third
-
-
-def pair(value: object, step: str) -> tuple[Any, Any]:
-    """The two items of a list."""
-    found = items(value, step, 2)
-    if len(found) != 2:
-        raise Rejected(step, f"two items are expected, not {len(found)}")
-    return found[0], found[1]
-
-
-def coefficients(value: object, step: str, *, any_number: bool = False) -> dict[int, Fraction]:
-    """Rational numbers by what they are of, which is listed once, from 0 on unless `any_number` may stand for it."""
-    found: dict[int, Fraction] = {}
-    for item in items(value, step):
-        place, number = pair(item, step)
-        if type(place) is not int or place in found or (place < 0 and not any_number):
-            raise Rejected(step, "what has a coefficient is numbered, each once")
-        found[place] = rational(number, step)
-    return found
-
-
-def natural(value: object, step: str, most: int = 10**MOST_INTEGER_DIGITS) -> int:
+def natural(value: object, most: int = 10**MOST_INTEGER_DIGITS) -> int:
     """An integer from 0 to `most`."""
     if type(value) is not int or not 0 <= value <= most:
-        raise Rejected(step, f"an integer from 0 to {most} is expected, not {_kind(value)}")
+        raise Rejected(f"an integer from 0 to {most} is expected, not {_kind(value)}")
     return value
 
 
-def sign(value: object, step: str) -> int:
+def up_to(most: int) -> Reader[int]:
+    """An integer from 0 to `most`."""
+    return lambda value: natural(value, most)
+
+
+def sign(value: object) -> int:
     """1 or -1."""
     if type(value) is int and value in (1, -1):
-        return 1 if value == 1 else -1
-    raise Rejected(step, f"a sign, 1 or -1, is expected, not {_kind(value)}")
+        return value
+    raise Rejected(f"a sign, 1 or -1, is expected, not {_kind(value)}")
 
 
-def text(value: object, step: str) -> str:
+def text(value: object) -> str:
     """A text that is not too long."""
     if not isinstance(value, str):
-        raise Rejected(step, f"a text is expected, not {_kind(value)}")
+        raise Rejected(f"a text is expected, not {_kind(value)}")
     if len(value) > MOST_CHARACTERS:
-        raise Rejected(step, f"a text of {len(value)} characters, more than {MOST_CHARACTERS}")
+        raise Rejected(f"a text of {len(value)} characters, more than {MOST_CHARACTERS}")
     return value
 
 
-def optional_text(value: object, step: str) -> str | None:
-    """A text or null."""
-    return None if value is None else text(value, step)
-
-
-def rational(value: object, step: str) -> Fraction:
+def rational(value: object) -> Fraction:
     """The rational number of a text such as `-1` or `1/3`, in lowest terms."""
     if not isinstance(value, str):
-        raise Rejected(step, f"a rational number as text is expected, not {_kind(value)}")
+        raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
     if len(value) > MOST_DIGITS:
-        raise Rejected(step, f"a number of {len(value)} digits, more than {MOST_DIGITS}")
+        raise Rejected(f"a number of {len(value)} digits, more than {MOST_DIGITS}")
     match = _RATIONAL.fullmatch(value)
     if match is None:
-        raise Rejected(step, f"`{_short(value)}` is no rational number such as 2 or -1/3")
+        raise Rejected(f"`{_short(value)}` is no rational number such as 2 or -1/3")
     minus, above, below = match.groups()
     numerator, denominator = decimal_integer(above), decimal_integer(below or "1")
     result = Fraction(-numerator if minus else numerator, denominator)
     if result.denominator != denominator or (minus and not numerator) or below == "1":
-        raise Rejected(step, f"`{_short(value)}` is not in lowest terms")
+        raise Rejected(f"`{_short(value)}` is not in lowest terms")
     return result
 
 
-def integer(value: object, step: str) -> int:
+def integer(value: object) -> int:
     """An integer given as text."""
-    result = rational(value, step)
+    result = rational(value)
     if result.denominator != 1:
-        raise Rejected(step, f"`{_short(str(value))}` is no integer")
+        raise Rejected(f"`{_short(str(value))}` is no integer")
     return result.numerator
 
 
@@ -324,6 +290,111 @@ def decimal_integer(digits: str) -> int:
     half = len(digits) // 2
     unit: int = 10**half
     return decimal_integer(digits[:-half]) * unit + decimal_integer(digits[-half:])
+
+
+# --- readers made of readers -------------------------------------------------------------------------
+
+
+def nullable(reader: Reader[T]) -> Reader[T | None]:
+    """Null, or what this reads."""
+    return lambda value: None if value is None else reader(value)
+
+
+def one_of(*allowed: str) -> Reader[str]:
+    """One of these texts."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise Rejected(f"one of {', '.join(allowed)} is expected, not {_kind(value)}")
+        return value
+
+    return read
+
+
+def items(value: object, most: int = 10_000_000) -> list[Any]:
+    """A list of at most so many items."""
+    if not isinstance(value, list):
+        raise Rejected(f"a list is expected, not {_kind(value)}")
+    if len(value) > most:
+        raise Rejected(f"{len(value)} items, more than {most}")
+    return value
+
+
+def listed(reader: Reader[T], most: int = 10_000_000) -> Reader[list[T]]:
+    """A list of what this reads."""
+    return lambda value: [reader(item) for item in items(value, most)]
+
+
+def tuple_of(*readers: Reader[Any]) -> Reader[tuple[Any, ...]]:
+    """A list of exactly what these read."""
+
+    def read(value: object) -> tuple[Any, ...]:
+        found = items(value)
+        if len(found) != len(readers):
+            raise Rejected(f"{len(readers)} items are expected, not {len(found)}")
+        return tuple(reader(item) for reader, item in zip(readers, found, strict=True))
+
+    return read
+
+
+def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
+    """An object with any names, and such values."""
+
+    def read(value: object) -> dict[str, T]:
+        if not isinstance(value, dict):
+            raise Rejected(f"an object is expected, not {_kind(value)}")
+        found = {}
+        for name, one in value.items():
+            with in_step(f"`{_short(name)}`"):
+                found[name] = reader(one)
+        return found
+
+    return read
+
+
+def fields(
+    value: object, table: Mapping[str, Reader[Any]], optional: Mapping[str, Reader[Any]] | None = None
+) -> list[Any]:
+    """The values of an object with all the names of the table, in its order, and after them those of the optional ones,
+    None where they are not there; it has no others."""
+    given = by_name(anything)(value)
+    for name in table:
+        if name not in given:
+            raise Rejected(f"`{name}` is missing")
+    readers = {**table, **(optional or {})}
+    for name in given:
+        if name not in readers:
+            raise Rejected(f"`{_short(name)}` is not known here")
+    found = []
+    for name, reader in readers.items():
+        with in_step(name):
+            found.append(reader(given[name]) if name in given else None)
+    return found
+
+
+def variant(value: object, name: str, tables: Mapping[str, Mapping[str, Reader[Any]]]) -> tuple[str, list[Any]]:
+    """Of which kind an object says it is, by this name, and the values of the fields that this kind has."""
+    given = by_name(anything)(value)
+    kind = one_of(*tables)(given.get(name))
+    return kind, fields({key: one for key, one in given.items() if key != name}, tables[kind])
+
+
+def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fraction]:
+    """Rational numbers by what they are of, which is listed once, from 0 on unless `any_number` may stand for it."""
+    found: dict[int, Fraction] = {}
+    for item in items(value):
+        place, number = tuple_of(anything, rational)(item)
+        if type(place) is not int or place in found or (place < 0 and not any_number):
+            raise Rejected("what has a coefficient is numbered, each once")
+        found[place] = number
+    return found
+
+
+def index(value: object, among: Sequence[object]) -> int:
+    """A position in a list."""
+    if type(value) is not int or not 0 <= value < len(among):
+        raise Rejected("it refers to an entry that is not there")
+    return value
 
 
 def _kind(value: object) -> str:

@@ -63,86 +63,86 @@ class Rows:
         open_rows: list[tuple[int, str]] = []
         own = dict.fromkeys(("alpha", "beta", "gamma"), 0)
         distances = 0
-        for number, item in enumerate(items(value, "rows"), start=1):
-            step = f"row {number}"
-            budget.spend(20, step)
-            ranged = isinstance(item, dict) and "ranges" in item
-            row = record(item, step, _RANGED if ranged else _REQUIRED, ("dd", "own", "reason") if ranged else _OPTIONAL)
-            if type(row["row"]) is not int or row["row"] != number:
-                raise Rejected(step, "the rows are not numbered one after the other from 1")
-            verdict, vacuous, missing = (self._ranges if ranged else self._row)(row, budget, step)
-            for name in row.get("own", {}):
-                own[name] += 1
-            distances += row.get("dd") is not None
-            counts["rows"] += 1
-            counts[verdict] += 1
-            counts["vacuous"] += vacuous
-            if missing is not None and verdict != "undecided":
-                open_rows.append((number, missing))
+        for number, item in enumerate(items(value), start=1):
+            with in_step(f"row {number}"):
+                budget.spend(20)
+                ranged = isinstance(item, dict) and "ranges" in item
+                row = record(item, _RANGED if ranged else _REQUIRED, ("dd", "own", "reason") if ranged else _OPTIONAL)
+                if type(row["row"]) is not int or row["row"] != number:
+                    raise Rejected("the rows are not numbered one after the other from 1")
+                verdict, vacuous, missing = (self._ranges if ranged else self._row)(row, budget, step)
+                for name in row.get("own", {}):
+                    own[name] += 1
+                distances += row.get("dd") is not None
+                counts["rows"] += 1
+                counts[verdict] += 1
+                counts["vacuous"] += vacuous
+                if missing is not None and verdict != "undecided":
+                    open_rows.append((number, missing))
         if not counts["rows"]:
-            raise Rejected("rows", "there are none")
+            raise Rejected("there are none", "rows")
         verdict = worst([verdict for verdict in VERDICTS if counts[verdict]])
         return Found(verdict, counts, tuple(open_rows), own, distances)
 
-    def _row(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
+    def _row(self, row: Mapping[str, Any], budget: Budget) -> tuple[str, bool, str | None]:
         """The verdict, whether it is vacuous, and why it is not certified."""
-        own, dd = self._cells(row, step)
-        terms = self.claim.terms(own, dd, budget, step)
-        alpha = self._stated(row, terms, step)
-        beta = index(row["beta"], self.context.betas, step)
-        self._check_beta(terms, beta, budget, step)
-        nearest = None if dd is None or dd == "inf" or alpha is None else (rational(dd, step), alpha)
+        own, dd = self._cells(row)
+        terms = self.claim.terms(own, dd, budget)
+        alpha = self._stated(row, terms)
+        beta = index(row["beta"], self.context.betas)
+        self._check_beta(terms, beta, budget)
+        nearest = None if dd is None or dd == "inf" or alpha is None else (rational(dd), alpha)
         vacuous = nearest is not None and self.claim.is_near(own, *nearest)
-        return self._found(row, row, terms[1], beta, vacuous, step)
+        return self._found(row, row, terms[1], beta, vacuous)
 
-    def _ranges(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
+    def _ranges(self, row: Mapping[str, Any], budget: Budget) -> tuple[str, bool, str | None]:
         """The same for a row with gamma left open: together the ranges are all gamma, and each has its obligation."""
-        own, dd = self._cells(row, step)
+        own, dd = self._cells(row)
         if self.claim.gamma != "free" or "gamma" in own:
-            raise Rejected(step, "it has ranges of gamma, and gamma is not left open")
-        ranges = items(row["ranges"], step)
-        reason = optional_text(row.get("reason"), step)
+            raise Rejected("it has ranges of gamma, and gamma is not left open")
+        ranges = items(row["ranges"])
+        reason = optional_text(row.get("reason"))
         if (reason is not None) is bool(ranges) or (not ranges and row["verdict"] != "undecided"):
-            raise Rejected(step, "it has no ranges of gamma")
+            raise Rejected("it has no ranges of gamma")
         verdicts: list[str] = []
         missing: str | None = None
         vacuous = bool(ranges)
         position = "0"
         doubts: set[str] = set()
         for number, item in enumerate(ranges):
-            here = f"{step}, range {number}"
-            entry = record(item, here, _RANGE, ("vacuous", "reason", "open"))
-            ends = [text(end, here) for end in pair(entry["gamma"], here)]
-            if ends[0] != position:
-                raise Rejected(here, "it does not begin where the one before ends")
-            position = ends[1]
-            if position != "inf" and rational(position, here) <= rational(ends[0], here):
-                raise Rejected(here, "it ends before it begins")
-            alpha, least, nothing = self.claim.range(own, dd, ends, budget, here)
-            if text(entry["alpha"], here) != ("inf" if alpha is None else str(alpha)):
-                raise Rejected(here, "alpha is not what is claimed")
-            beta = index(entry["beta"], self.context.betas, here)
-            self._require_same(least, beta, budget, here)
-            low = rational(ends[0], here)
-            verdict, _, why = self._found(row, entry, low, beta, nothing, here)
-            if least is not None and not nothing and not self._never_grows(own, budget, here):
-                doubts.add(GROWTH)
-            if verdict == "inaccurate":
-                high = None if position == "inf" else rational(position, here)
-                doubt = self.theorem.steadiness(row["input"], row["output"], (low, high), here)
-                doubts |= set() if doubt is None else {f"{STEADINESS}: {doubt}"}
-            verdicts.append(verdict)
-            missing = missing or (why if verdict != "undecided" else None)
-            vacuous = vacuous and nothing
+            with in_step(f"range {number}"):
+                entry = record(item, _RANGE, ("vacuous", "reason", "open"))
+                ends = [text(end) for end in pair(entry["gamma"])]
+                if ends[0] != position:
+                    raise Rejected("it does not begin where the one before ends")
+                position = ends[1]
+                if position != "inf" and rational(position) <= rational(ends[0]):
+                    raise Rejected("it ends before it begins")
+                alpha, least, nothing = self.claim.range(own, dd, ends, budget)
+                if text(entry["alpha"]) != ("inf" if alpha is None else str(alpha)):
+                    raise Rejected("alpha is not what is claimed")
+                beta = index(entry["beta"], self.context.betas)
+                self._require_same(least, beta, budget)
+                low = rational(ends[0])
+                verdict, _, why = self._found(row, entry, low, beta, nothing)
+                if least is not None and not nothing and not self._never_grows(own, budget):
+                    doubts.add(GROWTH)
+                if verdict == "inaccurate":
+                    high = None if position == "inf" else rational(position)
+                    doubt = self.theorem.steadiness(row["input"], row["output"], (low, high))
+                    doubts |= set() if doubt is None else {f"{STEADINESS}: {doubt}"}
+                verdicts.append(verdict)
+                missing = missing or (why if verdict != "undecided" else None)
+                vacuous = vacuous and nothing
         if ranges and position != "inf":
-            raise Rejected(step, "its ranges are not all gamma")
+            raise Rejected("its ranges are not all gamma")
         self.ranged.update(doubts)
         together = worst(verdicts) if ranges else "undecided"
         if row["verdict"] != together:
-            raise Rejected(step, f"its ranges give {together}")
+            raise Rejected(f"its ranges give {together}")
         return row["verdict"], vacuous, missing
 
-    def _never_grows(self, own: Mapping[str, str], budget: Budget, step: str) -> bool:
+    def _never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
         """Whether beta never grows with gamma, nor with alpha where that is no number."""
         alpha = own.get("alpha", self.claim.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
@@ -151,90 +151,82 @@ class Rows:
         key = (beta, fixed)
         if key not in self._falling:
             distances = frozenset({"gamma"} if fixed else {"alpha", "gamma"})
-            self._falling[key] = never_grows(beta, distances, self.claim.constants, budget, step)
+            self._falling[key] = never_grows(beta, distances, self.claim.constants, budget)
         return self._falling[key]
 
     def _found(
-        self,
-        cells: Mapping[str, Any],
-        row: Mapping[str, Any],
-        gamma: Fraction,
-        beta: int,
-        vacuous: bool,
-        step: str,
+        self, cells: Mapping[str, Any], row: Mapping[str, Any], gamma: Fraction, beta: int, vacuous: bool
     ) -> tuple[str, bool, str | None]:
         """What was found of a row with these cells, of all of it or of one of its ranges of gamma."""
         if row.get("vacuous", False) is not vacuous:
-            raise Rejected(
-                step, f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise"
-            )
+            raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")
         verdict = row["verdict"]
         if verdict not in VERDICTS:
-            raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
+            raise Rejected(f"the verdict is not one of {', '.join(VERDICTS)}")
         probability = row["probability"]
         if probability is not None:
-            value = self.context.values[index(probability, self.context.values, step)]
-            self.theorem.check(cells["input"], cells["output"], gamma, value, step)
-        reason = optional_text(row.get("reason"), step)
+            value = self.context.values[index(probability, self.context.values)]
+            self.theorem.check(cells["input"], cells["output"], gamma, value)
+        reason = optional_text(row.get("reason"))
         if (reason is not None) != (verdict == "undecided"):
-            raise Rejected(step, "a reason is given exactly for the verdict undecided")
+            raise Rejected("a reason is given exactly for the verdict undecided")
         if vacuous:
             if verdict != "accurate" or row["obligation"] is not None:
-                raise Rejected(step, "it holds vacuously, so it is accurate without an obligation")
+                raise Rejected("it holds vacuously, so it is accurate without an obligation")
             return verdict, True, None
-        without = optional_text(row.get("open"), step)
+        without = optional_text(row.get("open"))
         if row["obligation"] is None:
             if (without is None) is (verdict != "undecided"):
-                raise Rejected(step, f"{verdict} without an obligation")
+                raise Rejected(f"{verdict} without an obligation")
             return verdict, False, without
         if without is not None:
-            raise Rejected(step, "it has an obligation, and says that it has none")
-        decided = self.decided[index(row["obligation"], self.decided, step)]
+            raise Rejected("it has an obligation, and says that it has none")
+        decided = self.decided[index(row["obligation"], self.decided)]
         if decided.beta != beta:
-            raise Rejected(step, "its obligation is about another beta")
+            raise Rejected("its obligation is about another beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.
         of_nothing = verdict == "accurate" and self.context.values[decided.probability] == ({}, ONE)
         if decided.probability != probability and not of_nothing:
-            raise Rejected(step, "its obligation is about another probability")
+            raise Rejected("its obligation is about another probability")
         if verdict != decided.verdict:
-            raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
+            raise Rejected(f"its obligation is {decided.verdict}, not {verdict}")
         return verdict, False, decided.open
 
-    def _cells(self, row: Mapping[str, Any], step: str) -> tuple[dict[str, str], str | None]:
+    def _cells(self, row: Mapping[str, Any]) -> tuple[dict[str, str], str | None]:
         """The row's own alpha, beta and gamma, and its dd."""
-        inputs = items(row["input"], step)
-        outputs = items(row["output"], step)
+        inputs = items(row["input"])
+        outputs = items(row["output"])
         if (len(inputs), len(outputs)) != (self.inputs, self.outputs):
-            raise Rejected(step, "it has not a value for each input and output")
+            raise Rejected("it has not a value for each input and output")
         for cell in inputs:
-            text(cell, step)
+            text(cell)
         for cell in outputs:
-            optional_text(cell, step)
-        own = record(row.get("own", {}), f"{step}, own", (), ("alpha", "beta", "gamma"))
-        dd = optional_text(row.get("dd"), step)
+            optional_text(cell)
+        own = record(row.get("own", {}), (), ("alpha", "beta", "gamma"))
+        dd = optional_text(row.get("dd"))
         if dd is not None:
-            self.theorem.check_distance(inputs, outputs, dd, computed=self.computed, step=step)
-        return {name: text(value, step) for name, value in own.items()}, dd
+            self.theorem.check_distance(inputs, outputs, dd, computed=self.computed)
+        return {name: text(value) for name, value in own.items()}, dd
 
-    def _stated(self, row: Mapping[str, Any], terms: Terms, step: str) -> Fraction | None:
+    def _stated(self, row: Mapping[str, Any], terms: Terms) -> Fraction | None:
         """alpha, None for infinity; it and gamma are as claimed."""
-        alpha = None if row["alpha"] == "inf" else rational(row["alpha"], f"{step}, alpha")
+        alpha = None if row["alpha"] == "inf" else rational(row["alpha"])
         if alpha != terms[0]:
-            raise Rejected(step, "alpha is not what is claimed")
-        if rational(row["gamma"], f"{step}, gamma") != terms[1]:
-            raise Rejected(step, "gamma is not what is claimed")
+            raise Rejected("alpha is not what is claimed")
+        if rational(row["gamma"]) != terms[1]:
+            raise Rejected("gamma is not what is claimed")
         return alpha
 
-    def _check_beta(self, terms: Terms, beta: int, budget: Budget, step: str) -> None:
+    def _check_beta(self, terms: Terms, beta: int, budget: Budget) -> None:
         key = (id(terms), beta)
         if key in self._equal:
             return
-        self._require_same(terms[2], beta, budget, step)
+        self._require_same(terms[2], beta, budget)
         self._equal.add(key)
 
-    def _require_same(self, claimed: Beta | None, beta: int, budget: Budget, step: str) -> None:
+    def _require_same(self, claimed: Beta | None, beta: int, budget: Budget) -> None:
         """That a stated beta is the one that is claimed."""
         stated = self.context.betas[beta]
         # Without a stated beta nothing is certified, so there is nothing to compare.
-        if stated is not None and (claimed is None or not same_beta(stated, claimed, budget, step)):
-            raise Rejected(step, "its beta is not what is claimed")
+        if stated is not None and (claimed is None or not same_beta(stated, claimed, budget)):
+            raise Rejected("its beta is not what is claimed")

@@ -139,27 +139,27 @@ def alignment_cost(
 ) -> Fraction:
     """A K such that the program with these exits is K·eps-private for all real inputs that are so near: the greatest
     cost of the stated shifts, one for each exit and each of its moves. Raises Rejected where one does not do."""
-    parts = record(stated, _STEP, ("vectors", "exits"))
-    vectors = [coefficients(item, _STEP) for item in items(parts["vectors"], _STEP)]
-    numbers = items(parts["exits"], _STEP)
+    parts = record(stated, ("vectors", "exits"))
+    vectors = [coefficients(item) for item in items(parts["vectors"])]
+    numbers = items(parts["exits"])
     if len(numbers) != len(exits):
-        raise Rejected(_STEP, f"there are shifts for {len(numbers)} of {len(exits)} exits")
+        raise Rejected(f"there are shifts for {len(numbers)} of {len(exits)} exits")
     bound = _ZERO
     for number, (aligned, chosen) in enumerate(zip(exits, numbers, strict=True)):
-        here = f"{_STEP}, exit {number}"
-        places = tuple(aligned.rates)
-        left = iter(items(chosen, here))
-        for move in aligned.moves(slots, distance, radius):
-            budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks), here)
-            vector = vectors[index(next(left, None), vectors, here)]
-            if any(place >= len(places) for place in vector):
-                raise Rejected(here, "it shifts a noise that is not there")
-            shift = {places[place]: t for place, t in vector.items()}
-            if not aligned.holds(shift, move):
-                raise Rejected(here, "a shift does not map the exit into itself")
-            bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
-        if next(left, None) is not None:
-            raise Rejected(here, "it has more shifts than moves")
+        with in_step(f"exit {number}"):
+            places = tuple(aligned.rates)
+            left = iter(items(chosen))
+            for move in aligned.moves(slots, distance, radius):
+                budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
+                vector = vectors[index(next(left, None), vectors)]
+                if any(place >= len(places) for place in vector):
+                    raise Rejected("it shifts a noise that is not there")
+                shift = {places[place]: t for place, t in vector.items()}
+                if not aligned.holds(shift, move):
+                    raise Rejected("a shift does not map the exit into itself")
+                bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
+            if next(left, None) is not None:
+                raise Rejected("it has more shifts than moves")
     return bound
 
 
@@ -283,13 +283,13 @@ class _Exploration:
     ) -> dict[tuple[Fraction, ...], Fraction]:
         """The costs after a way, by the shifts of what is carried then."""
         changes = (*way.slacks, *way.outputs)
-        self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes), _LOOP_STEP)
+        self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes))
         slacks = [(change.noises, change.by(moves)) for change in way.slacks]
         outputs = [(change.noises, change.by(moves)) for change in way.outputs]
         found: dict[tuple[Fraction, ...], Fraction] = {}
         for fresh in product([shift * self.radius for shift in SHIFTS], repeat=len(way.drawn)):
             more = sum((rate * abs(shift) for rate, shift in zip(way.drawn, fresh, strict=True)), _ZERO)
-            self.budget.spend(5 + 3 * len(costs) * (1 + len(changes)), _LOOP_STEP)
+            self.budget.spend(5 + 3 * len(costs) * (1 + len(changes)))
             for before, cost in costs.items():
                 shifts = (*before, *fresh)
                 if (

@@ -1,42 +1,36 @@
 """The signs of exponential polynomials: at points, next to 0 and infinity, on pieces, and of products; and their roots.
 
-Rigorous enclosures in fixed point: a pair (low, high) of integers stands for low·2^-bits <= x <= high·2^-bits.
+A certificate states factors of a function, and piece by piece why each has the sign that it has. FORMAT.md states and
+proves the lemmas that this rests on, S1 to S5.
 
-Every operation rounds low down and high up, so what holds of the pair holds of the number, whatever the rounding was.
-The only fact of analysis used is the alternating series of e^{-y}.
-
-Integer polynomials that are positive on [0, 1]: by partial sums, else by Bernstein's coefficients and bisection.
-
-Integer polynomials G(t, z) read as functions t -> G(t, e^{-t}) of t > 0.
-
-The sign of a curve on an interval, from its Taylor expansion in the middle with all errors enclosed.
-
-On [a, b] with middle m and half width r, the terms with e^{-jt} are P_j(m + r·u)·e^{-jm}·e^{-jr·u}, -1 <= u <= 1. The
-polynomial P_j(m + r·u) is expanded exactly. The series of e^{-jr·u} is cut after the power N - 1; by Lagrange the rest
-is at most e^{jr}·(jr)^N/N!, so with what stands before it at most Σ_k |c_jk|·b^k · e^{-ja}·(jr)^N/N!.
-
-The sign of a curve next to 0 and towards infinity.
-
-The signs of the factors of an exponential polynomial between two ends, re-derived from what a certificate states.
-
-An exponential polynomial on an interval of eps: its normal form, its factors, its sign.
-
-Exactly where an exponential polynomial is negative: its roots in intervals of their own, the signs between them.
+Numbers are enclosed in fixed point: a pair (low, high) of integers stands for low·2^-bits <= x <= high·2^-bits. Every
+operation rounds low down and high up, so what holds of the pair holds of the number, whatever the rounding was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
-from math import comb, factorial
+from itertools import accumulate, pairwise
+from math import comb, factorial, gcd
 from typing import Any
 
-from dipc.verifier.functions import Ring, common_multiple
-from dipc.verifier.reading import Budget, Rejected, integer, items, natural, pair, rational, record, sign, triple
-from dipc.verifier.reading import sign as sign_of
+from dipc.verifier.functions import ONE, Ring, common_multiple, height, multiply, read_ring
+from dipc.verifier.reading import (
+    Budget,
+    Reader,
+    Rejected,
+    anything,
+    fields,
+    in_step,
+    items,
+    rational,
+    sign,
+    up_to,
+    variant,
+)
 
 # === enclosure =================================================================================
 
@@ -84,12 +78,12 @@ def exp_minus(x: Fraction, bits: int) -> Pair:
     return low >> work - bits, -(-high >> work - bits)
 
 
-def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget, step: str) -> list[Pair]:
+def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget) -> list[Pair]:
     """e^{-j·x} for each of the increasing natural numbers j, for x >= 0."""
     if not exponents:
         return []
     fine = bits + exponents[-1].bit_length() + 4
-    budget.spend(20 * len(exponents) + 2 * fine + 50, step, fine)
+    budget.spend(20 * len(exponents) + 2 * fine + 50, fine)
     # Numbers far below the last bit are not worth a multiplication.
     least = (fine * LOG2E_UNIT // LOG2E_LOW + 1) / x if x else None
     first = exp_minus(x, fine)
@@ -138,7 +132,7 @@ def combination(values: Sequence[int], pairs: Sequence[Pair]) -> Pair:
 _MOST_HALVINGS = 40
 
 
-def positive_on_unit(coefficients: list[int], budget: Budget, step: str) -> bool:
+def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
     """True only if Σ coefficients[n]·x^n > 0 for all 0 <= x <= 1. False says nothing."""
     # The powers of x decrease from 1 to 0, so the value is a mean of the partial sums.
     if min(accumulate(coefficients)) > 0:
@@ -151,7 +145,7 @@ def positive_on_unit(coefficients: list[int], budget: Budget, step: str) -> bool
         if polynomial[0] <= 0 or sum(polynomial) <= 0 or halvings > _MOST_HALVINGS:
             return False
         bits = max(map(int.bit_length, polynomial)) + degree
-        budget.spend(degree * degree // 8 + 4, step, bits)
+        budget.spend(degree * degree // 8 + 4, bits)
         # (1 + y)^degree·polynomial(1/(1 + y)) for y >= 0 covers 0 < x <= 1.
         if min(_shifted(polynomial[::-1])) >= 0:
             continue
@@ -172,46 +166,30 @@ def _shifted(coefficients: list[int]) -> list[int]:
 
 # === curve =====================================================================================
 
-#: Exponents j and powers k that are read; a longer exponent is a text.
-MOST_EXPONENT = 10**12
-MOST_LONG_EXPONENT = 10**100
-MOST_POWER = 10_000
-
 _FIRST_BITS = 64
-
-
-def _exponent(value: object, step: str) -> int:
-    if isinstance(value, str) and MOST_EXPONENT < integer(value, step) <= MOST_LONG_EXPONENT:
-        return integer(value, step)
-    return natural(value, step, MOST_EXPONENT)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Σ c·t^k·e^{-j·t} over triples (j, k, c), increasing, c an integer other than 0, no (j, k) twice."""
+    """Σ c·t^k·e^{-j·t} over triples (j, k, c), increasing, c an integer other than 0, no (j, k) twice; t = scale·eps."""
 
     terms: tuple[tuple[int, int, int], ...]
+    scale: Fraction = Fraction(1)
 
     @staticmethod
-    def of(sums: dict[tuple[int, int], int]) -> Curve:
-        """Of a dictionary (j, k) -> c."""
-        return Curve(tuple((j, k, c) for (j, k), c in sorted(sums.items()) if c))
-
-    @staticmethod
-    def read(value: object, step: str) -> Curve:
-        """Of a list of [j, k, "c"] in this order; at least one."""
-        result: list[tuple[int, int, int]] = []
-        for item in items(value, step):
-            j, k, c = triple(item, step)
-            term = (_exponent(j, step), natural(k, step, MOST_POWER), integer(c, step))
-            if not term[2]:
-                raise Rejected(step, "a term has the coefficient 0")
-            if result and term[:2] <= result[-1][:2]:
-                raise Rejected(step, "the terms are not in increasing order")
-            result.append(term)
-        if not result:
-            raise Rejected(step, "a factor is 0")
-        return Curve(tuple(result))
+    def of(function: Ring, budget: Budget) -> Curve:
+        """What has the signs of a function that is not 0: it times a number and an e^{q·eps}."""
+        top = max(q for _, q in function)
+        unit = common_multiple((q.denominator for _, q in function), budget)
+        budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
+        steps = {q: int((top - q) * unit) for _, q in function}
+        common = gcd(*steps.values()) or 1
+        scale = Fraction(common, unit)
+        budget.spend(len(function), height(function) + max(k for k, _ in function) * _height(scale))
+        values = {(steps[q] // common, k): c / scale**k for (k, q), c in function.items()}
+        whole = common_multiple((c.denominator for c in values.values()), budget)
+        budget.spend(len(function), whole.bit_length() + max(_height(c) for c in values.values()))
+        return Curve(tuple((j, k, int(c * whole)) for (j, k), c in sorted(values.items())), scale)
 
     @cached_property
     def columns(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
@@ -239,17 +217,10 @@ class Curve:
             for key, value in (((j, k - 1), k * c), ((j, k), -j * c)):
                 if value:
                     sums[key] = sums.get(key, 0) + value
-        return Curve.of(sums)
-
-    def sign_at(self, t: Fraction, budget: Budget, step: str) -> int:
-        """The sign at a rational t > 0."""
-        budget.spend(len(self.terms), step, self.bits + self.degree * _height(t))
-        return sign_of_sum(
-            {j: sum((c * t**k for k, c in column), Fraction(0)) for j, column in self.columns}, t, budget, step
-        )
+        return Curve(tuple((j, k, c) for (j, k), c in sorted(sums.items()) if c), self.scale)
 
 
-def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget, step: str) -> int:
+def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget) -> int:
     """The sign of Σ values[j]·e^{-j·x}, for rational x > 0 and natural j.
 
     0 only where all the values are 0: e^{-x} is transcendental (Lindemann).
@@ -257,9 +228,9 @@ def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget, step: 
     exponents = sorted(j for j, value in values.items() if value)
     if not exponents:
         return 0
-    common = common_multiple((values[j].denominator for j in exponents), budget, step)
+    common = common_multiple((values[j].denominator for j in exponents), budget)
     bits = common.bit_length() + max(values[j].numerator.bit_length() for j in exponents)
-    budget.spend(len(exponents), step, bits)
+    budget.spend(len(exponents), bits)
     whole = [int(values[j] * common) for j in exponents]
     if len({value > 0 for value in whole}) == 1:
         return 1 if whole[0] > 0 else -1
@@ -267,8 +238,8 @@ def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget, step: 
     exponents = [j - least for j in exponents]
     bits = _FIRST_BITS + max(value.bit_length() for value in whole) - whole[0].bit_length()
     while True:
-        budget.spend(len(whole), step, bits + max(value.bit_length() for value in whole))
-        low, high = combination(whole, powers(exponents, x, bits, budget, step))
+        budget.spend(len(whole), bits + max(value.bit_length() for value in whole))
+        low, high = combination(whole, powers(exponents, x, bits, budget))
         if low > 0:
             return 1
         if high < 0:
@@ -276,42 +247,22 @@ def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget, step: 
         bits *= 2
 
 
-def sign_of_ring(function: Ring, eps: Fraction, budget: Budget, step: str) -> int:
+def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
     """The sign of an exponential polynomial at a rational eps > 0; 0 only where it is 0 there, exactly."""
     if not function:
         return 0
     bits = max(_height(c) for c in function.values()) + max(k for k, _ in function) * _height(eps)
-    budget.spend(len(function), step, bits)
-    unit = common_multiple((q.denominator for _, q in function), budget, step)
-    budget.spend(len(function), step, unit.bit_length() + max(_height(q) for _, q in function))
+    budget.spend(len(function), bits)
+    unit = common_multiple((q.denominator for _, q in function), budget)
+    budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
     top = max(q for _, q in function)
     values: dict[int, Fraction] = {}
     for (k, q), c in function.items():
         j = int((top - q) * unit)
         known, term = values.get(j, Fraction(0)), c * eps**k
-        budget.spend(1, step, _height(known) + _height(term))
+        budget.spend(1, _height(known) + _height(term))
         values[j] = known + term
-    return sign_of_sum(values, eps / unit, budget, step)
-
-
-def product(factors: Iterable[tuple[Curve, int]], budget: Budget, step: str) -> Curve:
-    """Π curve^multiplicity, multiplied out."""
-    result: dict[tuple[int, int], int] = {(0, 0): 1}
-    for curve, multiplicity in factors:
-        for _ in range(multiplicity):
-            budget.spend(1, step)
-            if result == {(0, 0): 1}:
-                result = {(j, k): c for j, k, c in curve.terms}
-                continue
-            bits = curve.bits + max(c.bit_length() for c in result.values())
-            budget.spend(len(result) * len(curve.terms) + 1, step, bits)
-            sums: dict[tuple[int, int], int] = {}
-            for (j, k), c in result.items():
-                for i, n, d in curve.terms:
-                    key = (i + j, k + n)
-                    sums[key] = sums.get(key, 0) + c * d
-            result = {key: c for key, c in sums.items() if c}
-    return Curve.of(result)
+    return sign_of_sum(values, eps / unit, budget)
 
 
 def _height(x: Fraction) -> int:
@@ -327,15 +278,15 @@ MOST_BITS = 100_000
 _MOST_TERMS = 20_000
 
 
-def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: int, budget: Budget, step: str) -> None:
+def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: int, budget: Budget) -> None:
     """Raises Rejected unless the curve is shown to have this strict sign on [lower, upper], 0 < lower < upper.
 
     `bits`, the precision, is a hint where to begin.
     """
     if not curve.terms:
-        raise Rejected(step, "the derivative is 0")
+        raise Rejected("the derivative is 0")
     for more in _MORE_BITS:
-        low, high = expansion(curve, lower, upper, bits + more, budget, step)
+        low, high = expansion(curve, lower, upper, bits + more, budget)
         # Powers of u are positive for u > 0, so the least coefficients count; for u < 0 the odd powers change sign.
         if sign > 0:
             right = low
@@ -343,14 +294,12 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
         else:
             right = [-h for h in high]
             left = [l if n & 1 else -h for n, (l, h) in enumerate(zip(low, high, strict=True))]
-        if positive_on_unit(right, budget, step) and positive_on_unit(left, budget, step):
+        if positive_on_unit(right, budget) and positive_on_unit(left, budget):
             return
-    raise Rejected(step, f"the sign {sign} is not shown on [{shown(lower)}, {shown(upper)}]")
+    raise Rejected(f"the sign {sign} is not shown on [{shown(lower)}, {shown(upper)}]")
 
 
-def expansion(
-    curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget: Budget, step: str
-) -> tuple[list[int], list[int]]:
+def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget: Budget) -> tuple[list[int], list[int]]:
     """Lists low and high and a scale s > 0: for each -1 <= u <= 1 there are low[n] <= a_n <= high[n] with
     s·curve(m + r·u) = Σ a_n·u^n. About `bits` bits after the point are right before scaling.
     """
@@ -358,7 +307,7 @@ def expansion(
     whole = middle.denominator * radius.denominator
     m, r = int(middle * whole), int(radius * whole)
     degree = curve.degree
-    budget.spend(degree * degree + 1, step, degree * (m.bit_length() + whole.bit_length()))
+    budget.spend(degree * degree + 1, degree * (m.bit_length() + whole.bit_length()))
     # (m + r·u)^k over whole^k
     lines = [[comb(k, i) * m ** (k - i) * r**i for i in range(k + 1)] for k in range(degree + 1)]
     sizes = {j: sum(abs(c) * upper**k for k, c in column) for j, column in curve.columns}
@@ -367,9 +316,9 @@ def expansion(
     # Terms with e^{-ja} < 2^-need are only bounded; the others grow by at most e^{jr} on the way.
     kept = [j for j in sizes if decay_bits(j * lower) <= need]
     work = need + growth_bits(kept[-1] * radius) if kept else need
-    budget.spend(len(sizes), step, work + size)
+    budget.spend(len(sizes), work + size)
     small = 1 << work - need
-    values = dict(zip(kept, powers(kept, middle, work, budget, step), strict=True))
+    values = dict(zip(kept, powers(kept, middle, work, budget), strict=True))
     length = degree + 1
     low, high = [0] * length, [0] * length
     rest = 0
@@ -390,8 +339,8 @@ def expansion(
             _accumulate(low, high, n, least, most, line)
             n += 1
             if n > _MOST_TERMS:
-                raise Rejected(step, "the interval is too wide for a Taylor expansion")
-            budget.spend(2 * length + 4, step, work + line[0].bit_length())
+                raise Rejected("the interval is too wide for a Taylor expansion")
+            budget.spend(2 * length + 4, work + line[0].bit_length())
             # times -j·r·u/n
             least, most = -most * step_n // (step_d * n), -(least * step_n // (step_d * n))
             bound = -(-bound * step_n // (step_d * n))
@@ -434,25 +383,25 @@ _EXTRA_TERMS = 20
 MOST_ORDER = 20_000
 
 
-def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budget: Budget, step: str) -> None:
+def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budget: Budget) -> None:
     """Raises Rejected unless the curve vanishes at 0 to exactly this order and has this strict sign on (0, radius].
 
     With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over order <= n <= last, which is shown to
     be larger on [0, radius] than a bound of the rest.
     """
     last = max(order + _EXTRA_TERMS, curve.degree)
-    numbers = _derivatives(curve, last, budget, step)
+    numbers = _derivatives(curve, last, budget)
     for n in range(order):
         if numbers[n]:
-            raise Rejected(step, f"the Taylor coefficient at 0 of order {n} is not 0")
+            raise Rejected(f"the Taylor coefficient at 0 of order {n} is not 0")
     if not numbers[order]:
-        raise Rejected(step, f"the Taylor coefficient at 0 of order {order} is 0")
+        raise Rejected(f"the Taylor coefficient at 0 of order {order} is 0")
     if (numbers[order] > 0) != (sign > 0):
-        raise Rejected(step, f"the first Taylor coefficient at 0 does not have the sign {sign}")
+        raise Rejected(f"the first Taylor coefficient at 0 does not have the sign {sign}")
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - numbers[order].bit_length())
     longest = curve.terms[-1][0].bit_length()
-    budget.spend(4 * (last - order + 1 + len(curve.terms)), step, bits + last * (_height(radius) + longest))
-    tail = _tail(curve, order, last, radius, step)
+    budget.spend(4 * (last - order + 1 + len(curve.terms)), bits + last * (_height(radius) + longest))
+    tail = _tail(curve, order, last, radius)
     coefficients = []
     power, fact = Fraction(1 << bits), factorial(order)
     for n in range(order, last + 1):
@@ -462,14 +411,14 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
         fact *= n + 1
     above = tail * (1 << bits)
     coefficients[0] -= -(-above.numerator // above.denominator)
-    if not positive_on_unit(coefficients, budget, step):
-        raise Rejected(step, f"the sign {sign} is not shown up to the radius")
+    if not positive_on_unit(coefficients, budget):
+        raise Rejected(f"the sign {sign} is not shown up to the radius")
 
 
-def _derivatives(curve: Curve, last: int, budget: Budget, step: str) -> list[int]:
+def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
     """The derivatives of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}."""
     longest = curve.terms[-1][0].bit_length()
-    budget.spend((last + 1) * len(curve.terms), step, curve.bits + last * longest)
+    budget.spend((last + 1) * len(curve.terms), curve.bits + last * longest)
     result = [0] * (last + 1)
     for j, k, c in curve.terms:
         value = c * factorial(k)
@@ -482,7 +431,7 @@ def _derivatives(curve: Curve, last: int, budget: Budget, step: str) -> list[int
     return result
 
 
-def _tail(curve: Curve, order: int, last: int, radius: Fraction, step: str) -> Fraction:
+def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
     """At least Σ |a_n|·radius^{n - order} over n > last.
 
     t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k: each term is at most
@@ -495,12 +444,12 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction, step: str) -> F
         first = last + 1 - k
         ratio = j * radius / (first + 1)
         if 2 * ratio > 1:
-            raise Rejected(step, "the radius is too large for the Taylor series at 0")
+            raise Rejected("the radius is too large for the Taylor series at 0")
         total += 2 * abs(c) * radius ** (k - order) * (j * radius) ** first / factorial(first)
     return total
 
 
-def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget, step: str) -> None:
+def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
     """Raises Rejected unless the curve has this strict sign on [bound, inf), bound > 0.
 
     The leading term is c·t^degree, the one without e^{-t} and with the highest power. On [bound, inf) each other term
@@ -508,26 +457,26 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget, 
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:
-        raise Rejected(step, "no term is without e^-t, so none leads towards infinity")
+        raise Rejected("no term is without e^-t, so none leads towards infinity")
     degree, leading = constant[-1]
     if (leading > 0) != (sign > 0):
-        raise Rejected(step, f"the leading term does not have the sign {sign}")
+        raise Rejected(f"the leading term does not have the sign {sign}")
     columns: dict[int, Fraction] = {}
-    budget.spend(2 * len(curve.terms), step, curve.bits + curve.degree * _height(bound))
+    budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(bound))
     for j, k, c in curve.terms:
         if j == 0 and k == degree:
             continue
         # t^power·e^{-jt} decreases from power/j on.
         if k - degree > j * bound:
-            raise Rejected(step, f"t^{k - degree}·e^(-{j}·t) does not decrease from the bound on")
+            raise Rejected(f"t^{k - degree}·e^(-{j}·t) does not decrease from the bound on")
         columns[j] = columns.get(j, Fraction(0)) + abs(c) * bound ** (k - degree)
     exponents = sorted(columns)
     bits = _GUARD_BITS + max((_log2(x) for x in columns.values()), default=0)
     total = Fraction(0)
-    for j, (_, high) in zip(exponents, powers(exponents, bound, bits, budget, step), strict=True):
+    for j, (_, high) in zip(exponents, powers(exponents, bound, bits, budget), strict=True):
         total += columns[j] * high
     if not total < abs(leading) << bits:
-        raise Rejected(step, "the leading term does not win from the bound on")
+        raise Rejected("the leading term does not win from the bound on")
 
 
 def _log2(x: Fraction) -> int:
@@ -536,20 +485,23 @@ def _log2(x: Fraction) -> int:
 
 # === factors ===================================================================================
 
-#: Pieces between the ends for one factor.
+#: Pieces between the ends for one factor, factors of one function, and how often one occurs.
 MOST_PIECES = 200_000
+MOST_FACTORS = 10_000
+MOST_MULTIPLICITY = 10_000
 
+#: The interval of eps between two ends; None is infinity.
+Range = tuple[Fraction, Fraction | None]
 
-@dataclass(frozen=True)
-class Range:
-    """The open interval of t between two ends; `upper` None is infinity."""
-
-    lower: Fraction
-    upper: Fraction | None
-
-    def holds(self, t: Fraction) -> bool:
-        """Whether t is strictly inside."""
-        return self.lower < t and (self.upper is None or t < self.upper)
+#: What is stated of a piece, by what shows its sign: "zero" is by lemma S2, "value" by S3, "slope" and "crossing" by S4,
+#: and "infinity" by S5. A piece begins where the one before ends, with this sign, and ends at `to`.
+_PIECES: Mapping[str, Mapping[str, Reader[Any]]] = {
+    "zero": {"sign": sign, "to": rational, "order": up_to(MOST_ORDER)},
+    "value": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS)},
+    "slope": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS), "slope": sign},
+    "crossing": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS)},
+    "infinity": {"sign": sign},
+}
 
 
 @dataclass(frozen=True)
@@ -561,248 +513,121 @@ class Signs:
     roots: tuple[tuple[Fraction, Fraction], ...]
 
 
-def factor_signs(curve: Curve, value: object, within: Range, budget: Budget, step: str) -> Signs:
-    """All sign changes of the curve inside `within`; raises Rejected where the evidence does not show them.
-
-    Evidence is {"zero", "pieces", "infinity"}; for a curve linear in t alone null, because its root says all.
-    """
+def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
+    """All sign changes of a function inside `within`; raises Rejected where the stated pieces do not show them. None are
+    stated of what is linear in eps, because its root says all, or of a single term."""
     if value is None:
-        return _linear(curve, within, step)
-    evidence = record(value, step, (), ("zero", "pieces", "infinity"))
-    left: int | None = None
-    current: int | None = None
-    position = within.lower
-    if evidence.get("zero") is not None:
-        position, left = _near_zero(curve, evidence["zero"], within, budget, f"{step}, near 0")
-        current = left
-    elif not position:
-        raise Rejected(step, "nothing is shown next to 0")
+        return _evident(function, within)
+    curve = Curve.of(function, budget)
+    position: Fraction | None = within[0]
+    signs: list[int] = []
     roots: list[tuple[Fraction, Fraction]] = []
-    for number, item in enumerate(items(evidence.get("pieces", []), f"{step}, pieces", MOST_PIECES), start=1):
-        here = f"{step}, piece {number}"
-        first, last, upper = _piece(curve, item, position, within, budget, here)
-        if current is not None and first != current:
-            raise Rejected(here, f"it begins with the sign {first}, where {current} was shown before")
-        if first != last:
-            roots.append((position, upper))
-        left = first if left is None else left
-        current, position = last, upper
-    if evidence.get("infinity") is not None:
-        here = f"{step}, towards infinity"
-        bound, last = _at_infinity(curve, evidence["infinity"], budget, here)
-        if bound > position:
-            raise Rejected(here, "there is a gap below the bound")
-        if current is not None and last != current:
-            raise Rejected(here, f"the sign is {last}, where {current} was shown before")
-        left = last if left is None else left
-    elif within.upper is None or position < within.upper:
-        raise Rejected(step, "the pieces do not reach the upper end")
-    if left is None:
-        raise Rejected(step, "nothing is shown")
-    return Signs(left, tuple(roots))
+    for number, item in enumerate(items(value, MOST_PIECES), start=1):
+        with in_step(f"piece {number}"):
+            if position is None:
+                raise Rejected("there is nothing left behind infinity")
+            first, last, end = _piece(function, curve, item, (position, within[1]), budget)
+            if signs and first != signs[-1]:
+                raise Rejected(f"it begins with the sign {first}, where {signs[-1]} was shown before")
+            if end is not None and first != last:
+                roots.append((position, end))
+            signs += [first, last]
+            position = end
+    if not signs or position not in (None, within[1]):
+        raise Rejected("the pieces do not reach the upper end")
+    return Signs(signs[0], tuple(roots))
 
 
-def _linear(curve: Curve, within: Range, step: str) -> Signs:
-    if any(j or k > 1 for j, k, _ in curve.terms):
-        raise Rejected(step, "without evidence the sign is only known of a factor that is linear in t alone")
-    coefficients = {k: c for _, k, c in curve.terms}
-    slope, start = coefficients.get(1, 0), coefficients.get(0, 0)
-    if not slope:
-        return Signs(1 if start > 0 else -1, ())
-    root, rising = Fraction(-start, slope), 1 if slope > 0 else -1
-    if root <= within.lower:
+def _evident(function: Ring, within: Range) -> Signs:
+    if len(function) == 1:
+        return Signs(1 if max(function.values()) > 0 else -1, ())
+    if function.keys() != {(0, Fraction(0)), (1, Fraction(0))}:
+        raise Rejected(
+            "without pieces the sign is only known of a factor that is a single term, or linear in eps alone"
+        )
+    slope, start = function[1, Fraction(0)], function[0, Fraction(0)]
+    root, rising = -start / slope, 1 if slope > 0 else -1
+    if root <= within[0]:
         return Signs(rising, ())
-    return Signs(-rising, ((root, root),) if within.holds(root) else ())
-
-
-def _near_zero(curve: Curve, value: object, within: Range, budget: Budget, step: str) -> tuple[Fraction, int]:
-    stated = record(value, step, ("order", "radius", "sign"))
-    order, radius = natural(stated["order"], step, MOST_ORDER), rational(stated["radius"], step)
-    if radius <= within.lower:
-        raise Rejected(step, "the radius is not above the lower end")
-    found = sign(stated["sign"], step)
-    prove_near_zero(curve, order, radius, found, budget, step)
-    return radius, found
-
-
-def _at_infinity(curve: Curve, value: object, budget: Budget, step: str) -> tuple[Fraction, int]:
-    stated = record(value, step, ("bound", "sign"))
-    bound, found = rational(stated["bound"], step), sign(stated["sign"], step)
-    if bound <= 0:
-        raise Rejected(step, "the bound is not positive")
-    prove_at_infinity(curve, bound, found, budget, step)
-    return bound, found
+    return Signs(-rising, ((root, root),) if within[1] is None or root < within[1] else ())
 
 
 def _piece(
-    curve: Curve, value: object, position: Fraction, within: Range, budget: Budget, step: str
-) -> tuple[int, int, Fraction]:
-    """The signs at the two ends of a piece, and its upper end."""
-    stated: Mapping[str, Any] = record(value, step, ("interval", "method", "bits"), ("sign", "slope"))
-    lower, upper = (rational(end, step) for end in pair(stated["interval"], step))
-    if lower != position:
-        raise Rejected(step, "it does not begin where the one before ends")
-    if not lower < upper or (within.upper is not None and upper > within.upper):
-        raise Rejected(step, "it is empty or reaches beyond the interval")
-    bits = natural(stated["bits"], step, MOST_BITS)
-    method = stated["method"]
-    if method == "value":
-        if "slope" in stated:
-            raise Rejected(step, "a slope is stated but not used")
-        found = sign(stated.get("sign"), step)
-        prove_sign(curve, lower, upper, found, bits, budget, step)
-        return found, found, upper
-    if method not in ("slope", "crossing"):
-        raise Rejected(step, "the method is not `value`, `slope` or `crossing`")
-    slope = sign(stated.get("slope"), step)
-    if method == "slope":
-        first = last = sign(stated.get("sign"), step)
+    function: Ring, curve: Curve, value: object, left: Range, budget: Budget
+) -> tuple[int, int, Fraction | None]:
+    """The signs at both ends of a piece at the beginning of what is left, and its upper end, None for infinity."""
+    method, (first, *stated) = variant(value, "method", _PIECES)
+    position = left[0]
+    if not position and method != "zero":
+        raise Rejected("nothing is shown next to 0")
+    if method == "infinity":
+        prove_at_infinity(curve, position * curve.scale, first, budget)
+        return first, first, None
+    end, *stated = stated
+    if not position < end or (left[1] is not None and end > left[1]):
+        raise Rejected("it is empty or reaches beyond the interval")
+    lower, upper = position * curve.scale, end * curve.scale
+    last = -first if method == "crossing" else first
+    if method == "zero":
+        prove_near_zero(curve, stated[0], upper, first, budget)
+    elif method == "value":
+        prove_sign(curve, lower, upper, first, stated[0], budget)
     else:
-        first, last = -slope, slope
-        if "sign" in stated:
-            raise Rejected(step, "a crossing has no one sign")
-    prove_sign(curve.derivative, lower, upper, slope, bits, budget, f"{step}, slope")
-    for end, wanted in ((lower, first), (upper, last)):
-        if curve.sign_at(end, budget, step) != wanted:
-            raise Rejected(step, f"at {shown(end)} the sign is not {wanted}")
-    return first, last, upper
+        with in_step("slope"):
+            slope = stated[1] if method == "slope" else last
+            prove_sign(curve.derivative, lower, upper, slope, stated[0], budget)
+        for eps, wanted in ((position, first), (end, last)):
+            if sign_of_ring(function, eps, budget) != wanted:
+                raise Rejected(f"at {shown(eps)} the sign is not {wanted}")
+    return first, last, end
 
 
-# === obligation ================================================================================
-
-MOST_MULTIPLICITY = 10_000
-
-#: The parts of a normal form.
-FORM = ("scale", "factor", "power", "exponent", "sign", "factors")
-
-
-@dataclass(frozen=True)
-class Factored:
-    """f(eps) = factor·eps^power·e^{exponent·eps}·sign·Π G^multiplicity at t = scale·eps, factor > 0 and scale > 0."""
-
-    scale: Fraction
-    sign: int
-    factors: tuple[tuple[Curve, int], ...]
-
-
-def read_factored(value: object, function: Ring, budget: Budget, step: str) -> Factored:
-    """The stated normal form and factors of `function`, shown to be equal to it by multiplying out."""
-    stated = record(value, step, FORM)
-    scale, factor = rational(stated["scale"], f"{step}, scale"), rational(stated["factor"], f"{step}, factor")
-    if scale <= 0 or factor <= 0:
-        raise Rejected(step, "the scale and the factor of the normal form must be positive")
-    power, exponent = natural(stated["power"], f"{step}, power"), rational(stated["exponent"], f"{step}, exponent")
-    unit = sign(stated["sign"], f"{step}, sign")
-    factors: list[tuple[Curve, int]] = []
-    for number, item in enumerate(items(stated["factors"], step, 10_000), start=1):
-        here = f"{step}, factor {number}"
-        entry = record(item, here, ("polynomial", "multiplicity"))
-        multiplicity = natural(entry["multiplicity"], here, MOST_MULTIPLICITY)
-        if not multiplicity:
-            raise Rejected(here, "the multiplicity is 0")
-        factors.append((Curve.read(entry["polynomial"], here), multiplicity))
-    whole = product(factors, budget, step)
-    numbers = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in (factor, exponent, scale))
-    bits = whole.bits + whole.degree * (scale.numerator.bit_length() + scale.denominator.bit_length())
-    budget.spend(8 * len(whole.terms), step, bits + numbers)
-    # A function has as many terms: nothing else is worth multiplying out.
-    if len(whole.terms) != len(function):
-        raise Rejected(step, "the factors multiplied out in normal form are not the function")
-    for j, k, c in whole.terms:
-        # t^k·e^{-j·t} at t = scale·eps; different (j, k) are different terms.
-        if function.get((k + power, exponent - j * scale)) != unit * factor * c * scale**k:
-            raise Rejected(step, "the factors multiplied out in normal form are not the function")
-    return Factored(scale, unit, tuple(factors))
-
-
-def all_signs(factored: Factored, value: object, within: Range, budget: Budget, step: str) -> list[Signs | None]:
-    """The signs of each factor inside `within`, an interval of eps; None for one of even multiplicity without
-    evidence, which changes no sign."""
-    scaled = Range(within.lower * factored.scale, None if within.upper is None else within.upper * factored.scale)
-    evidence = items(value, step)
-    if len(evidence) != len(factored.factors):
-        raise Rejected(step, f"there is evidence for {len(evidence)} factors of {len(factored.factors)}")
-    result: list[Signs | None] = []
-    for number, ((curve, multiplicity), item) in enumerate(zip(factored.factors, evidence, strict=True), start=1):
-        if item == "even":
-            if multiplicity % 2:
-                raise Rejected(f"{step}, factor {number}", "its multiplicity is odd, so its sign matters")
-            result.append(None)
-        else:
-            result.append(factor_signs(curve, item, scaled, budget, f"{step}, factor {number}"))
+def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> list[tuple[int, Signs | None]]:
+    """The multiplicity of each stated factor and its signs inside `within`, None for one of even multiplicity of which
+    nothing is shown, and which changes no sign. Their product is the function."""
+    product = ONE
+    result: list[tuple[int, Signs | None]] = []
+    for number, item in enumerate(items(value, MOST_FACTORS), start=1):
+        with in_step(f"factor {number}"):
+            factor, multiplicity, evidence = fields(
+                item, {"function": read_ring, "multiplicity": up_to(MOST_MULTIPLICITY), "evidence": anything}
+            )
+            if not factor or not multiplicity:
+                raise Rejected("it is 0, or its multiplicity is")
+            for _ in range(multiplicity):
+                budget.spend(1)
+                product = multiply(product, factor, budget)
+            if evidence == "even" and multiplicity % 2:
+                raise Rejected("its multiplicity is odd, so its sign matters")
+            signs = None if evidence == "even" else factor_signs(factor, evidence, within, budget)
+            result.append((multiplicity, signs))
+    if product != function:
+        raise Rejected("the factors multiplied out are not the function")
     return result
 
 
-def prove_nonnegative(
-    stated: Mapping[str, Any], function: Ring, within: Range, budget: Budget, step: str, *, strictly: bool = False
-) -> None:
-    """Raises Rejected unless f >= 0 on the whole interval, by continuity its ends included; or f > 0 between them."""
-    factored = read_factored({name: stated[name] for name in FORM}, function, budget, step)
-    total = factored.sign
-    signs = all_signs(factored, stated["evidence"], within, budget, step)
-    for number, ((_, multiplicity), found) in enumerate(zip(factored.factors, signs, strict=True), start=1):
+def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budget, *, strictly: bool = False) -> None:
+    """Raises Rejected unless the stated factors show that f >= 0 on the whole interval, by continuity its ends included;
+    or f > 0 between them."""
+    total = 1
+    for number, (multiplicity, found) in enumerate(_all_signs(value, function, within, budget), start=1):
         if (strictly or multiplicity % 2) and (found is None or found.roots):
             what = "it is not shown to be different from 0" if strictly else "it changes its sign"
-            raise Rejected(f"{step}, factor {number}", what)
-        if multiplicity % 2:
-            assert found is not None, "it was refused"
+            raise Rejected(what, f"factor {number}")
+        if found is not None and multiplicity % 2:
             total *= found.left
     if total < 0:
-        raise Rejected(step, "the product of the signs is negative")
+        raise Rejected("the product of the signs is negative")
 
 
-# === chart =====================================================================================
-
-
-def prove_chart(stated: Mapping[str, Any], function: Ring, within: Range, budget: Budget, step: str) -> None:
-    """Raises Rejected unless the `roots` are all roots inside `within`, increasing, and `signs` those on the gaps.
-
-    A root is [factor, "lower", "upper"]: the one root of that factor between these eps, or the rational that both are.
-    """
-    factored = read_factored({name: stated[name] for name in FORM}, function, budget, step)
-    found = all_signs(factored, stated["evidence"], within, budget, step)
-    sign = factored.sign
-    left: list[list[tuple[Fraction, Fraction]]] = []
-    for number, ((_, multiplicity), shown) in enumerate(zip(factored.factors, found, strict=True), start=1):
-        if shown is None:
-            raise Rejected(f"{step}, factor {number}", "nothing is shown of its roots")
-        sign *= shown.left if multiplicity % 2 else 1
-        left.append(list(shown.roots))
-    expected = [sign]
-    position = within.lower
-    for number, item in enumerate(items(stated["roots"], f"{step}, roots"), start=1):
-        here = f"{step}, root {number}"
-        at, low, high = triple(item, here)
-        factor, lower, upper = natural(at, here), rational(low, here), rational(high, here)
-        if factor >= len(left) or not left[factor]:
-            raise Rejected(here, "there is no such factor, or it has no more roots")
-        if lower < position or lower == upper == position:
-            raise Rejected(here, "it is not above the one before")
-        _check_root(factored, factor, left[factor].pop(0), (lower, upper), budget, here)
-        expected.append(expected[-1] * (-1) ** factored.factors[factor][1])
-        position = upper
-    if any(left):
-        raise Rejected(step, "a root is left out")
-    if [sign_of(item, f"{step}, signs") for item in items(stated["signs"], f"{step}, signs")] != expected:
-        raise Rejected(step, "the signs between the roots are others")
-
-
-def _check_root(
-    factored: Factored,
-    factor: int,
-    crossing: tuple[Fraction, Fraction],
-    stated: tuple[Fraction, Fraction],
-    budget: Budget,
-    step: str,
-) -> None:
-    """That the root in the crossing, the only one there, is between the stated eps."""
-    curve = factored.factors[factor][0]
-    lower, upper = (eps * factored.scale for eps in stated)
-    if crossing[0] == crossing[1]:
-        inside = lower == upper == crossing[0]
-    else:
-        inside = crossing[0] <= lower < upper <= crossing[1] and (
-            curve.sign_at(lower, budget, step) * curve.sign_at(upper, budget, step) < 0
-        )
-    if not inside:
-        raise Rejected(step, "the factor has no root between these eps that was shown before")
+def prove_chart(value: object, function: Ring, within: Range, budget: Budget) -> None:
+    """Raises Rejected unless the stated factors show all roots inside `within`, each in an interval of its own: then it
+    is known where the function is negative."""
+    roots: list[tuple[Fraction, Fraction]] = []
+    for number, (_, found) in enumerate(_all_signs(value, function, within, budget), start=1):
+        if found is None:
+            raise Rejected("nothing is shown of its roots", f"factor {number}")
+        roots += found.roots
+    for one, other in pairwise(sorted(roots)):
+        if one[1] > other[0] or one == other:
+            raise Rejected("two roots are not told apart")

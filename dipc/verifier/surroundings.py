@@ -69,7 +69,7 @@ class Surroundings:
             return None if all(may_agree(self.ideal, self.path, other) for other in others) else _ONE
         moves = any(isinstance(value, Affine) for value in self._told(self.path))
         inner = [Guard(guard.form, guard.constant, strict=True) for guard in self.path.guards]
-        return _ZERO if moves and not is_empty(inner, self.budget, _STEP) else None
+        return _ZERO if moves and not is_empty(inner, self.budget) else None
 
     def _greatest_of_ints(self) -> Fraction | None:
         """1 where one step of an int leads to another answer; None where that is not known.
@@ -121,7 +121,7 @@ class Surroundings:
             form = (*here.terms, *((slot + beyond, -c) for slot, c in there.terms))
             equal = Guard(form, here.constant - there.constant, strict=False)
             guards += [equal, replace(equal.opposite(), strict=False)]
-        return forms and contradictory(guards, self.budget, _STEP)
+        return forms and contradictory(guards, self.budget)
 
     def _others(self) -> Iterator[Path]:
         """The other paths for the same finite inputs."""
@@ -137,7 +137,7 @@ class Surroundings:
         for other in self._others():
             if not self._may_agree(other):
                 continue
-            inside = implied(other.guards, form, guard.constant, self.budget, _STEP)
+            inside = implied(other.guards, form, guard.constant, self.budget)
             if not inside and not self._is_beyond(guard, width, direction, other.guards):
                 return None
         if self.ideal.has_apart and self.may_be_apart(guard, width, direction):
@@ -168,7 +168,7 @@ class Surroundings:
         ]
         for form, constant, strict in self._behind_facet(facet, width, direction, others, further):
             guards.append(Guard(tuple((i, c) for i, c in form.items() if c), constant, strict))
-        return not contradictory(guards, self.budget, _STEP)
+        return not contradictory(guards, self.budget)
 
     def _behind_facet(
         self,
@@ -211,7 +211,7 @@ class Surroundings:
         closed = [Guard(((further, _ONE),), _ZERO, strict=False)]
         closed += [replace(guard, strict=False) for guard in self.path.guards]
         closed += [Guard(tuple((i, c) for i, c in form.items() if c), constant, False) for form, constant, _ in behind]
-        return contradictory((*closed, Guard(((further, -_ONE),), _ZERO, strict=False)), self.budget, _STEP)
+        return contradictory((*closed, Guard(((further, -_ONE),), _ZERO, strict=False)), self.budget)
 
     # --- those of others ------------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class Surroundings:
             width, _ = outwards("linf", guard)
             inner = guard.form[0][0] in self.ideal.whole
             guards.append(replace(guard, constant=guard.constant - width / 2) if inner else guard)
-        if is_empty(guards, self.budget, _STEP):
+        if is_empty(guards, self.budget):
             return None
         sides = self._neighbourhood(Path(tuple(guards), other.answer))
         if sides is None:
@@ -278,37 +278,37 @@ class Surroundings:
         if answer is None:
             return None
         with answers_count():
-            stated = record(answer, _STEP, ("sides", "near"))
-            sides = read_halfspaces(stated["sides"], _STEP)
+            stated = record(answer, ("sides", "near"))
+            sides = read_halfspaces(stated["sides"])
             if not all(side.step > 0 for side in sides):
-                raise Rejected(_STEP, "the side of a neighbourhood does not move")
+                raise Rejected("the side of a neighbourhood does not move")
             within = [replace(side.opposite(), strict=False) for side in sides]
             waiting = [(stated["near"], [Guard(((ALPHA, _ONE),), _ZERO, strict=False), *within])]
             for _ in range(MOST_CELLS):
                 if not waiting:
                     return sides
                 node, cell = waiting.pop()
-                cut = record(node, _STEP, (), ("cut", "holds", "fails", "point"))
+                cut = record(node, (), ("cut", "holds", "fails", "point"))
                 if "cut" in cut:
-                    guard = read_guard(cut["cut"], _STEP)
+                    guard = read_guard(cut["cut"])
                     waiting += [
                         (cut.get("holds"), [*cell, guard]),
                         (cut.get("fails"), [*cell, guard.opposite()]),
                     ]
-                elif not contradictory(cell, self.budget, _STEP):
+                elif not contradictory(cell, self.budget):
                     self._require_near(other, cut.get("point"), cell)
-            raise Rejected(_STEP, f"a neighbourhood is cut into more than {MOST_CELLS} cells")
+            raise Rejected(f"a neighbourhood is cut into more than {MOST_CELLS} cells")
 
     def _require_near(self, other: Path, stated: object, cell: Sequence[Guard]) -> None:
         """Raises Rejected unless a point is, for all inputs and alpha of the cell, in the closure of the path and at a
         distance of at most alpha: its coordinates that are not stated are those of the input."""
         point: dict[int, Fraction | Affine] = {}
-        for item in items(stated, _STEP):
-            slot, form, constant = triple(item, _STEP)
+        for item in items(stated):
+            slot, form, constant = triple(item)
             if not any(slot == i for guard in other.guards for i, _ in guard.form):
-                raise Rejected(_STEP, "a point near another path differs in an input that this says nothing of")
-            line = coefficients(form, _STEP, any_number=True)
-            point[slot] = plus(Affine(rational(constant, _STEP), tuple(line.items())), _ZERO)
+                raise Rejected("a point near another path differs in an input that this says nothing of")
+            line = coefficients(form, any_number=True)
+            point[slot] = plus(Affine(rational(constant), tuple(line.items())), _ZERO)
         moves = [plus(line, Affine(_ZERO, ((slot, -_ONE),))) for slot, line in point.items()]
         needed = [
             _sum([guard.constant, *(scaled(point.get(i, Affine(_ZERO, ((i, _ONE),))), c) for i, c in guard.form)])
@@ -321,15 +321,15 @@ class Surroundings:
             for signs in product((_ONE, -_ONE), repeat=len(moves)):
                 needed.append(_sum([distance, *map(scaled, moves, signs)]))
         else:
-            raise Rejected(_STEP, "a point near another path differs in too many inputs")
+            raise Rejected("a point near another path differs in too many inputs")
         for value in needed:
             shown = (
                 value >= 0
                 if isinstance(value, Fraction)
-                else implied(cell, dict(value.terms), value.constant, self.budget, _STEP)
+                else implied(cell, dict(value.terms), value.constant, self.budget)
             )
             if not shown:
-                raise Rejected(_STEP, "a point is not shown to be near another path")
+                raise Rejected("a point is not shown to be near another path")
 
 
 @dataclass(frozen=True, slots=True)

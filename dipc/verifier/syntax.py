@@ -277,8 +277,8 @@ class _Token:
 
 def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token]:
     if len(text) > MOST_CHARACTERS:
-        raise Exhausted("program", f"it has more than {MOST_CHARACTERS} characters")
-    budget.spend(len(text), "program")
+        raise Exhausted(f"it has more than {MOST_CHARACTERS} characters", "program")
+    budget.spend(len(text))
     found: list[_Token] = []
     at, line = 0, 1
     while at < len(text):
@@ -358,7 +358,7 @@ class _Reader:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MOST_NESTING:
-            raise Exhausted("program", f"it is nested more than {MOST_NESTING} levels deep")
+            raise Exhausted(f"it is nested more than {MOST_NESTING} levels deep", "program")
 
     # --- declarations -----------------------------------------------------------------------------
 
@@ -708,7 +708,7 @@ class _Reader:
 def _number(token: _Token) -> Fraction:
     mantissa, _, exponent = token.text.lower().partition("e")
     if len(mantissa) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_DIGITS:
-        raise Exhausted("program", f"a number has more than {MOST_DIGITS} digits, line {token.line}")
+        raise Exhausted(f"a number has more than {MOST_DIGITS} digits, line {token.line}", "program")
     return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
 
 
