@@ -35,7 +35,7 @@ def _along_a_class(question: Divided) -> Guard | None:
     coverage, cell = question.coverage, question.cell
     for shown in question.classes:
         open_ = [half for half in shown.halfspaces if not half.step and not coverage.implies(cell, half)]
-        if open_ and not contradictory((*cell.guards, *open_), coverage.budget, "classes"):
+        if open_ and not contradictory((*cell.guards, *open_), coverage.budget):
             return open_[0]
     return None
 

@@ -143,7 +143,7 @@ class _Writer:
         why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
         assert isinstance(why, Farkas | Complement | Jointly)
         try:
-            beta = required(reader, str(posed.variable), proved.dd, Budget(), "class").beta
+            beta = required(reader, str(posed.variable), proved.dd, Budget()).beta
         except (Rejected, Exhausted):
             beta = None
         match why:
@@ -167,9 +167,9 @@ class _Writer:
         """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
         posed = proved.posed
         try:
-            if posed.variable is not Variable.EPS or least_decay(reader, Budget(), "class") is None:
+            if posed.variable is not Variable.EPS or least_decay(reader, Budget()) is None:
                 return None
-            beta = reader.terms({}, "1", Budget(), "class")[2]
+            beta = reader.terms({}, "1", Budget())[2]
         except (Rejected, Exhausted):
             return None
         every = [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)]
@@ -189,7 +189,7 @@ class _Writer:
     def _witness(self, refuted: Refuted, reader: ClaimReader) -> dict[str, Any]:
         own = {} if refuted.gamma is None else {"gamma": rational(refuted.gamma)}
         try:
-            beta = reader.terms(own, refuted.dd, Budget(), "class")[2]
+            beta = reader.terms(own, refuted.dd, Budget())[2]
         except (Rejected, Exhausted):
             beta = None
         return {
@@ -296,7 +296,7 @@ def _plain(obligation: Obligation) -> Read | None:
     beta = obligation.beta.value
     if not isinstance(beta, ExpPoly):
         return None
-    return (((read_ring(ring_data(beta), "beta"), ONE),),)
+    return (((read_ring(ring_data(beta)), ONE),),)
 
 
 def _halfspace(half: Moving) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
                     if any(noise.law.is_normal for noise in part.noises):
                         stars.append(_star(part))
                     else:
-                        weight = multiply_closed(weight, _closed(measurer.measure(part)), budget, "weight")
+                        weight = multiply_closed(weight, _closed(measurer.measure(part)), budget)
             if possible:
                 total.add(tuple(sorted(stars)), weight, budget)
     except DERIVATION_ENDS as error:
@@ -74,7 +74,7 @@ def _over_noises(event: Event) -> tuple[Halfspace, ...]:
 def _closed(value: object) -> Closed:
     if not isinstance(value, ExpPoly):
         raise OutsideFragment("a weight has a denominator")
-    return read_ring(ring_data(value), "weight"), ONE
+    return read_ring(ring_data(value)), ONE
 
 
 def closed_value(value: object) -> Closed | None:

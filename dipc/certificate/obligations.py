@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, assert_never
+from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
-from dipc.certificate.data import NOT_EXPANDED, FunctionData, digits, rational, ring_data
+from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
 from dipc.certificate.normal import NO_CELLS, REFUTED, closed_value, shown_in_cells
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Counterexample, Decision, Verdict
@@ -22,7 +22,7 @@ from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_n
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive
-from dipc.sign.polynomial import Polynomial, normal_form
+from dipc.sign.polynomial import normal_form
 from dipc.sign.roots import CoverPiece, Crossing, FactorSign, Root, refine
 from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
@@ -160,85 +160,82 @@ def _none() -> LimitReached:
     )
 
 
-def analysis_data(analysis: Analysis) -> dict[str, Any]:
-    """The normal form, the factors and what shows their signs on the analysis's interval."""
-    form = analysis.form
-    return {
-        "scale": rational(form.scale),
-        "factor": rational(form.factor),
-        "power": form.power,
-        "exponent": rational(form.exponent),
-        "sign": analysis.sign,
-        "factors": [
-            {"polynomial": polynomial_data(factor.polynomial), "multiplicity": factor.multiplicity}
-            for factor in analysis.factors
-        ],
-        "evidence": ["even" if sign is None else _evidence(sign) for sign in analysis.signs],
-    }
-
-
-def chart_data(chart: SignChart, analysis: Analysis) -> dict[str, Any]:
-    """The roots as eps, each with the number of its factor, and the signs before, between and after them."""
-    numbers = {factor.polynomial: number for number, factor in enumerate(analysis.factors)}
-    roots = [[numbers[root.polynomial], rational(root.lower), rational(root.upper)] for root in chart.roots]
-    return {"roots": roots, "signs": list(chart.signs)}
-
-
-#: Greater ones are texts: not every reader of JSON knows longer integers.
-LONGEST_EXPONENT = 10**12
-
-
-def polynomial_data(polynomial: Polynomial) -> list[list[Any]]:
-    """The terms c·t^k·e^{-j·t} as [j, k, "c"]."""
-    return [[j if j <= LONGEST_EXPONENT else digits(j), k, digits(c)] for j, k, c in polynomial.terms]
-
-
-def _evidence(sign: FactorSign) -> dict[str, Any] | None:
-    if sign.rational_root is not None:
-        return None
-    data: dict[str, Any] = {}
-    if sign.zero is not None:
-        zero = sign.zero
-        data["zero"] = {"order": zero.order, "radius": rational(zero.radius), "sign": zero.sign}
-    if sign.pieces:
-        data["pieces"] = list(_pieces(sign.pieces))
-    if sign.infinity is not None:
-        data["infinity"] = {"bound": rational(sign.infinity.bound), "sign": sign.infinity.sign}
+def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dict[str, Any]]:
+    """The factors of a function, each with what shows its sign on the analysis's interval; with a chart the roots of
+    different factors are told apart."""
+    form, interval = analysis.form, analysis.interval
+    unit = ExpPoly.from_terms([(form.power, form.exponent, analysis.sign * form.factor)])
+    data = [] if unit == 1 else [{"function": ring_data(unit), "multiplicity": 1, "evidence": None}]
+    for factor, sign in zip(analysis.factors, analysis.signs, strict=True):
+        function = ExpPoly.from_terms((k, -j * form.scale, c * form.scale**k) for j, k, c in factor.polynomial.terms)
+        roots = () if chart is None else [root for root in chart.roots if root.polynomial == factor.polynomial]
+        evidence = "even" if sign is None else _evidence(sign, form.scale, interval.upper, roots)
+        data.append({"function": ring_data(function), "multiplicity": factor.multiplicity, "evidence": evidence})
     return data
 
 
-def _pieces(pieces: Iterable[CoverPiece | Crossing]) -> Iterable[dict[str, Any]]:
-    for piece in pieces:
-        data: dict[str, Any] = {"interval": [rational(piece.lower), rational(piece.upper)]}
-        match piece:
-            case CoverPiece(slope=0):
-                data |= {"method": "value", "sign": piece.sign}
-            case CoverPiece():
-                data |= {"method": "slope", "sign": piece.sign, "slope": piece.slope}
-            case Crossing():
-                data |= {"method": "crossing", "slope": piece.slope}
-        yield data | {"bits": max(0, piece.bits)}
+def _evidence(
+    sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
+) -> list[dict[str, Any]] | None:
+    """Pieces from the lower end on, each up to its upper end, with the sign at its lower one; None for a factor whose
+    root says all."""
+    if sign.rational_root is not None:
+        return None
+    pieces: list[dict[str, Any]] = []
+    if sign.zero is not None:
+        end = sign.zero.radius / scale
+        end = end if upper is None else min(end, upper)
+        pieces.append({"method": "zero", "sign": sign.zero.sign, "to": rational(end), "order": sign.zero.order})
+    known = iter(roots)
+    for piece in sign.pieces:
+        pieces += _pieces(piece, scale, next(known, None) if isinstance(piece, Crossing) else None)
+    if sign.infinity is not None:
+        pieces.append({"method": "infinity", "sign": sign.infinity.sign})
+    return pieces
 
 
-def interval_proof(interval: Interval, decision: SignDecision | None) -> dict[str, Any] | None:
-    """What shows f >= 0 on the interval, or where it is negative; None where neither is known."""
-    data: dict[str, Any] = {"interval": str(interval)}
+def _pieces(piece: CoverPiece | Crossing, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
+    """A piece as it is stated; of one in which a root is known more closely three, for a part is monotone, too."""
+    shown = {"bits": max(0, piece.bits)}
+    match piece:
+        case CoverPiece(slope=0):
+            yield {"method": "value", "sign": piece.sign, "to": rational(piece.upper / scale), **shown}
+        case CoverPiece():
+            slope = {"slope": piece.slope, **shown}
+            yield {"method": "slope", "sign": piece.sign, "to": rational(piece.upper / scale), **slope}
+        case Crossing():
+            lower, upper = piece.lower / scale, piece.upper / scale
+            ends = (lower, upper) if root is None else (root.lower, root.upper)
+            slope = {"slope": piece.slope, **shown}
+            if lower < ends[0]:
+                yield {"method": "slope", "sign": -piece.slope, "to": rational(ends[0]), **slope}
+            yield {"method": "crossing", "sign": -piece.slope, "to": rational(ends[1]), **shown}
+            if ends[1] < upper:
+                yield {"method": "slope", "sign": piece.slope, "to": rational(upper), **slope}
+
+
+def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
+    """The factors whose signs say where f is negative on the interval; None where that is not known, and for a
+    point."""
     match decision:
-        case None:
-            return None
         case Holds(proof=Analysis() as analysis):
-            return data | analysis_data(analysis)
+            return factors_data(analysis)
         case Fails(analysis=Analysis() as analysis, chart=chart):
-            return data | analysis_data(analysis) | chart_data(chart, analysis)
-        case Holds() | Fails():
-            assert interval.is_point
-            return data
-    assert_never(decision)
+            return factors_data(analysis, chart)
+    assert decision is None or interval.is_point
+    return None
 
 
-def cell_proof(interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
-    """What shows f >= 0 on a cell; `decision` is None for f = 0."""
-    return interval_proof(interval, decision) or {"interval": str(interval)}
+def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
+    """A cell on which a function is nonnegative, with what shows that: nothing for 0 and at a point, where the checker
+    finds the sign itself."""
+    match decision:
+        case Holds(proof=Analysis() as analysis):
+            factors: list[dict[str, Any]] | None = factors_data(analysis)
+        case _:
+            factors = None
+    upper = interval.upper
+    return {"argument": argument, "to": "inf" if upper is None else rational(upper), "factors": factors}
 
 
 def counterexample_data(counterexample: Counterexample) -> dict[str, Any]:
@@ -264,15 +261,11 @@ def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interv
         if not everywhere.roots() or not intervals:
             assert everywhere.left > 0
             assert not everywhere.roots()
-            return data | {"proof": analysis_data(everywhere)}
-        return data | {"proof": [_positive_on(function, interval, limits) for interval in intervals]}
+            return data | {"proof": {"everywhere": factors_data(everywhere)}}
+        each = [None if one.is_point else factors_data(_analysis(function, one, limits)) for one in intervals]
+        return data | {"proof": {"intervals": each}}
     except Undecided as undecided:
         return data | {"proof": None, "reason": undecided.reason}
-
-
-def _positive_on(function: ExpPoly, interval: Interval, limits: Limits) -> dict[str, Any]:
-    data = {"interval": str(interval)}
-    return data if interval.is_point else data | analysis_data(_analysis(function, interval, limits))
 
 
 def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis:
@@ -339,13 +332,13 @@ class ObligationWriter:
             data: dict[str, Any]
             match beta:
                 case ClosedForm():
-                    data = {"value": self.closed(beta.value)}
+                    data = {"min": [self.closed(beta.value)]}
                 case tuple():
                     data = {"min": [self._greatest(arms) for arms in beta]}
                 case Enclosed():
                     data = {"stars": enclosed_data(beta)}
                 case str():
-                    data = {"value": None, "reason": IN_PIECES}
+                    data = {"reason": IN_PIECES}
             self._beta_data.append(data)
         return known
 
@@ -371,14 +364,13 @@ class ObligationWriter:
             }
             match beta:
                 case ClosedForm():
-                    proof = self._proof_of(probability, beta, intervals)
-                    data |= self._decided(probability, beta, proof, intervals, result)
+                    data |= self._proved(probability, ((beta,),), intervals, result)
                 case tuple():
-                    data |= self._parts(probability, beta, intervals, result)
+                    data |= self._proved(probability, beta, intervals, result)
                 case Enclosed():
                     data |= _in_cells(closed_value(probability.value), beta, intervals, result)
                 case str():
-                    data |= {"function": None, "reason": IN_PIECES}
+                    data |= {"reason": IN_PIECES}
             self._obligation_data.append(data)
         return known
 
@@ -452,70 +444,43 @@ class ObligationWriter:
         assert decision.proof is not None
         return [None if part is None else part.cells[0].decision for part in decision.proof]
 
-    def _parts(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
-        """One claim for each argument of a `min`: all hold, or one fails."""
-        match result.verdict:
-            case Verdict.ACCURATE:
-                try:
-                    return {"parts": [self._part(probability, arms, intervals, result) for arms in least]}
-                except Undecided as undecided:
-                    return {"function": None, "reason": undecided.reason}
-            case Verdict.INACCURATE:
-                assert result.counterexample is not None
-                eps = result.counterexample.eps
-                position = min(range(len(least)), key=lambda index: max(arm.at(eps) for arm in least[index]))
-                data = {"argument": position, "counterexample": counterexample_data(result.counterexample)}
-                if len(least[position]) == 1:
-                    data["function"] = self.closed(probability.value + least[position][0].value - 1)
-                return {"parts": [data]}
-            case _:
-                return {"function": None, "reason": result.reason or IN_PIECES}
+    def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
+        """What shows the verdict for the least of the greatest of some, or why there is nothing."""
+        if result.verdict is Verdict.UNDECIDED:
+            return {"reason": result.reason or IN_PIECES}
+        if result.verdict is Verdict.INACCURATE:
+            return self._refuted(probability, least, intervals, result)
+        try:
+            return {"parts": [self._part(probability, arms, intervals) for arms in least]}
+        except Undecided as undecided:
+            return {"reason": undecided.reason}
 
-    def _part(
-        self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals, result: Decision
-    ) -> dict[str, Any]:
+    def _refuted(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
+        assert result.counterexample is not None
+        eps = result.counterexample.eps
+        argument = min(range(len(least)), key=lambda index: max(arm.at(eps) for arm in least[index]))
+        data: dict[str, Any] = {"counterexample": {"argument": argument, **counterexample_data(result.counterexample)}}
+        if len(least) == len(least[0]) == 1:
+            charts = list(map(chart_data, intervals, self._proof_of(probability, least[0][0], intervals)))
+            function = self.closed(probability.value + least[0][0].value - 1)
+            data["chart"] = {"function": function, "intervals": charts}
+        return data
+
+    def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals) -> dict[str, Any]:
         """What shows Pr >= 1 - max(arms). Raises Undecided."""
-        if len(arms) == 1:
+        slacks = [probability.value + arm.value - 1 for arm in arms]
+        if len(arms) > 1:
+            cells = [[cell_data(*cell) for cell in cover(slacks, whole, self._limits)] for whole in intervals]
+        elif slacks[0] == 0:
+            cells = [[cell_data(0, interval, None)] for interval in intervals]
+        else:
             proof = self._proof_of(probability, arms[0], intervals)
             if None in proof:
                 raise LimitReached(None, "the proof for one argument takes more than was spent on the verdict")
-            return self._decided(probability, arms[0], proof, intervals, result)
-        slacks = [probability.value + arm.value - 1 for arm in arms]
-        return {
-            "covers": [
-                [
-                    {
-                        "argument": position,
-                        "function": self.closed(slacks[position]),
-                        "proof": cell_proof(interval, decision),
-                    }
-                    for position, interval, decision in cover(slacks, whole, self._limits)
-                ]
-                for whole in intervals
-            ]
-        }
-
-    def _decided(
-        self, probability: ClosedForm, beta: ClosedForm, proof: Proof, intervals: Intervals, result: Decision
-    ) -> dict[str, Any]:
-        slack = probability.value + beta.value - 1
-        data: dict[str, Any] = {"function": self.closed(slack)}
-        if slack == 0:
-            proof = ()  # the zero function needs no proof, and has none
-        match result.verdict:
-            case Verdict.UNDECIDED:
-                data["reason"] = result.reason
-            case Verdict.INACCURATE:
-                assert result.counterexample is not None
-                data["counterexample"] = counterexample_data(result.counterexample)
-                data["charts"] = _interval_proofs(proof, intervals)
-            case Verdict.ACCURATE:
-                data["proofs"] = _interval_proofs(proof, intervals)
-        return data
-
-
-def _interval_proofs(proof: Proof, intervals: Intervals) -> list[dict[str, Any] | None]:
-    return [interval_proof(interval, decision) for interval, decision in zip(intervals, proof, strict=bool(proof))]
+            cells = [[cell_data(0, *one)] for one in zip(intervals, proof, strict=True)]
+        used = {cell["argument"] for interval in cells for cell in interval}
+        functions = [self.closed(slack) if number in used else None for number, slack in enumerate(slacks)]
+        return {"functions": functions, "cells": cells}
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:

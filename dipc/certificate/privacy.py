@@ -189,7 +189,7 @@ class _Writer:
         report, table = self._report, self._question.table(pairs)
         inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
         ordered, refuted = [list(pair) for pair in pairs.ordered], None
-        shown: list[list[int]] = []
+        shown: list[list[Any]] = []
         of_sets: dict[str, Any] = {}
         if report.counterexample is not None:
             counterexample = report.counterexample
@@ -209,7 +209,7 @@ class _Writer:
         elif self._claim.is_pure:
             for each in couples(table, pairs):
                 first, second = table.closed(each.first), table.closed(each.second)
-                shown.append([self._law(first), self._law(second), self._obligation([first], [second])])
+                shown.append([[[self._law(first), self._law(second)]], self._obligation([first], [second])])
         else:
             shown, excess, sets = self._with_delta(table, pairs)
             of_sets = {"excess": excess, "sets": sets}
@@ -271,12 +271,12 @@ class _Writer:
     def _law(self, value: Closed) -> int:
         return self._obligations.probability(ClosedForm(value))
 
-    def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[int]], list[list[int]], list[list[Any]]]:
+    def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
         """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
         with the latter, that come up at some pair. Raises Uncertified where these are too many."""
         signs: dict[tuple[int, int], int] = {}
-        shown: list[list[int]] = []
-        excess: list[list[int]] = []
+        shown: list[list[Any]] = []
+        excess: list[list[Any]] = []
         for couple in couples(table, pairs):
             first, second = (table.closed(number) for number in (couple.first, couple.second))
             for sign, likely, allowed, listed in (
@@ -285,7 +285,7 @@ class _Writer:
             ):
                 if self._question.engine.decide(at_most(likely, allowed, self._claim.intervals)).verdict is _HOLDS:
                     signs[couple.first, couple.second] = sign
-                    listed.append([self._law(first), self._law(second), self._at_most(likely, allowed)])
+                    listed.append([[[self._law(first), self._law(second)]], self._at_most(likely, allowed)])
                     break
             else:
                 signs[couple.first, couple.second] = 0

@@ -24,6 +24,7 @@ from dipc.questions.report import RowResult
 from dipc.rules.class_claim import FREE
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least
+from dipc.verifier.obligations import end
 from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
 
 
@@ -77,14 +78,14 @@ class _Writer:
             return data | {"ranges": [], "verdict": str(result.verdict), "reason": undecided.reason}
         if row.gamma is not None:
             (gamma_range,) = ranges
-            read = self._read(lambda: self._reader.terms(own, data.get("dd"), Budget(), "row")[2])
+            read = self._read(lambda: self._reader.terms(own, data.get("dd"), Budget())[2])
             return data | {"gamma": gamma_range.terms.gamma.text} | self._claimed(gamma_range.terms, result, read)
         highs = [*[after.terms.gamma.text for after in ranges[1:]], "inf"]
         data["ranges"] = []
         for gamma_range, one, high in zip(ranges, result.obligations, highs, strict=True):
-            ends = [gamma_range.terms.gamma.text, high]
-            read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget(), "row")[1])
-            data["ranges"].append({"gamma": ends} | self._claimed(gamma_range.terms, one, read))
+            ends = gamma_range.terms.gamma.value, end(high)
+            read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget())[1])
+            data["ranges"].append({"to": high} | self._claimed(gamma_range.terms, one, read))
         return data | {"verdict": str(result.verdict)}
 
     def _read(self, read: Any) -> Least | None:

@@ -149,7 +149,7 @@ class _Writer:
 
     def _read(self, row: Row) -> Read | None:
         """The beta of a row as the checker reads it."""
-        return self.reader.terms(own_cells(row), None if row.dd is None else row.dd.text, Budget(), "beta")[2]
+        return self.reader.terms(own_cells(row), None if row.dd is None else row.dd.text, Budget())[2]
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
         """The beta of a row in the form in which the checker will find it in the claim."""

@@ -1,22 +1,11 @@
-"""What is claimed: the expressions of alpha, beta and gamma, what their texts show, and their values at a row.
-
-The expressions of a claim, read and evaluated anew: + - * / ^, exp, min, max, abs, numbers, eps and names.
+"""What is claimed: the expressions of alpha, beta and gamma, and their values at a row.
 
 A value is the least of the greatest of some forms, [[a, b], [c]] for min(max(a, b), c). A form is a quotient of
-exponential polynomials, whose numerator may also depend on a distance A that grows without bound:
-Σ f_jr(eps)·A^j·e^{r·A·eps}.
+exponential polynomials in eps, whose numerator may also depend on unknown numbers X >= 0, such as a distance that grows
+without bound, or a number of queries: Σ f(eps)·Π X^j·e^{r·X·eps}.
 
 Sums, exp and products with what is not negative are monotone, so they are taken form by form; max is distributed over
 min, and the negative of a least is a greatest. What has no such value is no claim that is certified (NotOneForm).
-
-What the texts of claim expressions show: the degree in one of their names, and arguments that do not matter.
-
-Whether a claim expression never grows with its distances, whatever eps > 0 and the other names are.
-
-What does not depend on the distances has a sign; sums, products, quotients, powers, exponentials, least and greatest
-of what falls and rises are followed by the obvious rules. All of these are continuous in the distances.
-
-What is claimed at a row: alpha, beta and gamma from the claim's expressions, the row's own cells and dd.
 """
 
 from __future__ import annotations
@@ -24,10 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
+from typing import Any
 
 from dipc.verifier.functions import (
     ONE,
@@ -42,15 +32,18 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.normal import Enclosed, Sum, complementary
-from dipc.verifier.reading import Budget, NotDerived, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.reading import Budget, NotDerived, Reader, Rejected, fields, in_step, items, nullable, rational, text
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
 # === expression ================================================================================
 
-#: A^j·e^{r·A·eps} as (j, r).
-Growth = tuple[int, Fraction]
+#: Π X^j·e^{r·X·eps} by (X, j, r), sorted, without those that are 1.
+Growth = tuple[tuple[str, int, Fraction], ...]
 
-FLAT: Growth = (0, Fraction(0))
+FLAT: Growth = ()
+
+#: The distance that grows without bound.
+DISTANCE = "the distance"
 
 MOST_POWER = 1_000
 
@@ -60,9 +53,11 @@ MOST_FORMS = 200
 #: Greek letters of claims, and what they stand for.
 GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
+_ZERO = Fraction(0)
+
 
 class NotOneForm(Exception):
-    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps) or 1/(1 + A)."""
+    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps) or 1/(1 + X)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ class Form:
 
     @staticmethod
     def of(value: Ring) -> Form:
-        """A function that does not depend on A."""
+        """A function of eps alone."""
         return Form({FLAT: value} if value else {}, ONE)
 
     @staticmethod
@@ -83,24 +78,48 @@ class Form:
         return Form.of(constant(value))
 
     @staticmethod
-    def infinite() -> Form:
-        """The distance A itself."""
-        return Form({(1, Fraction(0)): ONE}, ONE)
+    def unknown(name: str, base: Fraction = _ZERO, rate: Fraction | int = 1) -> Form:
+        """base + rate·X."""
+        parts = {FLAT: constant(base), ((name, 1, _ZERO),): constant(rate)}
+        return Form({growth: f for growth, f in parts.items() if f}, ONE)
 
     def constant(self) -> Fraction | None:
         """The value where it is a rational number."""
         if self.denominator != ONE or self.numerator.keys() - {FLAT}:
             return None
         terms = self.numerator.get(FLAT, {})
-        if terms.keys() - {(0, Fraction(0))}:
+        if terms.keys() - {(0, _ZERO)}:
             return None
-        return sum(terms.values(), Fraction(0))
+        return sum(terms.values(), _ZERO)
 
     def limit(self) -> Closed | None:
-        """The limit for A growing without bound, for every eps > 0; None where there is none."""
-        if any(r > 0 or (r == 0 and j > 0) for j, r in self.numerator):
+        """The limit for X growing without bound, for every eps > 0; None where there is none."""
+        if any(r > 0 or (r == 0 and j > 0) for growth in self.numerator for _, j, r in growth):
             return None
         return dict(self.numerator.get(FLAT, {})), self.denominator
+
+    def falls(self, names: Iterable[str], budget: Budget) -> bool:
+        """True only if it never grows with any of these X, for every eps > 0 and all other X. False says nothing."""
+        below = self.denominator
+        side = 1 if positive_everywhere(below, budget) else -1
+        if not positive_everywhere(times(below, side), budget):
+            return False
+        for growth, f in self.numerator.items():
+            own = [(j, r) for name, j, r in growth if name in names]
+            if all(not j and r <= 0 for j, r in own):
+                sign = side
+            elif all(r >= 0 for _, r in own):
+                sign = -side
+            else:
+                return False
+            if own and not is_nonnegative(times(f, sign), budget):
+                return False
+        return True
+
+
+def is_nonnegative(function: Ring, budget: Budget) -> bool:
+    """Whether it is seen that the function is never negative."""
+    return all(c > 0 for c in function.values()) or positive_everywhere(function, budget)
 
 
 #: The least of the greatest of some forms.
@@ -124,7 +143,7 @@ def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) 
 
 def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
     """The value as the least of the greatest of some forms. NotOneForm for expressions that are none."""
-    return _Evaluation(names, budget, step).value(parsed(expression, budget))
+    return _Evaluation(names, budget).value(parsed(expression, budget))
 
 
 def _of(form: Form) -> Value:
@@ -217,10 +236,6 @@ class _Evaluation:
 
     _names: Mapping[str, Form]
     _budget: Budget
-    _step: str
-
-    def _wrong(self, why: str) -> Rejected:
-        return Rejected(why)
 
     def value(self, tree: Expr) -> Value:
         """The value of a tree. Raises Rejected and NotOneForm."""
@@ -266,11 +281,11 @@ class _Evaluation:
             case Apply("min", arguments):
                 return _lattice(part for argument in arguments for part in self.value(argument))
             case Name(name) | Element(name):
-                raise self._wrong(f"`{name[:40]}` is not known in an expression")
+                raise Rejected(f"`{name[:40]}` is not known in an expression")
             case Apply("^"):
-                raise self._wrong(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
+                raise Rejected(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
             case _:
-                raise self._wrong("an expression has what is no number in it")
+                raise Rejected("an expression has what is no number in it")
 
     # --- values -----------------------------------------------------------------------------------
 
@@ -358,11 +373,8 @@ class _Evaluation:
 
     def _is_nonnegative(self, form: Form) -> bool:
         """Whether it is seen."""
-        below = form.denominator
-        positive = all(
-            all(c > 0 for c in f.values()) or positive_everywhere(f, self._budget) for f in form.numerator.values()
-        )
-        return positive and positive_everywhere(below, self._budget)
+        every = all(is_nonnegative(f, self._budget) for f in form.numerator.values())
+        return every and positive_everywhere(form.denominator, self._budget)
 
     # --- arithmetic -------------------------------------------------------------------------------
 
@@ -371,9 +383,9 @@ class _Evaluation:
 
     def _products(self, left: Mapping[Growth, Ring], right: Mapping[Growth, Ring]) -> dict[Growth, Ring]:
         result: dict[Growth, Ring] = {}
-        for (j, r), f in left.items():
-            for (k, s), g in right.items():
-                growth = (j + k, r + s)
+        for one, f in left.items():
+            for other, g in right.items():
+                growth = _joined(one, other)
                 result[growth] = add(result.get(growth, {}), self._multiply(f, g))
         return {growth: f for growth, f in result.items() if f}
 
@@ -399,9 +411,9 @@ class _Evaluation:
 
     def _over(self, left: Form, right: Form) -> Form:
         if not right.numerator:
-            raise self._wrong("an expression divides by 0")
+            raise Rejected("an expression divides by 0")
         if right.numerator.keys() != {FLAT}:
-            raise NotOneForm  # it divides by something that depends on the distance A
+            raise NotOneForm  # it divides by what depends on an unknown number
         divisor = right.numerator[FLAT]
         above = self._products(left.numerator, {FLAT: right.denominator})
         if len(divisor) == 1:
@@ -411,168 +423,47 @@ class _Evaluation:
         return Form(above, self._multiply(left.denominator, divisor))
 
     def _exponential(self, value: Form) -> Form:
-        """exp(eps·(q + r·A))."""
-        rates = {FLAT: Fraction(0), (1, Fraction(0)): Fraction(0)}
+        """exp(eps·(q + Σ r·X))."""
+        rates: dict[str, Fraction] = {}
+        flat = _ZERO
         for growth, f in value.numerator.items():
-            if value.denominator != ONE or growth not in rates or f.keys() != {(1, Fraction(0))}:
-                raise self._wrong("an exponent of an expression is not a rational multiple of eps")
-            rates[growth] = f[1, Fraction(0)]
-        return Form({(0, rates[1, Fraction(0)]): {(0, rates[FLAT]): Fraction(1)}}, ONE)
+            is_linear = len(growth) <= 1 and all((j, r) == (1, _ZERO) for _, j, r in growth)
+            if value.denominator != ONE or f.keys() != {(1, _ZERO)} or not is_linear:
+                raise Rejected("an exponent of an expression is not a rational multiple of eps")
+            for name, _, _ in growth:
+                rates[name] = f[1, _ZERO]
+            flat += _ZERO if growth else f[1, _ZERO]
+        growth = tuple((name, 0, rate) for name, rate in sorted(rates.items()))
+        return Form({growth: {(0, flat): Fraction(1)}}, ONE)
 
 
-# === degree ====================================================================================
+def _joined(one: Growth, other: Growth) -> Growth:
+    """The product."""
+    if not one or not other:
+        return one or other
+    found = {name: (j, r) for name, j, r in one}
+    for name, j, r in other:
+        k, s = found.get(name, (0, _ZERO))
+        found[name] = (j + k, r + s)
+    return tuple((name, j, r) for name, (j, r) in sorted(found.items()) if j or r)
 
-
-def degree_in(tree: Expr, name: str) -> int:
-    """A bound on the degree of an expression in a name, whatever all other names and eps are.
-
-    The expression is a polynomial in the name, with coefficients in which it does not occur: it is found in sums,
-    products, powers and dividends only. NotOneForm for others.
-    """
-    first, others = spine(tree)
-    match first:
-        case Apply("neg", (argument,)):
-            found = degree_in(argument, name)
-        case Apply("^", (argument, Literal(Fraction() as power))):
-            found = degree_in(argument, name) * int(power)
-        case Apply(_, arguments):
-            if any(degree_in(argument, name) for argument in arguments):
-                raise NotOneForm
-            found = 0
-        case _:
-            found = int(first == Name(name))
-    for op, other in others:
-        degree = degree_in(other, name)
-        if op == "/" and degree:
-            raise NotOneForm
-        found = found + degree if op == "*" else found if op == "/" else max(found, degree)
-    return found
-
-
-# === trend =====================================================================================
 
 #: Names of numbers that are not negative.
-_DISTANCES = ("alpha", "gamma", "dd", "eps")
+_DISTANCES = ("alpha", "gamma", "dd")
 
 
 def never_grows(
-    expression: str | Expr, distances: frozenset[str], constants: Mapping[str, Fraction], budget: Budget
+    expression: str | Expr, distances: Iterable[str], constants: Mapping[str, Fraction], budget: Budget
 ) -> bool:
     """True only if the well-formed expression is continuous in the `distances`, all of them at least 0, and does not
     grow with any of them, for every eps > 0. False says nothing."""
-    return _Trends(distances, constants, budget, step).of(parsed(expression, budget)).falls
-
-
-@dataclass(frozen=True, slots=True)
-class _Trend:
-    """`sign` is 1 for what is never negative, -1 for what is never positive, 0 for what is not known."""
-
-    falls: bool
-    rises: bool
-    sign: int
-
-    @property
-    def fixed(self) -> bool:
-        return self.falls and self.rises
-
-    def negated(self) -> _Trend:
-        return _Trend(self.rises, self.falls, -self.sign)
-
-    def plus(self, other: _Trend) -> _Trend:
-        sign = self.sign if self.sign == other.sign else 0
-        return _Trend(self.falls and other.falls, self.rises and other.rises, sign)
-
-    def times(self, other: _Trend) -> _Trend:
-        sign = self.sign * other.sign
-        if not sign:
-            both = self.fixed and other.fixed
-            return _Trend(both, both, 0)
-        # As the product of what is not negative, negated once for each factor that is.
-        one, two = (each if each.sign > 0 else each.negated() for each in (self, other))
-        found = _Trend(one.falls and two.falls, one.rises and two.rises, 1)
-        return found if sign > 0 else found.negated()
-
-
-@dataclass(frozen=True, slots=True)
-class _Trends:
-    _distances: frozenset[str]
-    _constants: Mapping[str, Fraction]
-    _budget: Budget
-    _step: str
-
-    def of(self, tree: Expr) -> _Trend:
-        """The trend of an expression."""
-        so_far, others = spine(tree)
-        found = self._operand(so_far)
-        for op, other in others:
-            found, right = self._signed_by_value(found, so_far), self.of(other)
-            so_far = Apply(op, (so_far, other))
-            if op in ("+", "-"):
-                found = found.plus(right if op == "+" else right.negated())
-            elif op == "*" or (right.fixed and right.sign):
-                found = found.times(right)
-            else:
-                both = right.fixed and found.fixed
-                found = _Trend(both, both, 0)
-        return self._signed_by_value(found, tree)
-
-    def _operand(self, tree: Expr) -> _Trend:
-        match tree:
-            case Apply("neg", (argument,)):
-                return self.of(argument).negated()
-            case Apply("^", (argument, Literal(Fraction() as power))):
-                return self._power(self.of(argument), int(power))
-            case Apply("exp" | "abs" | "min" | "max" as op, arguments):
-                return self._called(op, list(map(self.of, arguments)))
-            case Apply():
-                return _Trend(falls=False, rises=False, sign=0)
-            case Name(name):
-                known = name if name in self._constants else GREEK.get(name, name)
-                if known in self._constants:
-                    value = self._constants[known]
-                    return _Trend(falls=True, rises=True, sign=1 if value >= 0 else -1)
-                return _Trend(falls=known not in self._distances, rises=True, sign=int(known in _DISTANCES))
-            case _:
-                return _Trend(falls=True, rises=True, sign=1)  # a number, or eps
-
-    def _power(self, base: _Trend, exponent: int) -> _Trend:
-        if not base.sign:
-            return _Trend(base.fixed, base.fixed, 0 if exponent % 2 else 1)
-        # A product of n factors has the trend of one of them, or with an even n that of its absolute value.
-        if not exponent:
-            return _Trend(falls=True, rises=True, sign=1)
-        return base if exponent % 2 or base.sign > 0 else base.negated()
-
-    def _called(self, name: str, inner: list[_Trend]) -> _Trend:
-        (first, *others) = inner
-        if name == "exp":
-            return replace(first, sign=1)
-        if name == "abs":
-            if first.sign:
-                return first if first.sign > 0 else first.negated()
-            return _Trend(first.fixed, first.fixed, 1)
-        sign = first.sign if all(each.sign == first.sign for each in others) else 0
-        return _Trend(all(each.falls for each in inner), all(each.rises for each in inner), sign)
-
-    def _signed_by_value(self, found: _Trend, tree: Expr) -> _Trend:
-        """What does not depend on a distance at all has the sign of its value."""
-        if found.sign or not found.fixed:
-            return found
-        names = {name: Form.number(value) for name, value in self._constants.items()}
-        try:
-            form = evaluate(tree, names, self._budget)
-        except (Rejected, NotOneForm):
-            return found
-        value = form.limit()
-        if value is None:
-            return found
-        above, below = self._sign(value[0]), self._sign(value[1])
-        return replace(found, sign=above * below)
-
-    def _sign(self, function: Ring) -> int:
-        if positive_everywhere(function, self._budget):
-            return 1
-        return -1 if positive_everywhere(times(function, -1), self._budget) else 0
+    names = {name: Form.number(value) for name, value in constants.items()}
+    names |= {name: Form.unknown(name) for name in _DISTANCES if name not in names}
+    try:
+        value = evaluate_least(expression, names, budget)
+    except (Rejected, NotOneForm):
+        return False
+    return all(form.falls(distances, budget) for part in value for form in part)
 
 
 # === claims ====================================================================================
@@ -607,6 +498,10 @@ class Interval:
         if wrong or (not lower and result.lower_closed):
             raise Rejected("the interval is empty or not within (0, inf)")
         return result
+
+    def __str__(self) -> str:
+        upper = "inf" if self.upper is None else self.upper
+        return f"{'[' if self.lower_closed else '('}{self.lower}, {upper}{']' if self.upper_closed else ')'}"
 
     @property
     def is_point(self) -> bool:
@@ -665,14 +560,15 @@ class Claim:
     intervals: tuple[Interval, ...]
     constants: Mapping[str, Fraction]
     known: dict[tuple[str | None, ...], Terms] = field(default_factory=dict)
+    _falling: dict[tuple[str | Expr, bool], bool] = field(default_factory=dict)
 
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
         """Of the document's `claim`."""
         with in_step("claim"):
-            stated = record(value, ("alpha", "beta", "gamma", "eps"))
-            intervals = read_intervals(stated["eps"])
-            alpha, beta, gamma = (optional_text(stated[name]) for name in ("alpha", "beta", "gamma"))
+            part = nullable(text)
+            table: Mapping[str, Reader[Any]] = {"alpha": part, "beta": part, "gamma": part, "eps": read_intervals}
+            alpha, beta, gamma, intervals = fields(value, table)
             return Claim(alpha, beta, gamma, intervals, constants)
 
     @property
@@ -683,78 +579,87 @@ class Claim:
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
         """alpha, gamma and beta at a row with these cells of its own and this dd."""
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = self._terms(own, dd, budget)
-        return found
+        if key not in self.known:
+            alpha, gamma, names = self.distances(own, dd, budget)
+            self.known[key] = alpha, gamma, self.beta_at(own, names, budget)
+        return self.known[key]
+
+    def distances(
+        self, own: Mapping[str, str], dd: str | None, budget: Budget
+    ) -> tuple[Fraction | None, Fraction, Mapping[str, Form]]:
+        """alpha and gamma at such a row, and what all names stand for there."""
+        names = self._names(dd)
+        if self.alpha is not None and mentions(self.alpha, "gamma"):
+            names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget))
+        alpha = self._alpha(own.get("alpha"), dd, names, budget)
+        names["alpha"] = _number_or_infinity(alpha)
+        gamma = self._gamma(own.get("gamma"), names, budget)
+        return alpha, gamma, {**names, "gamma": Form.number(gamma)}
 
     def range(
-        self, own: Mapping[str, str], dd: str | None, ends: Sequence[str], budget: Budget
+        self, own: Mapping[str, str], dd: str | None, ends: Sequence[Fraction | None], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
-        """What is claimed for every gamma from the first of the ends up to the second, `inf` or not included: the
-        greatest alpha that goes with one (None: infinity), the limit of beta as both grow, and whether nothing is."""
-        low, high = _distance(ends[0]), None if ends[1] == "inf" else _distance(ends[1])
-        names = {name: Form.number(value) for name, value in self.constants.items()}
-        limit: Fraction | None = None
-        if dd is not None:
-            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd))
-            limit = None if dd == "inf" else _distance(dd)
+        """What is claimed for every gamma from the first of the ends up to the second, None for infinity, not included:
+        the greatest alpha that goes with one (None: infinity), the limit of beta as both grow, and whether nothing
+        is."""
+        low, high = ends[0] or _ZERO, ends[1]
+        names = self._names(dd)
+        limit = None if dd is None or dd == "inf" else _distance(dd)
+        least = _ZERO
+        top = high
         if "alpha" not in own and self.alpha is not None and mentions(self.alpha, "gamma"):
-            base, rate = linear(self.alpha, {**names, "gamma": Form.infinite()}, self.one_eps, budget)
+            with in_step("alpha"):
+                base, rate = linear(self.alpha, {**names, "gamma": Form.unknown(DISTANCE)}, self.one_eps, budget)
             if rate < 0:
                 raise Rejected("alpha falls as gamma grows")
-            least = max(Fraction(0), base + rate * low)
-            alpha: Fraction | None
+            least = max(_ZERO, base + rate * low)
+            alpha: Fraction | None = base
+            vacuous = not rate and limit is not None and self.is_near(own, limit, base)
             if rate:
-                top = high
                 if limit is not None:
                     top = (limit - base) / rate if high is None else min(high, (limit - base) / rate)
-                alpha, vacuous = None, False
+                alpha = None
                 if top is not None:
                     alpha, first = base + rate * top, max(low, -base / rate)
                     alone = top == first and top != high and limit is not None
                     vacuous = top <= first and not (alone and not self.is_near(own, limit or alpha, alpha))
-            else:
-                top, alpha, vacuous = high, base, limit is not None and self.is_near(own, limit, base)
         else:
-            alpha, top, least = self._alpha(own.get("alpha"), dd, names, budget), high, Fraction(0)
+            alpha = self._alpha(own.get("alpha"), dd, names, budget)
             vacuous = limit is not None and alpha is not None and self.is_near(own, limit, alpha)
         if vacuous:
             alpha, top = least, low
-        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
-        names["gamma"] = Form.infinite() if top is None else Form.number(top)
-        return alpha, self._beta(own, names, budget), vacuous
+        names |= {"alpha": _number_or_infinity(alpha), "gamma": _number_or_infinity(top)}
+        return alpha, self.beta_at(own, names, budget), vacuous
 
-    def _terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
+    def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
+        """Whether beta never grows with gamma, nor with alpha where that is no number."""
+        alpha = own.get("alpha", self.alpha)
+        fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
+        beta = own.get("beta", self.beta)
+        assert beta is not None, "its value was compared"
+        if (beta, fixed) not in self._falling:
+            distances = ["gamma"] if fixed else ["alpha", "gamma"]
+            self._falling[beta, fixed] = never_grows(beta, distances, self.constants, budget)
+        return self._falling[beta, fixed]
+
+    def _names(self, dd: str | None) -> dict[str, Form]:
         names = {name: Form.number(value) for name, value in self.constants.items()}
         if dd is not None:
-            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd))
-        if self.alpha is not None and mentions(self.alpha, "gamma"):
-            names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget))
-        alpha = self._alpha(own.get("alpha"), dd, names, budget)
-        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
-        gamma = self._gamma(own.get("gamma"), names, budget)
-        names["gamma"] = Form.number(gamma)
-        return alpha, gamma, self._beta(own, names, budget)
+            names["dd"] = _number_or_infinity(None if dd == "inf" else _distance(dd))
+        return names
 
-    def _beta(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
+    def beta_at(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
+        """beta where names stand for this."""
         beta = own.get("beta", self.beta)
         if beta is None:
             raise Rejected("there is no beta")
-        if mentions(beta, "erfc"):
-            return normal_beta(parsed(beta, budget), names, _limit, budget)
-        try:
-            parts = evaluate_least(beta, names, budget)
-        except NotOneForm:
-            return None
-        limits = tuple(tuple(limit for arm in part if (limit := arm.limit()) is not None) for part in parts)
-        whole = all(len(known) == len(part) for known, part in zip(limits, parts, strict=True))
-        return limits if whole else None
+        return beta_of(beta, names, Form.limit, budget)
 
     def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget) -> Fraction:
-        if own is not None:
-            return _distance(own)
-        return Fraction(0) if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
+        with in_step("gamma"):
+            if own is not None:
+                return _distance(own)
+            return _ZERO if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
         """Whether the claim is not about inputs with this dd: numbers are about dd > alpha, 0 about all. They may be
@@ -768,31 +673,47 @@ class Claim:
 
     def _alpha(self, own: str | None, dd: str | None, names: Mapping[str, Form], budget: Budget) -> Fraction | None:
         stated = self.alpha if own is None else own
-        if stated == "dd" or (stated is None and dd is not None):
-            if dd is None:
-                raise Rejected("alpha is dd, but the row has none")
-            return None if dd == "inf" else _distance(dd)
-        if own is not None:
-            return _distance(own)
-        return Fraction(0) if stated is None else _number(stated, names, self.one_eps, budget)
+        with in_step("alpha"):
+            if stated == "dd" or (stated is None and dd is not None):
+                if dd is None:
+                    raise Rejected("alpha is dd, but the row has none")
+                return None if dd == "inf" else _distance(dd)
+            if own is not None:
+                return _distance(own)
+            return _ZERO if stated is None else _number(stated, names, self.one_eps, budget)
 
 
-def _limit(form: Form) -> Ring | None:
-    """The limit as a function of the ring, None for others."""
-    found = form.limit()
-    return found[0] if found is not None and found[1] == ONE else None
+def _number_or_infinity(value: Fraction | None) -> Form:
+    return Form.unknown(DISTANCE) if value is None else Form.number(value)
 
 
-def normal_beta(
-    tree: Expr,
+def beta_of(
+    beta: str | Expr,
     names: Mapping[str, Form],
-    finished: Callable[[Form], Ring | None],
+    finished: Callable[[Form], Closed | None],
     budget: Budget,
     *,
-    distances: int = 0,
+    powers: int = 0,
+) -> Beta | None:
+    """beta where names stand for this, each form being `finished`, in which it is a function of eps·A^powers, A being
+    the distance left open; None where it is not of a kind that is certified."""
+    with in_step("beta"):
+        if mentions(beta, "erfc"):
+            return _normal_beta(parsed(beta, budget), names, finished, powers, budget)
+        try:
+            parts = evaluate_least(beta, names, budget)
+        except NotOneForm:
+            return None
+        found = tuple(tuple(finished(arm) for arm in part) for part in parts)
+        known = tuple(tuple(arm for arm in part if arm is not None) for part in found)
+        return known if list(map(len, known)) == list(map(len, found)) else None
+
+
+def _normal_beta(
+    tree: Expr, names: Mapping[str, Form], finished: Callable[[Form], Closed | None], powers: int, budget: Budget
 ) -> Enclosed | None:
-    """A sum of products that have erfc(√r·t) or erfc(√r) in them once at most, with t = eps·A^distances, A being the
-    distance left open; `finished` is what a form comes to. None for others."""
+    """A sum of products that have erfc(√r·t) or erfc(√r) in them once at most, with t = eps·A^powers. None for
+    others."""
     total = Sum()
     summands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-"):
@@ -802,13 +723,12 @@ def normal_beta(
         for sign, summand in [*summands, ("+", tree)]:
             plain, arguments = _without_erfc(summand)
             weight = finished(evaluate(plain, names, budget))
-            square = _square(arguments[0], names, distances, budget) if arguments else None
-            if weight is None or len(arguments) > 1 or (arguments and square is None):
+            square = _square(arguments[0], names, powers, budget) if arguments else None
+            if weight is None or weight[1] != ONE or len(arguments) > 1 or (arguments and square is None):
                 return None
-            factor = constant(-1 if sign == "-" else 1)
             value = Enclosed({(): (ONE, ONE)}) if square is None else complementary(square[0], fixed=not square[1])
             for stars, (part, below) in value.terms.items():
-                scaled = multiply(multiply(weight, factor, budget), part, budget)
+                scaled = multiply(times(weight[0], -1 if sign == "-" else 1), part, budget)
                 if scaled:
                     total.add(stars, (scaled, below), budget)
     except NotOneForm:
@@ -865,9 +785,10 @@ def _monomial(tree: Expr, names: Mapping[str, Form], budget: Budget) -> tuple[Fr
         return Fraction(0), 0, 0
     if len(form.numerator) > 1 or form.denominator != ONE:
         return None
-    (((j, r), coefficient),) = form.numerator.items()
-    if r or len(coefficient) > 1:
+    ((growth, coefficient),) = form.numerator.items()
+    if len(growth) > 1 or any(r for _, _, r in growth) or len(coefficient) > 1:
         return None
+    j = growth[0][1] if growth else 0
     (((k, q), c),) = coefficient.items()
     if q or c < 0:
         return None if q else (Fraction(-1), 0, 0)
@@ -880,7 +801,7 @@ def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
 
 
 #: The powers of a distance in base + rate·distance.
-_LINEAR = ((0, Fraction(0)), (1, Fraction(0)))
+_LINEAR: tuple[Growth, Growth] = (FLAT, ((DISTANCE, 1, _ZERO),))
 
 
 def linear(

@@ -13,29 +13,41 @@ beta: one obligation about t = distance·eps decides all distances and all eps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil, gcd, lcm
+from typing import Any
 
 from dipc.verifier.claims import (
+    DISTANCE,
     Beta,
     Claim,
     Form,
     Interval,
     NotOneForm,
+    beta_of,
     evaluate_least,
     linear,
     mentions,
-    normal_beta,
-    parsed,
 )
-from dipc.verifier.functions import ONE, Ring, positive_everywhere
+from dipc.verifier.functions import ONE, Closed, Ring, positive_everywhere
 from dipc.verifier.linear import ALPHA, Guard, weighted
 from dipc.verifier.normal import Probability
 from dipc.verifier.obligations import Decided
-from dipc.verifier.reading import Budget, Rejected, coefficients, items, natural, rational, record, text
+from dipc.verifier.reading import (
+    Budget,
+    Reader,
+    Rejected,
+    anything,
+    coefficients,
+    fields,
+    in_step,
+    items,
+    rational,
+    up_to,
+)
 
 ZERO = Fraction(0)
 
@@ -60,43 +72,54 @@ class Required:
         return bool(self.alpha[1] or self.gamma[1])
 
 
+#: What names stand for, and how a form in them is finished, as a function of eps or of its product with a distance.
+Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
+
+
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
     """What the claim says of all inputs of a class; `dd` is the dd of all of them, where it is stated. Raises Rejected
     where the claim is no such claim."""
+    alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
+    if claim.beta is None:
+        raise Rejected("there is no beta")
+    return Required(alpha, gamma, beta_of(claim.beta, names, finished, budget, powers=int(variable != "eps")))
+
+
+def meaning(
+    claim: Claim, variable: str, dd: str | None, budget: Budget
+) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
+    """alpha and gamma as base + rate·distance, and what beta is made of."""
     if variable == "eps":
         # What is said at the distance 0 is said at all, if nothing depends on it: half-spaces only move inwards.
         parts = (claim.beta or "", claim.gamma or "")
         steady = claim.alpha == "dd" and not any(mentions(part, name) for part in parts for name in ("alpha", "dd"))
         if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):
             raise Rejected("what is claimed in the variable eps has a number for every distance")
-        alpha, gamma, beta = claim.terms({}, "0" if steady and dd is None else dd, budget)
-        return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
+        alpha, gamma, names = claim.distances({}, "0" if steady and dd is None else dd, budget)
+        return (alpha or ZERO, ZERO), (gamma, ZERO), (names, Form.limit)
     if dd is not None:
         raise Rejected("dd is stated, and left open")
     names = {name: Form.number(value) for name, value in claim.constants.items()}
-    far = Form.infinite()
+    far = Form.unknown(DISTANCE)
     if variable == "gamma*eps":
         if claim.gamma != "free" or claim.alpha in (None, "dd") or mentions(claim.alpha or "", "gamma"):
             raise Rejected("gamma is not what is left open")
-        alpha = least_alpha(claim, budget)
-        names |= {"alpha": Form.number(alpha), "gamma": far}
-        return Required((alpha, ZERO), (ZERO, Fraction(1)), _in_product(claim, names, budget))
+        least = least_alpha(claim, budget)
+        names = {**names, "alpha": Form.number(least), "gamma": far}
+        return (least, ZERO), (ZERO, Fraction(1)), (names, in_product)
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("alpha is not what is left open")
-    names |= {"alpha": far, "dd": far}
+    names = {**names, "alpha": far, "dd": far}
     base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget)
     if base < 0 or rate < 0:
         raise Rejected("gamma is negative")
-    powers = {(0, ZERO): base, (1, ZERO): rate}
-    names["gamma"] = Form({power: {(0, ZERO): c} for power, c in powers.items() if c}, ONE)
-    return Required((ZERO, Fraction(1)), (base, rate), _in_product(claim, names, budget))
+    return (ZERO, Fraction(1)), (base, rate), ({**names, "gamma": Form.unknown(DISTANCE, base, rate)}, in_product)
 
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
     """The number that alpha is."""
     # Whatever gamma and beta are.
-    alone = Claim(claim.alpha, "0", "0", claim.intervals, claim.constants)
-    alpha, _, _ = alone.terms({}, None, budget)
+    alpha, _, _ = replace(claim, gamma="0", known={}).distances({}, None, budget)
     if alpha is None:
         raise Rejected("alpha is no number")
     return alpha
@@ -117,45 +140,32 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
         return None
     if any(mentions(claim.gamma or "", name) for name in ("alpha", "dd")):
         return None
-    far = Form.infinite()
-    names = {name: Form.number(value) for name, value in claim.constants.items()} | {"alpha": far, "dd": far}
-    names["gamma"] = Form.number(claim.terms({}, "1", budget)[1])
+    _, _, names = claim.distances({}, "1", budget)
+    far = Form.unknown(DISTANCE)
     try:
-        forms = [form for part in evaluate_least(claim.beta, names, budget) for form in part]
+        value = evaluate_least(claim.beta, {**names, "alpha": far, "dd": far}, budget)
     except NotOneForm:
         return None
+    forms = [form for part in value for form in part]
     functions = (function for form in forms for function in (form.denominator, *form.numerator.values()))
     if not all(positive_everywhere(function, budget) for function in functions):
         return None
     # The least, and the greatest, of what never falls does not.
-    return max((-rate for form in forms for _, rate in form.numerator), default=ZERO)
+    rates = (sum((rate for _, _, rate in growth), ZERO) for form in forms for growth in form.numerator)
+    return max((-rate for rate in rates), default=ZERO)
 
 
-def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget) -> Beta | None:
-    """beta as a function of distance·eps, the distance being the infinite one; None where it is not of this kind."""
-    if claim.beta is None:
-        raise Rejected("there is no beta")
-    if mentions(claim.beta, "erfc"):
-        return normal_beta(parsed(claim.beta, budget), names, in_product, budget, distances=1)
-    try:
-        parts = evaluate_least(claim.beta, names, budget)
-    except NotOneForm:
-        return None
-    found = tuple(tuple(in_product(arm) for arm in part) for part in parts)
-    known = tuple(tuple((arm, ONE) for arm in part if arm is not None) for part in found)
-    return known if all(len(left) == len(right) for left, right in zip(known, found, strict=True)) else None
-
-
-def in_product(form: Form) -> Ring | None:
+def in_product(form: Form) -> Closed | None:
     """g with form = g(A·eps) for the distance A: Σ c·(A·eps)^j·e^{r·A·eps} for g = Σ c·t^j·e^{r·t}."""
     if form.denominator != ONE:
         return None
     total: Ring = {}
-    for (j, r), coefficient in form.numerator.items():
-        if coefficient.keys() != {(j, ZERO)}:
+    for growth, coefficient in form.numerator.items():
+        _, j, r = growth[0] if growth else (DISTANCE, 0, ZERO)
+        if len(growth) > 1 or coefficient.keys() != {(j, ZERO)}:
             return None
         total[j, r] = coefficient[j, ZERO]
-    return total
+    return total, ONE
 
 
 def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
@@ -180,12 +190,10 @@ def read_halfspaces(value: object) -> list[Guard]:
     found = []
     for number, item in enumerate(items(value, MOST_HALFSPACES)):
         with in_step(f"half-space {number}"):
-            entry = record(item, ("form", "constant", "step"))
-            moving = rational(entry["step"])
+            form, constant, moving = fields(item, {"form": coefficients, "constant": rational, "step": rational})
             if moving < 0:
                 raise Rejected("its step is negative")
-            form = {ALPHA: -moving, **coefficients(entry["form"])}
-            constant = rational(entry["constant"])
+            form = {ALPHA: -moving, **form}
             found.append(Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False))
     return found
 
@@ -240,24 +248,30 @@ def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) ->
     return constant + spacing * ceil((bound - constant) / spacing)
 
 
+_SLACK: Mapping[str, Reader[Any]] = {
+    "form": coefficients,
+    "constant": rational,
+    "radius": up_to(1),
+    "weights": anything,
+    "base": rational,
+    "slope": rational,
+}
+
+
 def slack_bound(value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget) -> SlackBound:
     """The stated bound of a slack, re-added from the weights; it is then `known`."""
-    entry = record(value, ("form", "constant", "radius", "weights", "base", "slope"))
-    form = {place: c for place, c in coefficients(entry["form"]).items() if c}
-    radius = natural(entry["radius"])
-    if radius > 1:
-        raise Rejected("the radius is that of no ball")
-    total = weighted(behind.halfspaces, entry["weights"], budget)
+    form, own, radius, weights, *stated = fields(value, _SLACK)
+    form = {place: c for place, c in form.items() if c}
+    total = weighted(behind.halfspaces, weights, budget)
     if total.inputs != form:
         raise Rejected("the weighted sum of half-spaces is another form")
-    own = rational(entry["constant"])
     least = own - total.constant + total.step * wanted.alpha[0]
     if form and not wanted.alpha[1] and form.keys() <= behind.whole:
         budget.spend(1 + len(form))
         least = raised(form, own, least)
     base = least + radius * wanted.gamma[0]
     slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
-    if (base, slope) != (rational(entry["base"]), rational(entry["slope"])):
+    if [base, slope] != stated:
         raise Rejected("the base and the slope are not those that the weights give")
     bound = SlackBound(base, slope)
     keyed = slack_key(form, own, radius)
@@ -312,11 +326,3 @@ class Stated:
     values: Sequence[Probability]
     betas: Sequence[Beta | None]
     decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
-
-
-def variable_of(value: object) -> str:
-    """The variable of an obligation."""
-    name = text(value)
-    if name not in VARIABLES:
-        raise Rejected("it is about another variable")
-    return name

@@ -16,10 +16,10 @@ from fractions import Fraction
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from dipc.verifier.document import Accepted, Document, check_document, only_at, read_document, within_bounds
+from dipc.verifier.document import Accepted, Document, check_document, read_document, within_bounds
 from dipc.verifier.inputs import varying_constants
 from dipc.verifier.program import computed
-from dipc.verifier.reading import MOST_BYTES, STEPS, Budget, Exhausted, NotDerived, Rejected, Unreadable
+from dipc.verifier.reading import MOST_BYTES, STEPS, Budget, Exhausted, NotDerived, Rejected, Unreadable, in_step
 from dipc.verifier.syntax import Constants, read_program
 from dipc.verifier.syntax import names as names_in
 
@@ -68,7 +68,7 @@ def compare_program(document: Document, path: Path) -> str:
     """That the certificate is about this program, said in a few words. Raises Rejected where it is about another."""
     # A byte order mark is no part of a program.
     found = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
-    if any(found != part.program["sha256"] for part in document.parts):
+    if any(found != part.program.sha256 for part in document.parts):
         raise Rejected(f"the certificate is about another program than {path}", "program")
     return f"the program is {path}"
 
@@ -79,7 +79,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     program is none, or has no such constant."""
     try:
         text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
-        tree = replace(read_program(text, budget), at=only_at(document.parts[0]))
+        tree = replace(read_program(text, budget), at=document.program.at)
         bindings = [found for item in tree.declarations if isinstance(item, Constants) for found in item.bindings]
         unknown = sorted(given.keys() - {name for name, _ in bindings})
         if unknown:
@@ -90,7 +90,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     except NotDerived as error:
         raise Unreadable(f"{path} is no program: {error.why}") from None
     note = "give the same -D as to `dipc check`"
-    stated = document.constants
+    stated = document.program.constants
     for name in sorted(values.keys() | stated.keys()):
         if values.get(name) != stated.get(name):
             raise Rejected(f"the constant `{name}` has another value in the certificate: {note}", "program")
@@ -112,10 +112,10 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
     if len(document.parts) > 1 or document.parts[0] is not document:
         found = [compare_table(part, path) for part in document.parts]
         return found[0]  # all of them are compared, and have the same rows
-    if "rows" not in document.data:
+    if document.table is None:
         raise Rejected("the certificate is about no table", "table")
     data = _read(path, str(path))
-    if document.table["sha256"] is not None and hashlib.sha256(data).hexdigest() != document.table["sha256"]:
+    if document.table.sha256 is not None and hashlib.sha256(data).hexdigest() != document.table.sha256:
         raise Rejected(f"the certificate is about another table than {path}", "table")
     try:
         lines = io.StringIO(data.removeprefix(_MARK).decode("utf-8"), newline="")
@@ -151,8 +151,9 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
 def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
     """The cells that a row of the certificate stands for, by column."""
     result: dict[str, object] = {}
-    for names, values in ((document.table["inputs"], row.get("input")), (document.table["outputs"], row.get("output"))):
-        if not isinstance(names, list) or not isinstance(values, list) or len(names) != len(values):
+    assert document.table is not None, "it is compared"
+    for names, values in ((document.table.inputs, row.get("input")), (document.table.outputs, row.get("output"))):
+        if not isinstance(values, list) or len(names) != len(values):
             raise Rejected("it has not a value for each input and output")
         result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
     own = row.get("own")

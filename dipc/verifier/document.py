@@ -21,7 +21,7 @@ from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.functions import ONE
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
-from dipc.verifier.privacy import PrivacyClaim, check_privacy, claim_text
+from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text
 from dipc.verifier.probability import Theorem, program_of
 from dipc.verifier.program import Machine
 from dipc.verifier.reading import (
@@ -36,14 +36,20 @@ from dipc.verifier.reading import (
     Rejected,
     Unreadable,
     WrongAnswer,
-    items,
+    anything,
+    by_name,
+    fields,
+    in_step,
+    integer,
+    listed,
     natural,
-    pair,
+    nullable,
+    one_of,
     parse,
     plain,
     rational,
-    record,
     text,
+    tuple_of,
     why_it_ends,
 )
 from dipc.verifier.rows import Rows
@@ -150,76 +156,68 @@ _SOUGHT = ("factor", "gamma", "eps", "budget")
 #: The parts of a row that say which it is; the others follow from the claim.
 _OF_A_ROW = ("input", "output", "own", "dd")
 
-_STEP = "the least number"
+_Data = Mapping[str, Any]
+
+_object = by_name(anything)
 
 
-def check_bracket(data: Mapping[str, Any], proved: Mapping[str, Any] | None, refuted: Mapping[str, Any] | None) -> str:
+def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
     """What follows, in words, from documents that prove and refute: that they are about the same program, inputs and
     claim, but for the number sought, and that this is greater in the one that proves. Raises Rejected."""
-    sought = text(data["sought"])
-    if sought not in _SOUGHT:
-        raise Rejected(f"`{sought[:40]}` is none that is sought")
-    low, high = (None if end is None else rational(end) for end in pair(data["enclosed"]))
+    sought = one_of(*_SOUGHT)(data["sought"])
+    low, high = tuple_of(nullable(rational), nullable(rational))(data["enclosed"])
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
         raise Rejected("a number has no document, or a document no number")
     if low is not None and high is not None and not low < high:
         raise Rejected("what is refuted is not less than what is proved")
-    known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None and value is not None]
-    if not known:
-        raise Rejected("nothing is proved, and nothing refuted")
+    known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None]
     left_open = _left_open(proved)
     about = [_about(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
     if any(one != about[0] for one in about):
         raise Rejected("the two documents are about different programs or inputs")
     for one, value in known:
         is_proof = one is proved
-        verdicts = ("accurate", "private") if is_proof else ("inaccurate", "not private")
-        if one["verdict"] not in verdicts:
+        if one["verdict"] not in (("accurate", "private") if is_proof else ("inaccurate", "not private")):
             raise Rejected(f"a document is {str(one['verdict'])[:40]}")
-        _check_claim(sought, record_of(data["claim"]), record_of(one["claim"]), value, is_proof=is_proof)
+        _check_claim(sought, _object(data["claim"]), one["claim"], value, is_proof=is_proof)
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
-    parts = ([f"{sought} {high} suffices"] if high is not None else []) + (
-        [f"{sought} {low} does not"] if low is not None else []
-    )
-    return ", ".join(parts)
+    parts = ((high, "suffices"), (low, "does not"))
+    return ", ".join(f"{sought} {number} {does}" for number, does in parts if number is not None)
 
 
-def _left_open(proved: Mapping[str, Any] | None) -> tuple[str, Fraction] | None:
+def _left_open(proved: _Data | None) -> tuple[str, int] | None:
     """Of a proof of privacy for every number the parameter, and the least number; what refutes is about one of them."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
-    numbers = record(proved["numbers"], ("parameter", "least"))
-    return text(numbers["parameter"]), rational(numbers["least"])
+    return _of_numbers(proved["numbers"])
 
 
-def _check_pair(proved: Mapping[str, Any], refuted: Mapping[str, Any]) -> None:
+def _of_numbers(value: object) -> tuple[str, int]:
+    """The constant that is left open, and its least value."""
+    parameter, least = fields(value, {"parameter": text, "least": integer})
+    return parameter, least
+
+
+def _check_pair(proved: _Data, refuted: _Data) -> None:
     """That the pair of a refutation is one that the proof is about: all that are adjacent, or those it lists."""
     if "pairs" not in proved:
         return
-    pairs = items(proved["pairs"])
-    listed = {tuple(map(_key, ([proved["inputs"][at] for at in each]))) for each in pairs}
-    (chosen,) = items(refuted["pairs"], 1)
-    if tuple(map(_key, ([refuted["inputs"][at] for at in chosen]))) not in listed:
+    chosen = _pairs(refuted)
+    if len(chosen) != 1 or chosen[0] not in _pairs(proved):
         raise Rejected("what is refuted is at a pair that the proof is not about")
 
 
-def _key(point: object) -> tuple[str, ...]:
-    return tuple(text(cell) for cell in items(point))
+def _pairs(data: _Data) -> list[list[list[str]]]:
+    """The pairs of a document about privacy, by their inputs."""
+    return [[data["inputs"][place] for place in each] for each in data["pairs"]]
 
 
-def record_of(value: object) -> Mapping[str, Any]:
-    """An object. Raises Rejected."""
-    if not isinstance(value, dict):
-        raise Rejected("a claim is an object")
-    return value
-
-
-def _about(one: Mapping[str, Any], sought: str, left_open: tuple[str, Fraction] | None) -> tuple[object, ...]:
+def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
     """What a document is about, but for its claim, and for a constant that is left open; no row has an own value of the
     part of the claim that is sought."""
     if left_open is not None:
-        constants = dict(record_of(record_of(one["program"])["constants"]))
+        constants = dict(one["program"]["constants"])
         if left_open[0] not in constants:
             raise Rejected("the two documents are about different programs or inputs")
         number = rational(constants.pop(left_open[0]))
@@ -227,36 +225,32 @@ def _about(one: Mapping[str, Any], sought: str, left_open: tuple[str, Fraction] 
             raise Rejected("what is refuted is for a number that the proof is not about")
         return {**one["program"], "constants": constants}, one["adjacent"]
     if "rows" in one:
-        if any(record_of(row.get("own") or {}).get(sought) is not None for row in map(record_of, one["rows"])):
+        if any((row.get("own") or {}).get(sought) is not None for row in one["rows"]):
             raise Rejected(f"rows have a {sought} of their own")
-        rows = [{name: row.get(name) for name in _OF_A_ROW} for row in map(record_of, items(one["rows"]))]
-        return one["program"], one["table"], rows
+        return one["program"], one["table"], [{name: row.get(name) for name in _OF_A_ROW} for row in one["rows"]]
     if "numbers" in one:
         numbers = one["numbers"]
-        about = None if numbers is None else [record_of(numbers)[key] for key in ("parameter", "least")]
+        about = None if numbers is None else [numbers[key] for key in ("parameter", "least")]
         return one["program"], about, [sorted(names) for _, names in varying_constants(one)]
     # A refutation of privacy needs one of the pairs only.
     return one["program"], one["adjacent"]
 
 
-def _check_claim(
-    sought: str, asked: Mapping[str, Any], claim: Mapping[str, Any], value: Fraction, *, is_proof: bool
-) -> None:
+def _check_claim(sought: str, asked: _Data, claim: _Data, value: Fraction, *, is_proof: bool) -> None:
     """That the claim of a document is the one asked about, with this number for what is sought."""
     names = ("budget", "delta", "eps") if sought == "budget" else ("alpha", "beta", "gamma", "eps")
-    record(asked, names)
+    fields(asked, dict.fromkeys(names, anything))
     if set(claim) != set(names):
         raise Rejected("a document has another kind of claim")
+    part = "beta" if sought == "factor" else sought
     for name in names:
-        if name == sought or (name == "beta" and sought == "factor"):
-            continue
-        if claim[name] != asked[name]:
+        if name != part and claim[name] != asked[name]:
             raise Rejected(f"{name} is another in a document")
     match sought:
         case "factor":
             beta = text(asked["beta"])
-            one_term = _is_one_term(beta)
-            if claim["beta"] != f"{value}*({beta})" and not (one_term and claim["beta"] == f"{value}*{beta}"):
+            allowed = [f"{value}*({beta})", *([f"{value}*{beta}"] if _is_one_term(beta) else [])]
+            if claim["beta"] not in allowed:
                 raise Rejected("beta of a document is not that of the claim times the factor")
         case "gamma" | "budget":
             if asked[sought] is not None or claim[sought] is None or rational(claim[sought]) != value:
@@ -291,17 +285,11 @@ def _check_eps(asked: object, stated: object, value: Fraction, *, is_proof: bool
 
 def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
     """The part of the intervals from the start on, which is included where it is in one of them."""
-    found = []
-    for interval in intervals:
-        if interval.upper is not None and (
-            interval.upper < start or (interval.upper == start and not interval.upper_closed)
-        ):
-            continue
-        if interval.lower >= start:
-            found.append(interval)
-        else:
-            found.append(Interval(start, interval.upper, lower_closed=True, upper_closed=interval.upper_closed))
-    return found
+    return [
+        interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True)
+        for interval in intervals
+        if interval.upper is None or interval.upper > start or start in interval
+    ]
 
 
 # === check =====================================================================================
@@ -332,9 +320,6 @@ _NAME = re.compile(r"[A-Za-z_Α-ΡΣ-Ωα-δζ-ω][A-Za-z0-9_Α-ΡΣ-Ωα-δζ-�
 _COLUMNS = ("alpha", "beta", "gamma", "dd")
 _RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
 
-#: Only a document about the rows of a table has one.
-_NO_TABLE: Mapping[str, Any] = {"name": "", "sha256": None, "rows": 0, "inputs": [], "outputs": []}
-
 #: What a program with an `ideal` says itself, and was not derived.
 DISTANCE = "the answers and dd of {count} of {rows} rows, which were not found to be those of the `ideal`: {reason}"
 
@@ -349,15 +334,81 @@ INPUTS_MEANT = "that its inputs are all those that you mean"
 
 
 @dataclass(frozen=True)
+class Source:
+    """The program that a certificate is about: its text, with these constants, read at the eps `at`, if one is
+    given."""
+
+    name: str
+    text: str
+    sha256: str
+    constants: dict[str, Fraction]
+    at: Fraction | None
+
+    @staticmethod
+    def read(value: object) -> Source:
+        """Of the document's `program`."""
+        found = Source(
+            *fields(
+                value,
+                {"name": text, "text": text, "sha256": _sha256, "constants": by_name(rational)},
+                {"only_at": rational},
+            )
+        )
+        for name in found.constants:
+            if not _NAME.fullmatch(name) or name in _RESERVED:
+                raise Rejected(f"`{name[:40]}` is no name of a constant")
+        return found
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table, how many rows it has, and where their dd is from: the table, or the `ideal`."""
+
+    name: str
+    sha256: str | None
+    rows: int
+    inputs: list[str]
+    outputs: list[str]
+    dd: str
+
+    @staticmethod
+    def read(value: object) -> Table:
+        """Of the document's `table`."""
+        found = Table(
+            *fields(
+                value,
+                {
+                    "name": text,
+                    "sha256": nullable(_sha256),
+                    "rows": natural,
+                    "inputs": listed(text),
+                    "outputs": listed(text),
+                    "dd": one_of("given", "ideal"),
+                },
+            )
+        )
+        columns = [*found.inputs, *found.outputs, *_COLUMNS]
+        if len(set(columns)) < len(columns):
+            raise Rejected("two of its columns have one name")
+        return found
+
+
+def _sha256(value: object) -> str:
+    if _HASH.fullmatch(text(value)) is None:
+        raise Rejected("it is not 64 hexadecimal digits")
+    return text(value)
+
+
+@dataclass(frozen=True)
 class Document:
     """A certificate as it was read, its digest compared, nothing else believed. `proved` and `refuted` are the two that
     one about a least number is made of; it has the program and the table of these."""
 
     question: Question
     data: Mapping[str, Any]
-    program: Mapping[str, Any]
-    table: Mapping[str, Any]
-    constants: dict[str, Fraction]
+    program: Source
+    #: Only a document about the rows of a table has one.
+    table: Table | None
     size: int
     proved: Document | None = None
     refuted: Document | None = None
@@ -379,17 +430,16 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
         raise Unreadable("it is no certificate of dipc: there is no `schema`")
     if data["schema"] != SCHEMA:
         raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads `{SCHEMA}`")
-    stated_question = data.get("question")
-    if stated_question not in list(Question) or (stated_question == Question.LEAST and not whole):
+    question = data.get("question")
+    if question not in list(Question) or (question == Question.LEAST and not whole):
         raise Unreadable("its `question` is none that this checker knows")
-    record(data, _PARTS[Question(stated_question)])
-    stated = data["digest"]
-    rest = {name: value for name, value in data.items() if name != "digest"}
+    with in_step("certificate"):
+        fields(data, dict.fromkeys(_PARTS[Question(question)], anything))
     try:
-        found = digest(rest)
+        found = digest({name: value for name, value in data.items() if name != "digest"})
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
-    if stated != found:
+    if data["digest"] != found:
         raise Rejected("the certificate was changed after it was written: its digest is another", "digest")
     return document_of(data, size)
 
@@ -397,37 +447,20 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
     """The document of parsed data, whose digest is not looked at. Raises Rejected."""
     question = Question(data["question"])
-    text(data["tool"])
+    for name, reader in (("tool", text), ("claim", _object)):
+        with in_step(name):
+            reader(data[name])
     if question is Question.LEAST:
         parts = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
         first = next((part for part in parts if part is not None), None)
         if first is None:
             raise Rejected("nothing is proved, and nothing refuted", "certificate")
-        return Document(question, data, first.program, first.table, first.constants, size, *parts)
-    program = record(data["program"], ("name", "text", "sha256", "constants"), ("only_at",))
-    table = _NO_TABLE
-    if question is Question.ROWS:
-        table = record(data["table"], ("name", "sha256", "rows", "inputs", "outputs", "dd"))
-        if table["dd"] not in ("given", "ideal"):
-            raise Rejected("dd is either `given` or from the `ideal`", "table")
-    for entry, step in ((program, "program"), (table, "table")):
-        text(entry["name"])
-        if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"])):
-            raise Rejected("`sha256` is not 64 hexadecimal digits")
-    for side in ("inputs", "outputs"):
-        for name in items(table[side]):
-            text(name)
-    raw = program["constants"]
-    if not isinstance(raw, dict):
-        raise Rejected("`constants` is not an object", "program")
-    constants = {name: rational(value) for name, value in raw.items()}
-    for name in constants:
-        if not _NAME.fullmatch(name) or name in _RESERVED:
-            raise Rejected(f"`{name[:40]}` is no name of a constant", "program")
-    columns = [*table["inputs"], *table["outputs"], *_COLUMNS]
-    if len(set(columns)) < len(columns):
-        raise Rejected("two of its columns have one name", "table")
-    return Document(question, data, program, table, constants, size)
+        return Document(question, data, first.program, first.table, size, *parts)
+    with in_step("program"):
+        program = Source.read(data["program"])
+    with in_step("table"):
+        table = Table.read(data["table"]) if question is Question.ROWS else None
+    return Document(question, data, program, table, size)
 
 
 def digest(rest: Mapping[str, Any]) -> str:
@@ -439,14 +472,12 @@ def digest(rest: Mapping[str, Any]) -> str:
 def check_document(document: Document, budget: Budget, facts: Mapping[str, str] | None = None) -> Accepted:
     """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
     the `program`, its `constants`, the `rows`."""
-    answers = document.data.get("answers", {})
-    if not isinstance(answers, dict):
-        raise Rejected("it is no object", "answers")
-    budget.answers = Answers(answers)
+    with in_step("answers"):
+        budget.answers = Answers(_object(document.data.get("answers", {})))
     try:
         return _checked(document, budget, facts or {})
     except WrongAnswer as error:
-        raise error.rejected from None
+        raise Rejected(error.why, *error.steps) from None
 
 
 def ask(document: Document, budget: Budget) -> None:
@@ -464,15 +495,13 @@ def ask(document: Document, budget: Budget) -> None:
 
 def _program(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
     """The program that a document is about, and the eps of its claim. Raises Rejected."""
-    program = document.program
-    if not isinstance(document.data["claim"], dict):
-        raise Rejected("it is no object", "claim")
-    intervals = read_intervals(document.data["claim"].get("eps"))
-    at = only_at(document)
-    if at is not None and at != the_one_eps(intervals):
-        raise Rejected(f"it is read at eps = {at}, and the claim is about others", "program")
-    source = text(program["text"])
-    tree, machine = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
+    source = document.program
+    with in_step("claim"):
+        intervals = read_intervals(document.data["claim"].get("eps"))
+    with in_step("program"):
+        if source.at is not None and source.at != the_one_eps(intervals):
+            raise Rejected(f"it is read at eps = {source.at}, and the claim is about others")
+        tree, machine = program_of(source.text, source.sha256, source.name, source.constants, source.at, budget)
     return tree, machine, intervals
 
 
@@ -480,8 +509,9 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
     """What each kind of document shows, and what all of them say of their program."""
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
-    # Reading numbers takes about in proportion to the text.
-    budget.spend(document.size // 8)
+    with in_step("certificate"):
+        # Reading numbers takes about in proportion to the text.
+        budget.spend(document.size // 8)
     tree, machine, intervals = _program(document, budget)
     match document.question:
         case Question.ROWS:
@@ -492,11 +522,12 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
             found = _check_privacy(document, tree, intervals, budget)
         case _:
             found = _check_aligned(document, tree, machine, budget)
-    given = document.program["constants"]
+    # As they are written: Python does not write every number.
+    given = document.data["program"]["constants"]
     return replace(
         found,
-        program=document.program["name"],
-        constants=tuple((name, str(given[name])) for name in document.constants if name not in found.varying),
+        program=document.program.name,
+        constants=tuple((name, value) for name, value in given.items() if name not in found.varying),
         facts=tuple(dict.fromkeys(facts.values())),
         compared=tuple(words for words in found.compared if words not in map(WORDS.get, facts)),
     )
@@ -505,16 +536,17 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
 def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: bool) -> Accepted:
     """A document about the rows of a table, which may have been `compared` with one that gives dd."""
     data = document.data
-    claim = Claim.read(data["claim"], document.constants)
+    table = document.table
+    assert table is not None, "it was read"
+    claim = Claim.read(data["claim"], document.program.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
     theorem = _theorem(document, tree, budget)
     context = read_context(data, claim.intervals, positive, normal=True)
     decided = check_obligations(data["obligations"], context, budget)
-    columns = len(document.table["inputs"]), len(document.table["outputs"])
-    rows = Rows(claim, context, decided, *columns, theorem, document.table["dd"] == "ideal")
+    rows = Rows(claim, context, decided, len(table.inputs), len(table.outputs), theorem, table.dd == "ideal")
     found = rows.check(data["rows"], budget)
-    if natural(document.table["rows"]) != found.counts["rows"]:
-        raise Rejected(f"there are {found.counts['rows']} of them, not {document.table['rows']}", "rows")
+    if table.rows != found.counts["rows"]:
+        raise Rejected(f"there are {found.counts['rows']} of them, not {table.rows}", "rows")
     if data["verdict"] != found.verdict:
         raise Rejected(f"the rows give {found.verdict}", "verdict")
     return Accepted(
@@ -535,7 +567,7 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
     """A document about every real and int input."""
     data = document.data
     positive = Positive(data["positive"], budget)
-    found = check_inputs(data, tree, document.constants, positive, budget)
+    found = check_inputs(data, tree, document.program.constants, positive, budget)
     if data["verdict"] != found.verdict:
         raise Rejected(f"the classes give {found.verdict}", "verdict")
     numbers = data["numbers"]
@@ -555,15 +587,15 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
 def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interval], budget: Budget) -> Accepted:
     """A document about the privacy of pairs of inputs."""
     data = document.data
-    record(data["claim"], ("budget", "delta", "eps"))
+    claim = PrivacyClaim.read(data["claim"])
     try:
         # Privacy knows no distances: outputs are what they are.
-        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.constants, budget)
+        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
     except NotDerived as error:
         raise Rejected(error.why, "program") from None
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
-    counts, missing = check_privacy(data, theorem, context, decided, budget)
+    counts, missing = check_privacy(data, claim, theorem, context, decided, budget)
     return Accepted(
         verdict=data["verdict"],
         counts=counts,
@@ -579,19 +611,21 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
 def _check_aligned(document: Document, tree: Program, machine: Machine, budget: Budget) -> Accepted:
     """A document about the privacy of every pair of adjacent real inputs, for every number of queries or for one."""
     data = document.data
-    stated = record(data["claim"], ("budget", "delta", "eps"))
-    claim = PrivacyClaim.read(stated)
+    constants = document.program.constants
+    claim = PrivacyClaim.read(data["claim"])
     above, below = claim.delta
     if below != ONE or above.keys() - ONE.keys() or any(c < 0 for c in above.values()):
         raise Rejected("its delta is no number that is at least 0", "claim")
     if data["verdict"] != "private":
         raise Rejected("what is refuted is so at a pair, and by another document", "verdict")
-    distance, _, radius = text(data["adjacent"]).partition(":")
-    reach = rational(radius)
-    if distance not in ("linf", "l1", "hamming") or reach <= 0:
-        raise Rejected("it is no distance", "adjacent")
-    every_number = document.question is Question.ALL_PAIRS_EVERY_NUMBER
-    numbers = _numbers(data["numbers"], document.constants) if every_number else None
+    with in_step("adjacent"):
+        distance, reach = adjacency(data["adjacent"])
+    numbers = None
+    if document.question is Question.ALL_PAIRS_EVERY_NUMBER:
+        with in_step("numbers"):
+            numbers = _of_numbers(data["numbers"])
+            if numbers[0] not in constants:
+                raise Rejected("its parameter is no constant of the program")
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
     found: Fraction | None
     aligned = None
@@ -602,9 +636,7 @@ def _check_aligned(document: Document, tree: Program, machine: Machine, budget: 
             trusted += "the certificate has no shifts"
         else:
             found = claim.budget
-            exits = require_private(
-                tree, numbers, document.constants, (distance, reach), claim.budget, budget.part(ALL_INPUTS)
-            )
+            exits = require_private(tree, numbers, constants, (distance, reach), claim.budget, budget.part(ALL_INPUTS))
     except DERIVATION_ENDS as error:
         found = None
         trusted += why_it_ends(error)
@@ -620,21 +652,12 @@ def _check_aligned(document: Document, tree: Program, machine: Machine, budget: 
         obligations=exits,
         derived_obligations=exits if proved else 0,
         claim=f"budget = {claim.budget}*eps, delta = {above.get((0, Fraction(0)), 0)}, eps in "
-        f"{' or '.join(stated['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
+        f"{' or '.join(data['claim']['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
         trusted=() if proved else (trusted,),
         compared=(WORDS["program"],),
         what="exit" if numbers is None else "way",
         varying=frozenset(() if numbers is None else numbers[:1]),
     )
-
-
-def _numbers(value: object, constants: Mapping[str, Fraction]) -> tuple[str, int]:
-    """The constant that is left open, and its least value."""
-    stated = record(value, ("parameter", "least"))
-    parameter, least = text(stated["parameter"]), rational(stated["least"])
-    if parameter not in constants or least.denominator != 1:
-        raise Rejected("its parameter is no constant of the program, or its least number no integer", "numbers")
-    return parameter, int(least)
 
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
@@ -644,7 +667,8 @@ def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -
         name: None if part is None else part.data
         for name, part in zip(_ENDS, (document.proved, document.refuted), strict=True)
     }
-    verdict = check_bracket(document.data, data["proved"], data["refuted"])
+    with in_step("the least number"):
+        verdict = check_bracket(document.data, data["proved"], data["refuted"])
     shared = {name for name, _ in found[0].constants}
     return replace(
         found[0],
@@ -677,15 +701,11 @@ def within_bounds() -> Iterator[None]:
         raise Exhausted(why_it_ends(error), "certificate") from None
 
 
-def only_at(document: Document) -> Fraction | None:
-    """The eps that the program is said to be read at."""
-    return rational(document.program["only_at"]) if "only_at" in document.program else None
-
-
 def _theorem(document: Document, tree: Program, budget: Budget) -> Theorem:
     """The program of a table, which has its columns. Raises Rejected."""
-    theorem = Theorem.of_tree(tree, document.constants, budget)
-    theorem.require_columns(document.table["inputs"], document.table["outputs"])
+    assert document.table is not None, "it was read"
+    theorem = Theorem.of_tree(tree, document.program.constants, budget)
+    theorem.require_columns(document.table.inputs, document.table.outputs)
     return theorem
 
 

@@ -55,20 +55,30 @@ it is enough that b_0 >= 1 and all others are not negative: a probability is at 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
-from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, parsed, same_beta, without_ones
-from dipc.verifier.classes import Required, Stated, intervals_of, required, variable_of
+from dipc.verifier.claims import (
+    Claim,
+    Form,
+    Growth,
+    Interval,
+    NotOneForm,
+    evaluate,
+    mentions,
+    parsed,
+    same_beta,
+    without_ones,
+)
+from dipc.verifier.classes import VARIABLES, Required, Stated, intervals_of, meaning
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.functions import (
     ONE,
     Closed,
     Ring,
-    add,
     add_closed,
     constant,
     equal_closed,
@@ -90,22 +100,29 @@ from dipc.verifier.loops import (
     parameter_arrays,
 )
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Event, Family, read_event
+from dipc.verifier.noise import Family, read_event
 from dipc.verifier.normal import Enclosed
-from dipc.verifier.obligations import VERDICTS, Decided, index
+from dipc.verifier.obligations import VERDICTS, Decided
 from dipc.verifier.probability import Theorem, components
 from dipc.verifier.program import Machine, Sample, Value
 from dipc.verifier.reading import (
     DERIVATION_ENDS,
     Budget,
     NotDerived,
+    Reader,
     Rejected,
+    anything,
+    fields,
+    in_step,
+    index,
     items,
+    listed,
     natural,
-    pair,
+    nullable,
+    one_of,
     rational,
-    record,
     text,
+    tuple_of,
     why_it_ends,
 )
 from dipc.verifier.surroundings import Surroundings, outwards
@@ -638,12 +655,26 @@ def _require_declared(tree: Program, found: Selection, parameter: str) -> None:
 #: What no such certificate shows.
 UNION = "that every run for a greater {parameter} has an error of at most one of these sums of terms"
 
-_UNION = ("variable", "terms", "sums", "trivial", "above_one")
-
 MOST_DEGREE = 20
 MOST_NUMBERS = 1_000
 
-_ALWAYS = (Interval(Fraction(0), None, False, False),)
+_ALWAYS = (Interval(_ZERO, None, False, False),)
+
+
+def integer(value: object) -> int:
+    """A number of queries, given as a text."""
+    found = rational(value)
+    if found.denominator != 1:
+        raise Rejected("a number of queries is an integer")
+    return int(found)
+
+
+_NUMBERS: Mapping[str, Reader[Any]] = {
+    "parameter": text,
+    "least": integer,
+    "start": integer,
+    "verdict": one_of(*VERDICTS),
+}
 
 
 def check_numbers(
@@ -659,52 +690,37 @@ def check_numbers(
     what was taken on trust. `deriving` is what finding the runs of the program may take. Raises Rejected, also where a
     number is missing."""
     with in_step("numbers"):
-        entry = record(value, ("parameter", "least", "start", "verdict"), ("union", "reason", "open"))
-        parameter = text(entry["parameter"])
+        parameter, least, start, verdict, union, reason, without = fields(
+            value, _NUMBERS, {"union": anything, "reason": text, "open": text}
+        )
         if parameter not in claim.constants:
             raise Rejected("its parameter is no constant of the program")
-        least, start = _integer(entry["least"]), _integer(entry["start"])
         if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
             raise Rejected("the numbers before `start` are not those of the cases")
-        verdict = entry["verdict"]
-        kinds = [name for name in ("union", "reason", "open") if name in entry]
-        if len(kinds) != 1 or verdict not in VERDICTS or (kinds[0] == "reason") is not (verdict == "undecided"):
+        kinds = [one is not None for one in (union, reason, without)]
+        if sum(kinds) != 1 or (reason is not None) is not (verdict == "undecided"):
             raise Rejected("its evidence is not that of its verdict")
-        if kinds[0] != "union":
-            found = text(entry[kinds[0]])
-            return verdict, found if kinds[0] == "open" else None, []
+        if union is None:
+            return verdict, without, []
         if verdict != "accurate":
             raise Rejected("a union bound refutes nothing")
         assert claim.beta is not None, "a claim without beta was refused"
         # No probability is greater than 1.
-        claim = Claim(
-            claim.alpha, without_ones(parsed(claim.beta, budget)), claim.gamma, claim.intervals, claim.constants
-        )
-        terms = Terms(_events(entry["union"]))
-        missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, terms, budget)
-        first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
-        if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
-            return verdict, None, []  # beta is at least 1, and no probability is greater.
-        variable = variable_of(record(entry["union"], _UNION)["variable"])
-        wanted = required(claim, variable, None, budget)
-        why = _not_derived(tree, claim, parameter, start, wanted, terms, totals, deriving)
+        claim = replace(claim, beta=without_ones(parsed(claim.beta, budget)), known={})
+        variable, terms, *rest = fields(union, _UNION)
+        bound = _UnionBound(claim, variable, parameter, start, Terms(terms), stated, budget)
+        missing, totals = bound.check(*rest)
+        if bound.is_trivial():
+            return verdict, None, []
+        why = _not_derived(tree, bound, totals, deriving)
         return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
 
 
-def _not_derived(
-    tree: Program,
-    claim: Claim,
-    parameter: str,
-    start: int,
-    wanted: Required,
-    terms: Terms,
-    stated: Sequence[Total | None],
-    budget: Budget,
-) -> str | None:
+def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total | None], budget: Budget) -> str | None:
     """Why it is not known of the program that all its runs for numbers from `start` on are bounded by one of the stated
     totals; None where it is."""
-    known = [total for total in stated if total is not None]
-    constants = {**claim.constants, parameter: Fraction(start)}
+    parameter, wanted, terms = bound.parameter, bound.wanted, bound.terms
+    constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
         theorem = Theorem.of_tree(tree, constants, budget, budget)
         if not isinstance(theorem.ideal, Ideal):
@@ -715,182 +731,177 @@ def _not_derived(
             found: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:
             shape = Iterations.of(tree, parameter, constants, budget)
-            if start < shape.low:
+            if bound.start < shape.low:
                 return "there are numbers without an iteration"
             found = (
                 total
                 for entries in shape.combinations(budget)
                 for total in totals(Agreement(shape, entries, wanted, terms, budget).walks(), shape.low, budget)
             )
-        require_bounded(found, known, budget)
+        require_bounded(found, filter(None, stated), budget)
     except DERIVATION_ENDS as error:
         return why_it_ends(error)
     return None
 
 
-def _integer(value: object) -> int:
-    found = rational(value)
-    if found.denominator != 1:
-        raise Rejected("a number of queries is an integer")
-    return int(found)
+_UNION: Mapping[str, Reader[Any]] = {
+    "variable": one_of(*VARIABLES),
+    "terms": listed(read_event),
+    "sums": items,
+    "trivial": nullable(rational),
+    "above_one": listed(natural),
+}
+
+_SUM: Mapping[str, Reader[Any]] = {
+    "fixed": listed(natural),
+    "repeated": listed(natural),
+    "once": integer,
+    "inequalities": listed(tuple_of(natural, natural)),
+}
 
 
-def _union(
-    value: object, claim: Claim, parameter: str, start: int, stated: Stated, known: Terms, budget: Budget
-) -> tuple[str | None, list[Ring], list[Total | None]]:
-    """Why it is not certified, if so; beta by powers of parameter - start; and the sums, None for one of other events
-    than a union bound is about."""
-    entry = record(value, _UNION)
-    variable = variable_of(entry["variable"])
-    for expression, name in ((claim.alpha, "alpha"), (claim.gamma, "gamma")):
-        if expression is not None and mentions(expression, parameter):
-            raise Rejected(f"{name} depends on `{parameter}`")
-    wanted = required(claim, variable, None, budget)
-    intervals = intervals_of(claim, wanted, None)
-    coefficients = _beta(claim, variable, parameter, start, budget)
-    missing: str | None = None
-    if entry["trivial"] is not None:
-        trivial = rational(entry["trivial"])
-        if trivial <= 0 or intervals != _ALWAYS:
-            raise Rejected("beta is above 1 near 0 only where the obligations begin there")
-        near = (Interval(Fraction(0), trivial, False, True),)
-        intervals = (Interval(trivial, None, True, False),)
-        missing = _above_one(entry["above_one"], coefficients, near, stated, budget)
-    elif items(entry["above_one"]):
-        raise Rejected("beta is shown to be above 1 for nothing")
-    numbered = [known.numbered(number) for number in range(len(known.events))]
-    chances = [measure_anew(event, budget) for event in known.events]
-    missing = next((f"a term is not measured: {chance}" for chance in chances if isinstance(chance, str)), missing)
-    found: list[Total | None] = []
-    sums = items(entry["sums"])
-    if not sums:
-        raise Rejected("a union bound is about some runs")
-    for number, item in enumerate(sums):
-        with in_step(f"sum {number}"):
-            total = record(item, ("fixed", "repeated", "once", "inequalities"))
-            terms = [[index(term, known.events) for term in items(total[name])] for name in ("fixed", "repeated")]
-            budget.spend(100 + 20 * sum(map(len, terms)))
-            once = _integer(total["once"])
-            if once > start:
-                raise Rejected("a path takes no more iterations than there are")
-            needed = {0: [*((1, term) for term in terms[0]), *((start - once, term) for term in terms[1])]}
-            needed[1] = [(1, term) for term in terms[1]]
-            shown = [pair(each) for each in items(total["inequalities"])]
-            if [natural(power) for power, _ in shown] != list(range(max(len(coefficients), 2))):
-                raise Rejected("there is not one inequality for each power")
-            for power, place in shown:
-                decided, own = stated.decided[index(place, stated.decided)]
-                if own != intervals:
-                    raise Rejected("an inequality is about other values of the variable")
-                value = stated.values[decided.probability]
-                if isinstance(value, Enclosed):
-                    raise Rejected("an inequality is about Gaussian noise")
-                _require_needed(value, needed.get(power, []), chances, budget)
-                _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget)
-                missing = decided.open or missing
-            fixed, repeated = ([numbered[term] for term in part] for part in terms)
-            own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
-            plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
-            found.append(Total(*own_terms, once) if plain else None)
-    return missing, coefficients, found
+@dataclass
+class _UnionBound:
+    """A union bound for every number from `start` on of the parameter: beta is Σ coefficients[j]·(m - start)^j."""
 
+    claim: Claim
+    variable: str
+    parameter: str
+    start: int
+    terms: Terms
+    stated: Stated
+    budget: Budget
 
-def _require_needed(
-    found: Closed, needed: Sequence[tuple[int, int]], chances: Sequence[Closed | str], budget: Budget
-) -> None:
-    """That a function is 1 less the probabilities that these terms go wrong, each as often as stated."""
-    total: Closed = ONE, ONE
-    for weight, term in needed:
-        chance = chances[term]
-        if isinstance(chance, str):
-            return  # what is said of it has no proof
-        above, below = chance
-        total = add_closed(total, (times(subtract(above, below), weight), below), budget)
-    if not equal_closed(found, total, budget):
-        raise Rejected("an inequality is about other terms")
+    def __post_init__(self) -> None:
+        for expression, name in ((self.claim.alpha, "alpha"), (self.claim.gamma, "gamma")):
+            if expression is not None and mentions(expression, self.parameter):
+                raise Rejected(f"{name} depends on `{self.parameter}`")
+        alpha, gamma, (names, finished) = meaning(self.claim, self.variable, None, self.budget)
+        self.wanted = Required(alpha, gamma, None)
+        self.coefficients = self._coefficients(names, finished)
+        self.numbered = [self.terms.numbered(number) for number in range(len(self.terms.events))]
+        self.chances = [measure_anew(event, self.budget) for event in self.terms.events]
 
+    def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
+        """beta by powers of parameter - start, as functions of the variable."""
+        assert self.claim.beta is not None, "a claim without beta was refused"
+        later = Form.unknown(self.parameter, Fraction(self.start))
+        try:
+            form = evaluate(self.claim.beta, {**names, self.parameter: later}, self.budget)
+        except NotOneForm:
+            raise Rejected(f"beta is no polynomial in `{self.parameter}`") from None
+        parts: dict[int, dict[Growth, Ring]] = {}
+        for growth, f in form.numerator.items():
+            own = [(j, r) for name, j, r in growth if name == self.parameter]
+            ((power, rate),) = own or [(0, _ZERO)]
+            if rate or power > MOST_DEGREE:
+                raise Rejected(f"beta is no polynomial in `{self.parameter}`, of a degree up to {MOST_DEGREE}")
+            parts.setdefault(power, {})[tuple(part for part in growth if part[0] != self.parameter)] = f
+        result = []
+        for power in range(1 + max(parts, default=0)):
+            found = finished(Form(parts.get(power, {}), form.denominator))
+            if found is None or found[1] != ONE:
+                raise Rejected("beta is no exponential polynomial for every number")
+            result.append(found[0])
+        return result
 
-def _events(value: object) -> list[Event]:
-    """The events of a union bound, each of which may go wrong."""
-    found = []
-    for number, item in enumerate(items(record(value, _UNION)["terms"])):
-        with in_step(f"term {number}"):
-            entry = record(item, ("noises", "constraints"))
-            found.append(read_event(entry["noises"], entry["constraints"]))
-    return found
+    def is_trivial(self) -> bool:
+        """Whether beta is seen to be at least 1 for every number: no probability is greater."""
+        first, *rest = self.coefficients
+        return all(not b or positive_everywhere(b, self.budget) for b in (subtract(first, ONE), *rest))
 
-
-def _require_beta(decided: Decided, coefficient: Ring, stated: Stated, budget: Budget) -> None:
-    if decided.verdict != "accurate":
-        raise Rejected(f"an inequality is {decided.verdict}")
-    found = stated.betas[decided.beta]
-    if found is None or not same_beta(found, (((coefficient, ONE),),), budget):
-        raise Rejected("an inequality is about another coefficient of beta")
-
-
-def _above_one(
-    value: object, coefficients: Sequence[Ring], near: tuple[Interval, ...], stated: Stated, budget: Budget
-) -> str | None:
-    """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
-    places = items(value)
-    if len(places) != len(coefficients):
-        raise Rejected("beta is not shown to be above 1 in each coefficient")
-    missing: str | None = None
-    for power, place in enumerate(places):
-        decided, own = stated.decided[index(place, stated.decided)]
-        if own != near or stated.values[decided.probability] != (constant(min(power, 1)), ONE):
-            raise Rejected("beta is not shown to be above 1 by this")
-        _require_beta(decided, coefficients[power], stated, budget)
-        missing = decided.open or missing
-    return missing
-
-
-def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budget) -> list[Ring]:
-    """beta by powers of parameter - start, as functions of the variable.
-
-    It is a polynomial of at most the degree that its expression shows, so its values at as many numbers and one more
-    say what it is.
-    """
-    assert claim.beta is not None, "a claim without beta was refused"
-    try:
-        degree = degree_in(parsed(claim.beta, budget), parameter)
-    except NotOneForm:
-        raise Rejected(f"beta is no polynomial in `{parameter}`") from None
-    if degree > MOST_DEGREE:
-        raise Rejected(f"beta has a degree of more than {MOST_DEGREE}")
-    values: list[Ring] = []
-    for number in range(start, start + degree + 1):
-        at = Claim(
-            claim.alpha, claim.beta, claim.gamma, claim.intervals, {**claim.constants, parameter: Fraction(number)}
+    def check(
+        self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]
+    ) -> tuple[str | None, list[Total | None]]:
+        """Why it is not certified, if so; and the sums, None for one of other events than a union bound is about."""
+        intervals = intervals_of(self.claim, self.wanted, None)
+        missing = next(
+            (f"a term is not measured: {chance}" for chance in self.chances if isinstance(chance, str)), None
         )
-        beta = required(at, variable, None, budget).beta
-        if beta is None or isinstance(beta, Enclosed) or len(beta) != 1 or len(beta[0]) != 1 or beta[0][0][1] != ONE:
-            raise Rejected("beta is no exponential polynomial for every number")
-        values.append(beta[0][0][0])
-    # Newton's forward differences: Σ Δ^k · (s choose k).
-    result: list[Ring] = [{} for _ in values]
-    binomial = [Fraction(1)]
-    for k in range(len(values)):
-        for power, c in enumerate(binomial):
-            result[power] = add(result[power], times(values[0], c))
-        values = [subtract(after, before) for before, after in pairwise(values)]
-        # (s choose k + 1) = (s choose k)·(s - k)/(k + 1)
-        shifted = [Fraction(0), *binomial]
-        lowered = [*(c * -k for c in binomial), Fraction(0)]
-        binomial = [(up + down) / (k + 1) for up, down in zip(shifted, lowered, strict=True)]
-    while len(result) > 1 and not result[-1]:
-        result.pop()
-    return result
+        if trivial is not None:
+            if trivial <= 0 or intervals != _ALWAYS:
+                raise Rejected("beta is above 1 near 0 only where the obligations begin there")
+            missing = self._above_one(above_one, (Interval(_ZERO, trivial, False, True),)) or missing
+            intervals = (Interval(trivial, None, True, False),)
+        elif above_one:
+            raise Rejected("beta is shown to be above 1 for nothing")
+        if not sums:
+            raise Rejected("a union bound is about some runs")
+        found: list[Total | None] = []
+        for number, item in enumerate(sums):
+            with in_step(f"sum {number}"):
+                fixed, repeated, once, inequalities = fields(item, _SUM)
+                self.budget.spend(100 + 20 * (len(fixed) + len(repeated)))
+                known = [[self.numbered[index(term, self.numbered)] for term in part] for part in (fixed, repeated)]
+                if once > self.start:
+                    raise Rejected("a path takes no more iterations than there are")
+                if [power for power, _ in inequalities] != list(range(max(len(self.coefficients), 2))):
+                    raise Rejected("there is not one inequality for each power")
+                needed = Counter(fixed)
+                for term in repeated:
+                    needed[term] += self.start - once
+                for power, place in inequalities:
+                    goes_wrong = [needed, Counter(repeated)][power] if power < 2 else Counter()
+                    missing = self._inequality(place, power, goes_wrong, intervals) or missing
+                plain = [[term for term in part if term is not None] for part in known]
+                own = [tuple(part) for part in plain]
+                found.append(Total(own[0], own[1], once) if plain == known else None)
+        return missing, found
+
+    def _inequality(
+        self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
+    ) -> str | None:
+        """That a coefficient of beta is at least the probability that these terms go wrong, each as often as needed;
+        why it is not certified, if so."""
+        decided = self._decided(place, power, intervals)
+        value = self.stated.values[decided.probability]
+        if isinstance(value, Enclosed):
+            raise Rejected("an inequality is about Gaussian noise")
+        total: Closed = ONE, ONE
+        for term, weight in needed.items():
+            chance = self.chances[term]
+            if isinstance(chance, str):
+                return decided.open  # What is said of it has no proof.
+            above, below = chance
+            total = add_closed(total, (times(subtract(above, below), weight), below), self.budget)
+        if not equal_closed(value, total, self.budget):
+            raise Rejected("an inequality is about other terms")
+        return decided.open
+
+    def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
+        """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
+        if len(places) != len(self.coefficients):
+            raise Rejected("beta is not shown to be above 1 in each coefficient")
+        missing: str | None = None
+        for power, place in enumerate(places):
+            decided = self._decided(place, power, near)
+            if self.stated.values[decided.probability] != (constant(min(power, 1)), ONE):
+                raise Rejected("beta is not shown to be above 1 by this")
+            missing = decided.open or missing
+        return missing
+
+    def _decided(self, place: int, power: int, intervals: tuple[Interval, ...]) -> Decided:
+        """The obligation in this place, which is about this coefficient of beta on these intervals."""
+        decided, own = self.stated.decided[index(place, self.stated.decided)]
+        if own != intervals:
+            raise Rejected("an inequality is about other values of the variable")
+        if decided.verdict != "accurate":
+            raise Rejected(f"an inequality is {decided.verdict}")
+        coefficient = self.coefficients[power] if power < len(self.coefficients) else {}
+        found = self.stated.betas[decided.beta]
+        if found is None or not same_beta(found, (((coefficient, ONE),),), self.budget):
+            raise Rejected("an inequality is about another coefficient of beta")
+        return decided
 
 
-def constants_of(value: Mapping[str, Any], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
+def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
     """The number of queries that a case is about, None where it is the only one, and the constants that are others for
     other numbers, with their values."""
     if parameter is None:
         if value:
             raise Rejected("a case has constants of its own")
         return None, {}
-    found = {name: rational(given) for name, given in value.items()}
-    if parameter not in found:
-        raise Rejected(f"a case is about one value of `{parameter}`")
-    return _integer(value[parameter]), {name: c for name, c in found.items() if name != parameter}
+    number = value.get(parameter)
+    if number is None or number.denominator != 1:
+        raise Rejected(f"a case is about one integer value of `{parameter}`")
+    return int(number), {name: c for name, c in value.items() if name != parameter}

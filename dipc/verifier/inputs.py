@@ -23,6 +23,7 @@ from typing import Any
 from dipc.verifier.bounds import Bounds
 from dipc.verifier.claims import Beta, Claim, Interval, read_intervals, same_beta
 from dipc.verifier.classes import (
+    VARIABLES,
     Behind,
     Kind,
     Required,
@@ -37,7 +38,6 @@ from dipc.verifier.classes import (
     read_halfspaces,
     required,
     slack_bound,
-    variable_of,
 )
 from dipc.verifier.every_number import check_numbers, constants_of
 from dipc.verifier.execution import Affine
@@ -50,7 +50,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
 from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of, read_guard
 from dipc.verifier.normal import Enclosed, Probability
-from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context, worst
+from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
 from dipc.verifier.reading import (
@@ -58,12 +58,20 @@ from dipc.verifier.reading import (
     DERIVATION_ENDS,
     Budget,
     NotDerived,
+    Reader,
     Rejected,
+    anything,
+    boolean,
+    by_name,
+    fields,
+    in_step,
+    index,
     items,
+    listed,
     natural,
-    optional_text,
+    nullable,
+    one_of,
     rational,
-    record,
     text,
     why_it_ends,
 )
@@ -103,6 +111,16 @@ class Cell:
     def halves(self, guard: Guard, whole: Set[int]) -> list[Cell]:
         """The part where the guard holds, and the rest."""
         return [self.within(guard, whole), self.within(guard.opposite(), whole)]
+
+
+#: The class that is right about a cell, and how ways are put together; or how the cell is divided further.
+_ANSWER: Mapping[str, Reader[Any]] = {
+    "class": natural,
+    "unites": boolean,
+    "merges": boolean,
+    "cut": read_guard,
+    "rival": natural,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,23 +252,20 @@ class Coverage:
                 yield None
                 continue
             with answers_count():
-                stated = record(answer, (), ("class", "unites", "merges", "cut", "rival"))
-                if "cut" in stated:
-                    waiting += cell.halves(read_guard(stated["cut"]), self._whole)
+                number, unites, merges, cut, rival = fields(answer, {}, _ANSWER)
+                if cut is not None:
+                    waiting += cell.halves(cut, self._whole)
                     continue
-                if "rival" in stated:
+                if rival is not None:
                     rivals = self.rivals(known) if rivals is None else rivals
-                    number = index(stated["rival"], rivals)
-                    without = (*cell.without, number)
-                    waiting += [Cell((*cell.guards, side), without) for side in rivals[number]]
+                    sides = rivals[index(rival, rivals)]
+                    waiting += [Cell((*cell.guards, side), (*cell.without, rival)) for side in sides]
                     continue
-                number = natural(stated.get("class"))
                 shown = next((one for one in classes if one.number == number), None)
                 if shown is None:
                     raise Rejected("a cell has a class of another answer")
-            unites, merges = stated.get("unites") is True, stated.get("merges") is True
             try:
-                yield shown if self.is_right(shown, known, cell, unites=unites, merges=merges) else None
+                yield shown if self.is_right(shown, known, cell, unites=bool(unites), merges=bool(merges)) else None
             except NotDerived as error:
                 self._why = error.why
                 yield None
@@ -359,7 +374,10 @@ def check_inputs(
     """The parts of a document about this program after those that all certificates have. Raises Rejected."""
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive, normal=True)
-    decided = [_obligation(item, context, budget) for number, item in enumerate(items(data["obligations"]))]
+    decided = []
+    for obligation, item in enumerate(items(data["obligations"])):
+        with in_step(f"obligation {obligation}"):
+            decided.append(_obligation(item, context, budget))
     stated = Stated(context.values, context.betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
     open_classes: list[tuple[int, str]] = []
@@ -367,15 +385,14 @@ def check_inputs(
     trusted: list[str] = []
     verdicts: list[str] = []
     covering = budget.part(ALL_INPUTS)
-    parameter = None if data["numbers"] is None else _parameter(data["numbers"])
-    varying = {name for _, names in varying_constants(data) for name in names}
+    parameter, varying = next(varying_constants(data), (None, set()))
     for case_number, item in enumerate(items(data["cases"]), start=1):
         with in_step(f"case {case_number}"):
-            case = record(item, ("constants", "classes"))
-            number, computed_from_it = constants_of(_object(case["constants"]), parameter)
+            given, classes = fields(item, _CASE)
+            number, computed_from_it = constants_of(given, parameter)
             claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
             # Where nothing is said, there may be no program: it is refused for some numbers.
-            says = any(_object(entry).get("verdict") != "undecided" for entry in items(case["classes"]))
+            says = any(entry.get("verdict") != "undecided" for entry in classes)
             if computed_from_it.keys() != varying and (says or computed_from_it):
                 raise Rejected("other constants than in other cases are computed from the number")
             if says and computed_from_it != _computed(tree, claim.constants, varying, budget):
@@ -383,10 +400,11 @@ def check_inputs(
             theorem = _theorem(tree, claim.constants, budget, covering) if says else None
             own = []
             shown: list[Shown] = []
-            for entry in items(case["classes"]):
+            for entry in classes:
                 counts["rows"] += 1
                 one = _Class(claim, stated, theorem, budget, counts["rows"])
-                verdict, missing = one.check(entry)
+                with in_step(f"class {one.number}"):
+                    verdict, missing = one.check(entry)
                 shown += one.shown
                 counts[verdict] += 1
                 own.append(verdict)
@@ -403,7 +421,7 @@ def check_inputs(
     if parameter is not None:
         # What is said of all other numbers must not depend on what is another for each.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
-        alike = Claim(whole.alpha, whole.beta, whole.gamma, whole.intervals, steady)
+        alike = replace(whole, constants=steady, known={})
         verdict, missing, words = check_numbers(data["numbers"], alike, stated, tree, singly, budget, covering)
         counts["rows"] += 1
         counts[verdict] += 1
@@ -457,18 +475,16 @@ def _trusted(
             yield f"the {what} of {count} refuting inputs, which were not derived: {reason}"
 
 
-def _parameter(value: object) -> str:
-    return text(_object(value).get("parameter"))
+_CASE: Mapping[str, Reader[Any]] = {"constants": by_name(rational), "classes": listed(by_name(anything))}
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
     """Of a document about every number of queries the parameter, and the constants computed from it: those of its
     cases, if it has any, each of which has all of them, or says nothing."""
-    if data.get("numbers") is None:
-        return
-    parameter = _parameter(data["numbers"])
-    cases = [record(item, ("constants", "classes")) for item in items(data.get("cases", []))]
-    yield parameter, {name for case in cases for name in _object(case["constants"])} - {parameter}
+    if data.get("numbers") is not None:
+        parameter = text(by_name(anything)(data["numbers"]).get("parameter"))
+        cases = [fields(item, _CASE) for item in items(data.get("cases", []))]
+        yield parameter, {name for constants, _ in cases for name in constants} - {parameter}
 
 
 def _computed(
@@ -486,14 +502,7 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
         raise Rejected("a case has constants that the program has not", "constants")
-    constants = {**claim.constants, parameter: Fraction(number), **others}
-    return Claim(claim.alpha, claim.beta, claim.gamma, claim.intervals, constants)
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise Rejected("it is no object", "constants")
-    return value
+    return replace(claim, constants={**claim.constants, parameter: Fraction(number), **others}, known={})
 
 
 # --- what classes refer to --------------------------------------------------------------------------
@@ -501,16 +510,29 @@ def _object(value: object) -> Mapping[str, Any]:
 
 def _obligation(item: object, context: Context, budget: Budget) -> tuple[Decided, tuple[Interval, ...]]:
     """An obligation with intervals of its own."""
-    if not isinstance(item, dict) or "intervals" not in item:
-        raise Rejected("it says not for which intervals it is")
-    own = read_intervals(item["intervals"])
-    entry = {name: value for name, value in item.items() if name != "intervals"}
+    entry = dict(by_name(anything)(item))
+    with in_step("intervals"):
+        own = read_intervals(entry.pop("intervals", None))
     return check_obligation(entry, replace(context, intervals=own), budget), own
 
 
 # --- classes ----------------------------------------------------------------------------------------
 
-_CLASS = ("answer", "where", "halfspaces", "verdict")
+#: How a class is decided, with the verdict that this shows, None for any but undecided.
+_EVIDENCE: Mapping[str, tuple[Reader[Any], str | None]] = {
+    "required": (anything, "accurate"),
+    "empty": (items, "accurate"),
+    "witness": (anything, "inaccurate"),
+    "reason": (text, "undecided"),
+    "open": (text, None),
+}
+
+_CLASS: Mapping[str, Reader[Any]] = {
+    "answer": by_name(text),
+    "where": listed(text),
+    "halfspaces": read_halfspaces,
+    "verdict": one_of(*VERDICTS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,43 +547,27 @@ class _Class:
     #: What was shown of it, for the program to be compared with.
     shown: list[Shown] = field(default_factory=list)
 
-    @property
-    def step(self) -> str:
-        return f"class {self.number}"
-
     def check(self, value: object) -> tuple[str, str | None]:
         """The verdict, and why it is not certified."""
-        entry = record(value, _CLASS, ("required", "witness", "reason", "empty", "open"))
-        for words in (entry["where"], list(_object(entry["answer"]).values())):
-            for item in items(words):
-                text(item)
-        verdict = entry["verdict"]
-        if verdict not in VERDICTS:
-            raise Rejected(f"the verdict is not one of {', '.join(VERDICTS)}")
-        kinds = [name for name in ("required", "witness", "reason", "empty", "open") if name in entry]
-        if len(kinds) != 1:
+        readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
+        answer, _, halfspaces, verdict, *evidence = fields(value, _CLASS, readers)
+        found = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
+        if len(found) != 1:
             raise Rejected("it has one kind of evidence")
-        halfspaces = read_halfspaces(entry["halfspaces"])
         self._require_inputs(halfspaces)
-        wanted = {"required": "accurate", "empty": "accurate", "witness": "inaccurate", "reason": "undecided"}
-        if wanted.get(kinds[0], verdict) != verdict:
+        ((kind, one),) = found.items()
+        shows = _EVIDENCE[kind][1]
+        if verdict != shows if shows is not None else verdict == "undecided":
             raise Rejected(f"its evidence is not that of the verdict {verdict}")
-        match kinds[0]:
-            case "open":
-                if verdict == "undecided":
-                    raise Rejected("a reason is given for the verdict undecided")
-                return verdict, text(entry["open"])
-            case "reason":
-                text(entry["reason"])
-                return verdict, None
+        match kind:
+            case "required":
+                return verdict, self._proved(one, answer, halfspaces)
             case "empty":
-                self._empty(entry["empty"], halfspaces)
-                self.shown.append(Shown(self.number, entry["answer"], halfspaces))
-                return verdict, None
+                self._empty(one, halfspaces)
+                self.shown.append(Shown(self.number, answer, halfspaces))
             case "witness":
-                return verdict, self._witness(entry["witness"])
-            case _:
-                return verdict, self._proved(entry["required"], entry["answer"], halfspaces)
+                return verdict, self._witness(one)
+        return verdict, one if kind == "open" else None
 
     def _require_inputs(self, halfspaces: Sequence[Guard]) -> None:
         """That they are about inputs of the program that are left open."""
@@ -575,7 +581,7 @@ class _Class:
     def _empty(self, value: object, halfspaces: Sequence[Guard]) -> None:
         """No input of the class is as far from other answers as the claim's alpha."""
         greatest = greatest_alpha(value, halfspaces, self.budget)
-        least, greater = Fraction(0), False
+        least, greater = _ZERO, False
         if self.claim.alpha != "dd":
             least, greater = _at_least(self.claim, self.theorem, self.budget)
         if greatest is None or greatest > least or (greatest == least and not greater):
@@ -584,86 +590,64 @@ class _Class:
     def _witness(self, value: object) -> str | None:
         """An input that refutes the claim, with its answer and dd: the row of a table."""
         with in_step("witness"):
-            entry = record(value, ("input", "output", "dd", "obligation"), ("gamma",))
-            for side in ("input", "output"):
-                for cell in _object(entry[side]).values():
-                    text(cell)
-            own = {} if "gamma" not in entry else {"gamma": text(entry["gamma"])}
-            if ("gamma" in entry) is not (self.claim.gamma == "free"):
+            side: Reader[Any] = by_name(text)
+            table = {"input": side, "output": side, "dd": text, "obligation": natural}
+            given, answer, dd, place, gamma = fields(value, table, {"gamma": text})
+            own = {} if gamma is None else {"gamma": gamma}
+            if bool(own) is not (self.claim.gamma == "free"):
                 raise Rejected("it has a gamma of its own exactly where gamma is left open")
-            dd = text(entry["dd"])
-            alpha, gamma, beta = self.claim.terms(own, dd, self.budget)
+            alpha, radius, beta = self.claim.terms(own, dd, self.budget)
             if alpha is not None and dd != "inf" and self.claim.is_near(own, rational(dd), alpha):
                 raise Rejected("nothing is claimed there: dd is not more than alpha")
-            decided, intervals = self._decided(entry["obligation"])
-            if intervals != self.claim.intervals:
-                raise Rejected("its obligation is about other eps than the claim")
+            (decided,) = self._decided([place], self.claim.intervals)
             assert self.theorem is not None, "something is said"
             machine = self.theorem.machine
             names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
-            if set(entry["input"]) != set(names[0]) or not set(entry["output"]) <= set(names[1]):
+            if set(given) != set(names[0]) or not set(answer) <= set(names[1]):
                 raise Rejected("its inputs and outputs are not those of the program")
-            inputs = [entry["input"][name] for name in names[0]]
-            outputs = [entry["output"].get(name) for name in names[1]]
+            inputs, outputs = [given[name] for name in names[0]], [answer.get(name) for name in names[1]]
             self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None)
-            self.theorem.check(inputs, outputs, gamma, self.stated.values[decided.probability])
+            self.theorem.check(inputs, outputs, radius, self.stated.values[decided.probability])
             return self._same(decided, beta, "inaccurate")
 
     def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Guard]) -> str | None:
-        """The bound of the class, and that it is enough."""
-        step = self.step
-        entry = record(value, ("variable", "dd", "greatest", "kind", "slacks", "obligations"))
-        kind = text(entry["kind"])
-        if kind not in list(Kind):
-            raise Rejected("it has no bound of a known kind")
-        dd = optional_text(entry["dd"])
+        """The bound of the class, and that it is enough: at all inputs, or at the distance 1, where it is one that
+        falls no slower than beta as the distance grows."""
+        variable, dd, weights, kind, slacks, places = fields(value, _REQUIRED)
         assert self.theorem is not None, "something is said"
+        machine = self.theorem.machine
+        decay = _ZERO
         if kind == Kind.DISTANCES:
-            return self._at_every_distance(entry, answer, halfspaces)
-        wanted = required(self.claim, variable_of(entry["variable"]), dd, self.budget)
-        if self.claim.alpha != "dd":
-            least, _ = _at_least(self.claim, self.theorem, self.budget)
-            wanted = replace(wanted, alpha=(least, Fraction(0)))
-        greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget)
-        found = [self._decided(number) for number in items(entry["obligations"])]
-        if not found or any(intervals != intervals_of(self.claim, wanted, greatest) for _, intervals in found):
-            raise Rejected("its obligation is about other values than the claim")
-        behind = Behind(halfspaces, whole_inputs(self.theorem.machine))
-        slacks: Slacks = {}
-        for item in items(entry["slacks"]):
-            slack_bound(item, behind, wanted, slacks, self.budget)
-        values = tuple(self.stated.values[decided.probability] for decided, _ in found)
-        self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, slacks))
-        missing = [self._same(decided, wanted.beta, "accurate") for decided, _ in found]
+            known = least_decay(self.claim, self.budget)
+            if known is None or not is_integral(machine):
+                raise Rejected("beta at greater distances does not follow from that at 1")
+            if (variable, dd, weights) != ("eps", None, None):
+                raise Rejected("it is about the distance 1, and says otherwise")
+            nearest = at_least_distance(self.claim, self.budget)
+            wanted = Required((_ZERO, _ONE), nearest.gamma, nearest.beta)
+            decay, intervals, behind = known, self.claim.intervals, Behind(halfspaces, frozenset())
+        else:
+            wanted = required(self.claim, variable, dd, self.budget)
+            if self.claim.alpha != "dd":
+                wanted = replace(wanted, alpha=(_at_least(self.claim, self.theorem, self.budget)[0], _ZERO))
+            greatest = greatest_alpha(weights, halfspaces, self.budget)
+            intervals = intervals_of(self.claim, wanted, greatest)
+            behind = Behind(halfspaces, whole_inputs(machine))
+        found = self._decided(places, intervals)
+        bounds: Slacks = {}
+        for item in slacks:
+            slack_bound(item, behind, wanted, bounds, self.budget)
+        values = tuple(self.stated.values[decided.probability] for decided in found)
+        self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, bounds, decay))
+        missing = [self._same(decided, wanted.beta, "accurate") for decided in found]
         return next((why for why in missing if why is not None), None)
 
-    def _at_every_distance(
-        self, entry: Mapping[str, Any], answer: Mapping[str, str], halfspaces: Sequence[Guard]
-    ) -> str | None:
-        """The bound of the class at the distance 1, which is enough, and that it falls no slower than beta."""
-        step = self.step
-        assert self.theorem is not None, "something is said"
-        decay = least_decay(self.claim, self.budget)
-        if decay is None or not is_integral(self.theorem.machine):
-            raise Rejected("beta at greater distances does not follow from that at 1")
-        if (entry["variable"], entry["dd"], entry["greatest"]) != ("eps", None, None):
-            raise Rejected("it is about the distance 1, and says otherwise")
-        nearest = at_least_distance(self.claim, self.budget)
-        found = [self._decided(number) for number in items(entry["obligations"])]
-        if not found or any(intervals != self.claim.intervals for _, intervals in found):
+    def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
+        """The obligations in these places, which are about these values of the variable. Raises Rejected."""
+        found = [self.stated.decided[index(place, self.stated.decided)] for place in places]
+        if not found or any(own != intervals for _, own in found):
             raise Rejected("its obligation is about other values than the claim")
-        moving = Required((Fraction(0), Fraction(1)), nearest.gamma, None)
-        slacks: Slacks = {}
-        behind = Behind(halfspaces, frozenset())
-        for item in items(entry["slacks"]):
-            slack_bound(item, behind, moving, slacks, self.budget)
-        values = tuple(self.stated.values[decided.probability] for decided, _ in found)
-        self.shown.append(Shown(self.number, answer, halfspaces, Kind.DISTANCES, moving, None, values, slacks, decay))
-        missing = [self._same(decided, nearest.beta, "accurate") for decided, _ in found]
-        return next((why for why in missing if why is not None), None)
-
-    def _decided(self, value: object) -> tuple[Decided, tuple[Interval, ...]]:
-        return self.stated.decided[index(value, self.stated.decided)]
+        return [decided for decided, _ in found]
 
     def _same(self, decided: Decided, beta: Beta | None, verdict: str) -> str | None:
         """That the obligation is about this beta, with this verdict; why it is not certified."""
@@ -673,3 +657,13 @@ class _Class:
         if stated is not None and (beta is None or not same_beta(stated, beta, self.budget)):
             raise Rejected("its beta is not what is claimed")
         return decided.open
+
+
+_REQUIRED: Mapping[str, Reader[Any]] = {
+    "variable": one_of(*VARIABLES),
+    "dd": nullable(text),
+    "greatest": nullable(items),
+    "kind": one_of(*Kind),
+    "slacks": items,
+    "obligations": listed(natural),
+}

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from dipc.verifier.reading import Rejected, coefficients, items, one_of, rational, tuple_of
+from dipc.verifier.reading import Rejected, coefficients, fields, listed, one_of, rational, tuple_of
 
 #: The most noises and constraints of one event that are read.
 MOST_NOISES = 1_000
@@ -79,12 +79,18 @@ def numbers_of(event: Event) -> Iterator[Fraction]:
         yield constraint.constant
 
 
-def read_event(noises: object, constraints: object) -> Event:
-    """The event of a record's fields; raises Rejected for what is malformed."""
-    found = tuple(map(_noise, items(noises, MOST_NOISES)))
+def read_event(value: object) -> Event:
+    """The event of a record; raises Rejected for what is malformed."""
+    noises, constraints = fields(
+        value,
+        {
+            "noises": listed(_noise, MOST_NOISES),
+            "constraints": listed(tuple_of(coefficients, rational), MOST_CONSTRAINTS),
+        },
+    )
+    found = tuple(noises)
     limits = []
-    for item in items(constraints, MOST_CONSTRAINTS):
-        sizes, constant = tuple_of(coefficients, rational)(item)
+    for sizes, constant in constraints:
         if not all(i < len(found) and c for i, c in sizes.items()):
             raise Rejected("a coefficient is 0, or of a noise that is not there")
         limits.append(Constraint(sizes, constant))

@@ -30,11 +30,21 @@ from dipc.verifier.functions import (
     add_closed,
     constant,
     equal_closed,
-    read_closed,
+    read_ring,
     times,
 )
 from dipc.verifier.noise import Family
-from dipc.verifier.reading import Budget, NotDerived, Rejected, items, natural, pair, rational, record, triple
+from dipc.verifier.reading import (
+    Budget,
+    NotDerived,
+    Rejected,
+    boolean,
+    fields,
+    listed,
+    rational,
+    tuple_of,
+    up_to,
+)
 from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positive_on_unit
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -338,16 +348,13 @@ class Sum:
 def read_enclosed(value: object) -> Enclosed:
     """Of a certificate. Raises Rejected."""
     terms: dict[Stars, Closed] = {}
-    for item in items(value, 10_000):
-        weight, factors = pair(item)
-        stars = tuple(_read_star(star) for star in items(factors, 100))
-        if stars in terms or list(stars) != sorted(stars):
+    for weight, factors in listed(tuple_of(read_ring, listed(_read_star, 100)), 10_000)(value):
+        stars = tuple(factors)
+        if stars in terms or factors != sorted(factors):
             raise Rejected("its summands are not those of different stars, in their order")
-        terms[stars] = read_closed(weight)
-        if not terms[stars][0]:
+        if not weight:
             raise Rejected("a weight is 0")
-        if terms[stars][1] != ONE:
-            raise Rejected("a weight has a denominator")
+        terms[stars] = weight, ONE
     if terms.keys() <= {()}:
         raise Rejected("it has no star")
     return Enclosed(terms)
@@ -366,20 +373,16 @@ def _star_data(star: Star) -> dict[str, Any]:
     return {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
 
 
+_LEAF = tuple_of(up_to(MOST_LEAVES), rational, listed(tuple_of(rational, rational), 2))
+
+
 def _read_star(value: object) -> Star:
-    entry = record(value, ("center", "leaves", "fixed"))
-    leaves: list[tuple[Leaf, int]] = []
-    for item in items(entry["leaves"], MOST_LEAVES):
-        parts = triple(item)
-        ends = [pair(line) for line in items(parts[2], 2)]
-        lines = [(rational(a), rational(d)) for a, d in ends]
-        leaf = Leaf(rational(parts[1]), tuple(lines))
-        count = natural(parts[0], MOST_LEAVES)
-        if leaf.variance <= 0 or not count or not lines:
-            raise Rejected("a leaf has a positive variance, and a bound")
-        leaves.append((leaf, count))
-    star = Star(rational(entry["center"]), tuple(leaves), entry["fixed"] is True)
-    if type(entry["fixed"]) is not bool or star.variance < 0 or not leaves:
+    center, stated, fixed = fields(value, {"center": rational, "leaves": listed(_LEAF, MOST_LEAVES), "fixed": boolean})
+    leaves = [(Leaf(variance, tuple(lines)), count) for count, variance, lines in stated]
+    if any(leaf.variance <= 0 or not count or not leaf.lines for leaf, count in leaves):
+        raise Rejected("a leaf has a positive variance, and a bound")
+    star = Star(center, tuple(leaves), fixed)
+    if star.variance < 0 or not leaves:
         raise Rejected("it is no star")
     if not star.variance and (len(leaves) > 1 or leaves[0][1] > 1 or any(a for a, _ in leaves[0][0].lines)):
         raise Rejected("without a center it has one leaf, which is compared with none")
@@ -830,8 +833,7 @@ def positive_from(function: Ring, start: Fraction, budget: Budget) -> bool:
 
 def read_sizes(value: object) -> tuple[int, int]:
     """The accuracy and the number of terms that a certificate states."""
-    numbers = pair(value)
-    accuracy, terms = natural(numbers[0], MOST_BITS), natural(numbers[1], MOST_TERMS)
+    accuracy, terms = tuple_of(up_to(MOST_BITS), up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
         raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
     return accuracy, terms

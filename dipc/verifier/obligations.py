@@ -127,8 +127,8 @@ class Positive:
 
 
 def _require_positive(function: Ring, proof: object, intervals: Sequence[Interval], budget: Budget) -> None:
-    """Raises Rejected unless it is shown that the function is positive: by its coefficients, by factors for every eps, or
-    by those for each of the intervals."""
+    """Raises Rejected unless it is shown that the function is positive: by its coefficients, by factors for every eps,
+    or by those for each of the intervals."""
     if proof == "coefficients":
         if not function or any(c < 0 for c in function.values()):
             raise Rejected("its coefficients are not all positive")
@@ -184,9 +184,10 @@ def read_context(
         return tuple(found)
 
     def probability(value: object) -> Probability:
-        stated = fields(value, {}, {"value": closed, **({"stars": read_enclosed} if normal else {})})
-        (found,) = _the_one(stated, "it has one value")
-        return found  # type: ignore[no-any-return]
+        found, stars = _the_one(fields(value, {}, {"value": closed, "stars": read_enclosed}), "it has one value")
+        if stars is not None and not normal:
+            raise Rejected("a sum over stars has no meaning here")
+        return found if stars is None else stars  # type: ignore[no-any-return]
 
     def beta(value: object) -> Beta | None:
         table: dict[str, Reader[Any]] = {"min": listed(arms, MOST_ARGUMENTS), "stars": read_enclosed, "reason": text}

@@ -5,19 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 from dipc.verifier.functions import ONE, Closed, Ring, add_closed, closed_text, equal_closed, read_closed, subtract
 from dipc.verifier.normal import Enclosed
-from dipc.verifier.obligations import Context, Decided, index
+from dipc.verifier.obligations import Context, Decided, among
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
-from dipc.verifier.reading import Budget, Rejected, items, pair, rational, record, text, triple
+from dipc.verifier.reading import (
+    Budget,
+    Reader,
+    Rejected,
+    fields,
+    in_step,
+    index,
+    items,
+    listed,
+    natural,
+    nullable,
+    one_of,
+    rational,
+    text,
+    tuple_of,
+)
 
 #: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
 MOST_OPEN = 8
 
 _NOTHING: Closed = ({}, ONE)
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -30,16 +47,25 @@ class PrivacyClaim:
     @staticmethod
     def read(value: object) -> PrivacyClaim:
         """Of the document's `claim`."""
-        stated = record(value, ("budget", "delta", "eps"))
-        budget = rational(stated["budget"])
-        if budget < 0:
-            raise Rejected("the budget is negative", "claim")
-        return PrivacyClaim(budget, read_closed(stated["delta"]))
+        with in_step("claim"):
+            budget, delta, _ = fields(value, {"budget": rational, "delta": read_closed, "eps": items})
+            if budget < 0:
+                raise Rejected("the budget is negative")
+            return PrivacyClaim(budget, delta)
 
     def allowed(self, probability: Closed, budget: Budget) -> Closed:
         """What is allowed where the adjacent input has this probability."""
         above: Ring = {(k, q + self.budget): c for (k, q), c in probability[0].items()}
         return add_closed((above, probability[1]), self.delta, budget)
+
+
+def adjacency(value: object) -> tuple[str, Fraction]:
+    """The distance and the radius of a text such as `linf:1`."""
+    distance, _, radius = text(value).partition(":")
+    reach = rational(radius)
+    if distance not in ("linf", "l1", "hamming") or reach <= 0:
+        raise Rejected("it is no distance")
+    return distance, reach
 
 
 @dataclass(frozen=True)
@@ -52,61 +78,75 @@ class Pairs:
     ordered: Sequence[tuple[int, int]]
 
 
+@dataclass(frozen=True)
+class Refuted:
+    """The outputs of a pair that are together too probable at its first input; numbers may be off by gamma."""
+
+    pair: int
+    outputs: list[int]
+    obligation: int
+    gamma: Fraction
+
+    @staticmethod
+    def read(value: object) -> Refuted:
+        """Of the document's `refuted`."""
+        table: Mapping[str, Reader[Any]] = {"pair": natural, "outputs": listed(natural), "obligation": natural}
+        pair, outputs, obligation, gamma = fields(value, table, {"gamma": rational})
+        found = Refuted(pair, outputs, obligation, gamma or _ZERO)
+        if found.gamma < 0:
+            raise Rejected("its gamma is negative")
+        if len(set(found.outputs)) < len(found.outputs) or (found.gamma and len(found.outputs) > 1):
+            raise Rejected("an output is counted twice")
+        return found
+
+
 def check_privacy(
-    data: Mapping[str, Any], theorem: Theorem, context: Context, decided: Sequence[Decided], budget: Budget
+    data: Mapping[str, Any],
+    claim: PrivacyClaim,
+    theorem: Theorem,
+    context: Context,
+    decided: Sequence[Decided],
+    budget: Budget,
 ) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
     """How many pairs there are, and those of which something is open, by number, with the reason. Raises Rejected."""
-    claim = PrivacyClaim.read(data["claim"])
-    private = data["verdict"] == "private"
-    if not private and data["verdict"] != "not private":
-        raise Rejected("it is either `private` or `not private`", "verdict")
+    with in_step("verdict"):
+        private = one_of("private", "not private")(data["verdict"]) == "private"
     # What is proved of single outputs is a proof only where delta is 0; else it takes sets of them.
     of_sets = private and bool(claim.delta[0])
-    if not of_sets and (items(data["excess"]) or items(data["sets"])):
+    excess, sets, couples = (_obligations(data, name, context) for name in ("excess", "sets", "couples"))
+    if not of_sets and (excess or sets):
         raise Rejected("there is nothing to be proved by sets of outputs", "sets")
-    gamma = _radius(data["refuted"])
+    with in_step("refuted"):
+        refuted = nullable(Refuted.read)(data["refuted"])
+        if private is not (refuted is None):
+            raise Rejected("the verdict is another")
+    gamma = _ZERO if refuted is None else refuted.gamma
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
     missing: list[tuple[int, str]] = []
-    if private:
-        if data["refuted"] is not None:
-            raise Rejected("the verdict is another", "refuted")
-        couples = dict(_couples(data["couples"], context))
+    if refuted is None:
         if of_sets:
-            missing += _Sets(data, couples, context, shown, budget).check(pairs)
+            missing += _Sets(couples, excess, sets, context, shown, budget).check(pairs)
         for number, (i, j) in enumerate(() if of_sets else pairs.ordered):
             budget.spend(pairs.outputs)
             why = None
             for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
                 # The budget is not negative: nothing is to be shown of what is as likely, or impossible.
                 if first != second and context.probabilities[first][0]:
-                    if (first, second) not in couples:
+                    if ((first, second),) not in couples:
                         raise Rejected("an output has no obligation", f"pair {number}")
-                    why = shown.of(couples[first, second], (first,), (second,), "accurate") or why
+                    why = shown.of(couples[(first, second),], (first,), (second,), "accurate") or why
             if why is not None:
                 missing.append((number, why))
     else:
-        stated = record(data["refuted"], ("pair", "outputs", "obligation"), ("gamma",))
-        i, j = pairs.ordered[index(stated["pair"], pairs.ordered)]
-        chosen = [index(item, pairs.laws[i]) for item in items(stated["outputs"])]
-        if len(set(chosen)) < len(chosen) or (gamma and len(chosen) > 1):
-            raise Rejected("an output is counted twice", "refuted")
-        one, two = ([pairs.laws[at][output] for output in chosen] for at in (i, j))
-        why = shown.of(stated["obligation"], one, two, "inaccurate")
-        missing += [] if why is None else [(stated["pair"], why)]
+        with in_step("refuted"):
+            pair = pairs.ordered[index(refuted.pair, pairs.ordered)]
+            one, two = ([pairs.laws[at][index(output, pairs.laws[at])] for output in refuted.outputs] for at in pair)
+        why = shown.of(refuted.obligation, one, two, "inaccurate")
+        missing += [] if why is None else [(refuted.pair, why)]
     count = len(pairs.ordered)
     counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
     return {**counts, "undecided": 0, "vacuous": 0}, tuple(missing)
-
-
-def _radius(refuted: object) -> Fraction:
-    """How far numbers may be off in the event of a refutation."""
-    if not isinstance(refuted, dict) or "gamma" not in refuted:
-        return Fraction(0)
-    gamma = rational(refuted["gamma"])
-    if gamma < 0:
-        raise Rejected("its gamma is negative", "refuted")
-    return gamma
 
 
 def claim_text(data: Mapping[str, Any]) -> str:
@@ -166,47 +206,43 @@ class _Shown:
         return total
 
 
+#: Probabilities of outputs at the first and the second input of a pair, by number.
+Couple = tuple[int, int]
+
+
 @dataclass
 class _Sets:
     """A proof with a delta: at each pair the sets of outputs that may be the worst."""
 
-    data: Mapping[str, Any]
-    never_too_much: Mapping[tuple[int, int], object]
+    never_too_much: Mapping[tuple[Couple, ...], int]
+    excess: Mapping[tuple[Couple, ...], int]
+    sets: Mapping[tuple[Couple, ...], int]
     context: Context
     shown: _Shown
     budget: Budget
 
     def __post_init__(self) -> None:
-        self._excess = dict(_couples(self.data["excess"], self.context))
-        self._sets: dict[tuple[tuple[int, int], ...], object] = {}
-        for item in items(self.data["sets"]):
-            chosen, number = pair(item)
-            couples = []
-            for couple in items(chosen):
-                first, second = (index(part, self.context.probabilities) for part in pair(couple))
-                couples.append((first, second))
-            self._sets[tuple(sorted(couples))] = number
-        self._known: dict[tuple[tuple[int, int], ...], str | None] = {}
-        self._signs: dict[tuple[int, int], str | None] = {}
+        self._known: dict[tuple[Couple, ...], str | None] = {}
+        self._signs: dict[Couple, str | None] = {}
 
     def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
         """The pairs of which something is open, with the reason. Raises Rejected."""
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
                 self.budget.spend(pairs.outputs)
-                always: list[tuple[int, int]] = []
-                either: list[tuple[int, int]] = []
+                always: list[Couple] = []
+                either: list[Couple] = []
                 why = None
                 for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
                     # The budget is not negative: what is as likely, or impossible, is never too much.
                     if first == second or not self.context.probabilities[first][0]:
                         continue
                     couple = first, second
-                    if couple in self.never_too_much or couple in self._excess:
+                    if (couple,) in self.never_too_much or (couple,) in self.excess:
                         if couple not in self._signs:
-                            self._signs[couple] = self._sign(first, second)
+                            self._signs[couple] = self._sign(couple)
                         why = self._signs[couple] or why
-                        always += [] if couple in self.never_too_much else [couple]
+                        always += [] if (couple,) in self.never_too_much else [couple]
                     else:
                         either.append(couple)
                 if len(either) > MOST_OPEN:
@@ -218,31 +254,32 @@ class _Sets:
                 if why is not None:
                     yield number, why
 
-    def _sign(self, first: int, second: int) -> str | None:
+    def _sign(self, couple: Couple) -> str | None:
         """Why it is open that p is never, or always, more than e^budget·p'; None where it is not."""
         with in_step("sign of a couple"):
-            likely, other = (self.context.probabilities[number] for number in (first, second))
+            likely, other = (self.context.probabilities[number] for number in couple)
             scaled: Closed = ({(k, q + self.shown.claim.budget): c for (k, q), c in other[0].items()}, other[1])
             self.budget.spend(1 + len(scaled[0]))
-            if (first, second) in self.never_too_much:
-                return self.shown.at_most(self.never_too_much[first, second], likely, scaled, "accurate")
-            return self.shown.at_most(self._excess[first, second], scaled, likely, "accurate")
+            if (couple,) in self.never_too_much:
+                return self.shown.at_most(self.never_too_much[couple,], likely, scaled, "accurate")
+            return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
 
-    def _set(self, chosen: tuple[tuple[int, int], ...]) -> str | None:
+    def _set(self, chosen: tuple[Couple, ...]) -> str | None:
         """Why it is open that outputs with these couples of probabilities are allowed; None where it is not."""
         if chosen not in self._known:
-            if chosen not in self._sets:
+            if chosen not in self.sets:
                 raise Rejected("a set of outputs has no obligation")
             first, second = [first for first, _ in chosen], [second for _, second in chosen]
-            self._known[chosen] = self.shown.of(self._sets[chosen], first, second, "accurate")
+            self._known[chosen] = self.shown.of(self.sets[chosen], first, second, "accurate")
         return self._known[chosen]
 
 
-def _couples(value: object, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
-    for item in items(value):
-        *couple, obligation = triple(item)
-        first, second = (index(number, context.probabilities) for number in couple)
-        yield (first, second), obligation
+def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
+    """Obligations by the couples of probabilities that they are about together."""
+    place = among(context.probabilities)
+    with in_step(name):
+        listed_ = listed(tuple_of(listed(tuple_of(place, place)), natural))(data[name])
+    return {tuple(sorted(couples)): number for couples, number in listed_}
 
 
 def _read(
@@ -250,11 +287,12 @@ def _read(
 ) -> Pairs:
     """The pairs with the laws of their inputs, each probability derived from the program, that of an output up to
     gamma; with `whole` all outputs are there."""
-    points = [[text(cell) for cell in items(row)] for row in items(data["inputs"])]
-    answers = [[text(cell) for cell in items(row)] for row in items(data["outputs"])]
+    points, answers, rows = (
+        _table(data, name, reader) for name, reader in (("inputs", text), ("outputs", text), ("laws", natural))
+    )
     machine = theorem.machine
-    for rows, role in ((points, "input"), (answers, "output")):
-        if any(len(row) != len(machine.numbered(role)) for row in rows):
+    for given, role in ((points, "input"), (answers, "output")):
+        if any(len(row) != len(machine.numbered(role)) for row in given):
             raise Rejected(f"one has not a value for each {role} of the program", f"{role}s")
     blank: list[str | None] = [None] * len(machine.numbered("output"))
     inputs = [tuple(theorem.read(point, blank)[0].values()) for point in points]
@@ -265,13 +303,12 @@ def _read(
     if len(outputs) < len(answers) or len(set(inputs)) < len(inputs):
         raise Rejected("two of the outputs, or of the inputs, are the same", "outputs")
     laws = []
-    rows = items(data["laws"])
     if len(rows) != len(points):
         raise Rejected("there is not one for each input", "laws")
     summed: set[tuple[int, ...]] = set()
     for at, row in enumerate(rows):
         with in_step(f"law {at}"):
-            numbers = [index(number, context.probabilities) for number in items(row)]
+            numbers = [index(number, context.probabilities) for number in row]
             if len(numbers) != len(answers):
                 raise Rejected("it has not a probability for each output")
             for answer, number in zip(answers, numbers, strict=True):
@@ -288,23 +325,25 @@ def _read(
     return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
 
 
+def _table(data: Mapping[str, Any], name: str, reader: Reader[Any]) -> list[list[Any]]:
+    with in_step(name):
+        return listed(listed(reader))(data[name])
+
+
 def _ordered(
     data: Mapping[str, Any], inputs: Sequence[tuple[Value, ...]], budget: Budget, *, whole: bool
 ) -> list[tuple[int, int]]:
     """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
-    ordered = []
-    for item in items(data["pairs"]):
-        one, other = (index(number, inputs) for number in pair(item))
-        ordered.append((one, other))
+    with in_step("pairs"):
+        ordered = listed(tuple_of(among(inputs), among(inputs)))(data["pairs"])
     found = set(ordered)
     if not ordered or len(found) < len(ordered) or any(i == j for i, j in ordered):
         raise Rejected("there is none, or one twice, or one of equal inputs", "pairs")
     if data["adjacent"] is not None:
-        distance, _, radius = text(data["adjacent"]).partition(":")
-        reach = rational(radius)
-        listed = range(len(inputs))
+        with in_step("adjacent"):
+            distance, reach = adjacency(data["adjacent"])
         budget.spend(len(inputs) ** 2 if whole else len(ordered))
-        asked = ((i, j) for i in listed for j in listed if i != j) if whole else iter(ordered)
+        asked = permutations(range(len(inputs)), 2) if whole else ordered
         if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in found) for i, j in asked):
             raise Rejected("they are not those of its inputs that are adjacent", "pairs")
     return ordered
@@ -319,6 +358,4 @@ def _adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tupl
         if not isinstance(a, Fraction) or not isinstance(b, Fraction):
             raise Rejected("an input is no number", "adjacent")
         moves.append(abs(a - b))
-    if distance not in ("linf", "l1"):
-        raise Rejected("it is no distance", "adjacent")
     return (max(moves) if distance == "linf" else sum(moves)) <= radius

@@ -553,14 +553,14 @@ def program_of(
     """The program of this text, which has this digest, name and constants, read at the eps `at`, or at every one;
     raises Rejected."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
-        raise Rejected("`sha256` is not that of its text", "program")
+        raise Rejected("`sha256` is not that of its text")
     try:
         tree = replace(read_program(text, budget), at=at)
         machine = Machine.of(tree, constants, budget)
     except NotDerived as error:
-        raise Rejected(error.why, "program") from None
+        raise Rejected(error.why) from None
     if machine.name != name:
-        raise Rejected(f"its name is `{machine.name}`", "program")
+        raise Rejected(f"its name is `{machine.name}`")
     return tree, machine
 
 

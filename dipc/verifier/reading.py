@@ -1,9 +1,9 @@
 """What is read from an untrusted file, how a check can end, and how much work it may take.
 
-A hostile certificate must not stall its reader, nor fill the memory. There is one budget for all of a run. It is charged
-before the work is done, and for whatever is kept: a step is about a microsecond, or a word of memory. What derives
-something the certificate does not state, such as a probability, has a part of the budget, so that the rest of the
-certificate is checked where that takes too much.
+A hostile certificate must not stall its reader, nor fill the memory. There is one budget for all of a run. It is
+charged before the work is done, and for whatever is kept: a step is about a microsecond, or a word of memory. What
+derives something the certificate does not state, such as a probability, has a part of the budget, so that the rest of
+the certificate is checked where that takes too much.
 
 JSON is read by tables, which say for each name of an object how its value is read:
 

@@ -36,10 +36,19 @@ from dipc.verifier.execution import Affine, Held, Wanted
 from dipc.verifier.linear import Guard
 from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
 from dipc.verifier.noise import Family
-from dipc.verifier.obligations import index
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
-from dipc.verifier.reading import Budget, NotDerived, Rejected, coefficients, items, record
+from dipc.verifier.reading import (
+    Budget,
+    NotDerived,
+    Rejected,
+    coefficients,
+    fields,
+    in_step,
+    index,
+    listed,
+    natural,
+)
 from dipc.verifier.syntax import Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -139,16 +148,15 @@ def alignment_cost(
 ) -> Fraction:
     """A K such that the program with these exits is K·eps-private for all real inputs that are so near: the greatest
     cost of the stated shifts, one for each exit and each of its moves. Raises Rejected where one does not do."""
-    parts = record(stated, ("vectors", "exits"))
-    vectors = [coefficients(item) for item in items(parts["vectors"])]
-    numbers = items(parts["exits"])
+    with in_step(_STEP):
+        vectors, numbers = fields(stated, {"vectors": listed(coefficients), "exits": listed(listed(natural))})
     if len(numbers) != len(exits):
         raise Rejected(f"there are shifts for {len(numbers)} of {len(exits)} exits")
     bound = _ZERO
     for number, (aligned, chosen) in enumerate(zip(exits, numbers, strict=True)):
         with in_step(f"exit {number}"):
             places = tuple(aligned.rates)
-            left = iter(items(chosen))
+            left = iter(chosen)
             for move in aligned.moves(slots, distance, radius):
                 budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
                 vector = vectors[index(next(left, None), vectors)]

@@ -171,7 +171,8 @@ _FIRST_BITS = 64
 
 @dataclass(frozen=True)
 class Curve:
-    """Σ c·t^k·e^{-j·t} over triples (j, k, c), increasing, c an integer other than 0, no (j, k) twice; t = scale·eps."""
+    """Σ c·t^k·e^{-j·t} over triples (j, k, c), increasing, c an integer other than 0, no (j, k) twice; t =
+    scale·eps."""
 
     terms: tuple[tuple[int, int, int], ...]
     scale: Fraction = Fraction(1)
@@ -493,8 +494,8 @@ MOST_MULTIPLICITY = 10_000
 #: The interval of eps between two ends; None is infinity.
 Range = tuple[Fraction, Fraction | None]
 
-#: What is stated of a piece, by what shows its sign: "zero" is by lemma S2, "value" by S3, "slope" and "crossing" by S4,
-#: and "infinity" by S5. A piece begins where the one before ends, with this sign, and ends at `to`.
+#: What is stated of a piece, by what shows its sign: "zero" is by lemma S2, "value" by S3, "slope" and "crossing" by
+#: S4, and "infinity" by S5. A piece begins where the one before ends, with this sign, and ends at `to`.
 _PIECES: Mapping[str, Mapping[str, Reader[Any]]] = {
     "zero": {"sign": sign, "to": rational, "order": up_to(MOST_ORDER)},
     "value": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS)},
@@ -514,8 +515,8 @@ class Signs:
 
 
 def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
-    """All sign changes of a function inside `within`; raises Rejected where the stated pieces do not show them. None are
-    stated of what is linear in eps, because its root says all, or of a single term."""
+    """All sign changes of a function inside `within`; raises Rejected where the stated pieces do not show them. None
+    are stated of what is linear in eps, because its root says all, or of a single term."""
     if value is None:
         return _evident(function, within)
     curve = Curve.of(function, budget)
@@ -595,7 +596,7 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
             if not factor or not multiplicity:
                 raise Rejected("it is 0, or its multiplicity is")
             for _ in range(multiplicity):
-                budget.spend(1)
+                budget.spend(10)
                 product = multiply(product, factor, budget)
             if evidence == "even" and multiplicity % 2:
                 raise Rejected("its multiplicity is odd, so its sign matters")
@@ -607,10 +608,14 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
 
 
 def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budget, *, strictly: bool = False) -> None:
-    """Raises Rejected unless the stated factors show that f >= 0 on the whole interval, by continuity its ends included;
-    or f > 0 between them."""
+    """Raises Rejected unless the stated factors show that f >= 0 on the whole interval, by continuity its ends
+    included; or f > 0 between them."""
+    _require_nonnegative(_all_signs(value, function, within, budget), strictly=strictly)
+
+
+def _require_nonnegative(factors: Sequence[tuple[int, Signs | None]], *, strictly: bool) -> None:
     total = 1
-    for number, (multiplicity, found) in enumerate(_all_signs(value, function, within, budget), start=1):
+    for number, (multiplicity, found) in enumerate(factors, start=1):
         if (strictly or multiplicity % 2) and (found is None or found.roots):
             what = "it is not shown to be different from 0" if strictly else "it changes its sign"
             raise Rejected(what, f"factor {number}")
@@ -621,13 +626,12 @@ def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budg
 
 
 def prove_chart(value: object, function: Ring, within: Range, budget: Budget) -> None:
-    """Raises Rejected unless the stated factors show all roots inside `within`, each in an interval of its own: then it
-    is known where the function is negative."""
-    roots: list[tuple[Fraction, Fraction]] = []
-    for number, (_, found) in enumerate(_all_signs(value, function, within, budget), start=1):
-        if found is None:
-            raise Rejected("nothing is shown of its roots", f"factor {number}")
-        roots += found.roots
-    for one, other in pairwise(sorted(roots)):
+    """Raises Rejected unless the stated factors show where the function is negative: nowhere, or all roots inside
+    `within`, each in an interval of its own."""
+    factors = _all_signs(value, function, within, budget)
+    if any(found is None for _, found in factors):
+        _require_nonnegative(factors, strictly=False)
+    roots = sorted(root for _, found in factors if found is not None for root in found.roots)
+    for one, other in pairwise(roots):
         if one[1] > other[0] or one == other:
             raise Rejected("two roots are not told apart")

@@ -14,13 +14,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from dipc.verifier.classes import read_halfspaces
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.ideal import Ideal, Path
-from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, is_empty, key_of, read_guard
+from dipc.verifier.linear import (
+    ALPHA,
+    Guard,
+    a_point,
+    answers_count,
+    contradictory,
+    implied,
+    is_empty,
+    key_of,
+    read_guard,
+)
 from dipc.verifier.program import Value
-from dipc.verifier.reading import Budget, Rejected, coefficients, items, rational, record, triple
+from dipc.verifier.reading import (
+    Budget,
+    Reader,
+    Rejected,
+    anything,
+    fields,
+    listed,
+    natural,
+    rational,
+    tuple_of,
+)
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -29,6 +50,16 @@ _STEP = "classes"
 #: Cells of one neighbourhood, and inputs whose l1 norm is written out.
 MOST_CELLS = 400
 MOST_SIGNED = 6
+
+
+#: How a cell of a neighbourhood is cut, or the point that is near to all of its inputs: where it differs from them, by
+#: input with a form of inputs and alpha.
+_NODE: Mapping[str, Reader[Any]] = {
+    "cut": read_guard,
+    "holds": anything,
+    "fails": anything,
+    "point": listed(tuple_of(natural, a_point, rational)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,37 +309,31 @@ class Surroundings:
         if answer is None:
             return None
         with answers_count():
-            stated = record(answer, ("sides", "near"))
-            sides = read_halfspaces(stated["sides"])
+            sides: list[Guard]
+            sides, near = fields(answer, {"sides": read_halfspaces, "near": anything})
             if not all(side.step > 0 for side in sides):
                 raise Rejected("the side of a neighbourhood does not move")
             within = [replace(side.opposite(), strict=False) for side in sides]
-            waiting = [(stated["near"], [Guard(((ALPHA, _ONE),), _ZERO, strict=False), *within])]
+            waiting = [(near, [Guard(((ALPHA, _ONE),), _ZERO, strict=False), *within])]
             for _ in range(MOST_CELLS):
                 if not waiting:
                     return sides
                 node, cell = waiting.pop()
-                cut = record(node, (), ("cut", "holds", "fails", "point"))
-                if "cut" in cut:
-                    guard = read_guard(cut["cut"])
-                    waiting += [
-                        (cut.get("holds"), [*cell, guard]),
-                        (cut.get("fails"), [*cell, guard.opposite()]),
-                    ]
+                cut, holds, fails, point = fields(node, {}, _NODE)
+                if cut is not None:
+                    waiting += [(holds, [*cell, cut]), (fails, [*cell, cut.opposite()])]
                 elif not contradictory(cell, self.budget):
-                    self._require_near(other, cut.get("point"), cell)
+                    self._require_near(other, point or [], cell)
             raise Rejected(f"a neighbourhood is cut into more than {MOST_CELLS} cells")
 
-    def _require_near(self, other: Path, stated: object, cell: Sequence[Guard]) -> None:
+    def _require_near(self, other: Path, stated: Sequence[Any], cell: Sequence[Guard]) -> None:
         """Raises Rejected unless a point is, for all inputs and alpha of the cell, in the closure of the path and at a
         distance of at most alpha: its coordinates that are not stated are those of the input."""
         point: dict[int, Fraction | Affine] = {}
-        for item in items(stated):
-            slot, form, constant = triple(item)
+        for slot, line, constant in stated:
             if not any(slot == i for guard in other.guards for i, _ in guard.form):
                 raise Rejected("a point near another path differs in an input that this says nothing of")
-            line = coefficients(form, any_number=True)
-            point[slot] = plus(Affine(rational(constant), tuple(line.items())), _ZERO)
+            point[slot] = plus(Affine(constant, tuple(line.items())), _ZERO)
         moves = [plus(line, Affine(_ZERO, ((slot, -_ONE),))) for slot, line in point.items()]
         needed = [
             _sum([guard.constant, *(scaled(point.get(i, Affine(_ZERO, ((i, _ONE),))), c) for i, c in guard.form)])

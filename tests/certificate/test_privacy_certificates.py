@@ -96,7 +96,7 @@ def swap_law(data: Document) -> None:
 
 def other_obligation(data: Document) -> None:
     for couple in data["couples"]:
-        couple[2] = 0
+        couple[1] = 0
 
 
 def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
@@ -165,8 +165,8 @@ def first_set(data: Document, size: int) -> list[Any]:
 
 def moved_sign(data: Document) -> None:
     """An output that is sometimes too likely is said never to be so."""
-    couple = first_set(data, 1)[0][0]
-    data["couples"].append([*couple, data["couples"][0][2] if data["couples"] else 0])
+    couple = first_set(data, 1)[0]
+    data["couples"].append([couple, data["couples"][0][1] if data["couples"] else 0])
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ def record(event: Event, value: Closed) -> dict[str, Any]:
 
 
 def read(data: dict[str, Any]) -> Read:
-    return read_event(data["noises"], data["constraints"], "event")
+    return read_event({name: data[name] for name in ("noises", "constraints")})
 
 
 def same(data: dict[str, Any], steps: int = 20_000_000) -> bool | str:
     """Whether the checker finds this value of the event; why it finds none. Raises Rejected, Exhausted."""
     budget = Budget(steps)
-    value = read_closed(data["value"], "value")
+    value = read_closed(data["value"])
     found = measure_anew(read(data), budget)
-    return found if isinstance(found, str) else equal_closed(found, value, budget, "value")
+    return found if isinstance(found, str) else equal_closed(found, value, budget)

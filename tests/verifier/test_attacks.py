@@ -202,7 +202,6 @@ def more_than_one(value: list[list[Any]]) -> Callable[[Document], None]:
             "probability": number,
             "beta": data["rows"][0]["beta"],
             "verdict": "accurate",
-            "function": None,
             "reason": "it is plain",
         }
 

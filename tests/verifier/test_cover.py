@@ -26,21 +26,17 @@ BETA = "max(1 - eps, eps - 1/2)"
 def changed(change: Callable[[Cells], object], beta: str = BETA, eps: str = "(0, inf)") -> str:
     """Why the certificate is rejected when the cells of its one obligation are changed so."""
     document = samples.document(samples.certain((beta,), eps))
-    change(document["obligations"][0]["parts"][0]["covers"][0])
+    change(document["obligations"][0]["parts"][0]["cells"][0])
     with pytest.raises(Rejected) as caught:
         verify(samples.resealed(document))
     return str(caught.value)
 
 
-def move(cell: dict[str, Any], interval: str) -> None:
-    cell["proof"]["interval"] = interval
-
-
 def test_the_cells_of_the_certificate() -> None:
     document = samples.document(samples.certain((BETA,)))
     (part,) = document["obligations"][0]["parts"]
-    (cells,) = part["covers"]
-    assert [(cell["argument"], cell["proof"]["interval"]) for cell in cells] == [(0, "(0, 1]"), (1, "[1, inf)")]
+    (cells,) = part["cells"]
+    assert [(cell["argument"], cell["to"]) for cell in cells] == [(0, "1"), (1, "inf")]
     (beta,) = document["betas"]
     assert [len(part["max"]) for part in beta["min"]] == [2]
 
@@ -50,22 +46,22 @@ def test_the_cells_of_the_certificate() -> None:
     [
         (lambda cells: cells.clear(), "the cells do not end where the interval does"),
         (lambda cells: cells.pop(), "the cells do not end where the interval does"),
-        (lambda cells: cells.pop(0), "it does not begin where the one before ends"),
-        (lambda cells: cells.reverse(), "it does not begin where the one before ends"),
-        (lambda cells: cells.append(cells[-1]), "it does not begin where the one before ends"),
-        (lambda cells: cells.append(cells[0]), "it does not begin where the one before ends"),
-        (lambda cells: move(cells[0], "(0, 2]"), "cell 1"),
-        (lambda cells: move(cells[0], "(0, 1/2]"), "it does not begin where the one before ends"),
-        (lambda cells: move(cells[1], "[2, inf)"), "it does not begin where the one before ends"),
-        (lambda cells: move(cells[1], "[1, 9]"), "the cells do not end where the interval does"),
-        (lambda cells: move(cells[1], "[1, 1]"), "it does not begin where the one before ends, or is a point"),
-        (lambda cells: cells[0].update(argument=1), "the function is not Pr + beta - 1"),
+        (lambda cells: cells.pop(0), "cell 1"),
+        (lambda cells: cells.reverse(), "cell 1"),
+        (lambda cells: cells.append(cells[-1]), "cell 3: it does not end after the one before"),
+        (lambda cells: cells.append(cells[0]), "cell 3: it does not end after the one before"),
+        (lambda cells: cells[0].update(to="2"), "cell 1"),
+        (lambda cells: cells[0].update(to="1/2"), "cell 2"),
+        (lambda cells: cells[0].update(to="0"), "cell 1: it does not end after the one before"),
+        (lambda cells: cells[1].update(to="9"), "the cells do not end where the interval does"),
+        (lambda cells: cells[1].update(to="1"), "cell 2: it does not end after the one before"),
+        (lambda cells: cells[0].update(argument=1), "the factors multiplied out are not the function"),
         (lambda cells: cells[0].update(argument=2), "it refers to an entry that is not there"),
         (lambda cells: cells[0].update(argument=-1), "it refers to an entry that is not there"),
-        (lambda cells: cells[0].update(cells[1]), "it does not begin where the one before ends"),
-        (lambda cells: cells[0].update(function=[[0, "0", "1"]]), "the function is not Pr + beta - 1"),
-        (lambda cells: cells[0]["proof"].pop("evidence"), "cell 1"),
-        (lambda cells: cells[0]["proof"].update(roots=[], signs=[1]), "cell 1"),
+        (lambda cells: cells[0].update(cells[1]), "cell 1"),
+        (lambda cells: cells[0].update(factors=None), "cell 1"),
+        (lambda cells: cells[0]["factors"][0].pop("evidence"), "cell 1"),
+        (lambda cells: cells[0].update(roots=[]), "cell 1"),
     ],
 )
 def test_cells_that_show_nothing(change: Callable[[Cells], object], why: str) -> None:
@@ -78,18 +74,19 @@ def test_a_point_needs_a_cell() -> None:
 
 def test_the_zero_function_needs_no_proof_but_others_do() -> None:
     document = samples.document(samples.certain(("max(eps - 1, 0)",)))
-    (cell,) = document["obligations"][0]["parts"][0]["covers"][0]
-    assert cell == {"argument": 1, "function": [], "proof": {"interval": "(0, inf)"}}
-    cell |= {"argument": 0, "function": [[0, "0", "-1"], [1, "0", "1"]]}
+    (part,) = document["obligations"][0]["parts"]
+    assert part == {"functions": [None, []], "cells": [[{"argument": 1, "to": "inf", "factors": None}]]}
+    part["cells"][0][0]["argument"] = 0
+    with pytest.raises(Rejected, match="its function is not stated"):
+        verify(samples.resealed(document))
+    part["functions"][0] = [[0, "0", "-1"], [1, "0", "1"]]
     with pytest.raises(Rejected):
         verify(samples.resealed(document))
 
 
 def test_a_refuted_greatest_is_below_at_every_argument() -> None:
     document = samples.document(samples.certain(("max(eps - 2, -1)",)))
-    (part,) = document["obligations"][0]["parts"]
-    assert set(part) == {"argument", "counterexample"}
-    example = part["counterexample"]
+    example = document["obligations"][0]["counterexample"]
     # At eps = 4 only the second argument is negative, though 1 - it is 2.
     example |= {"eps": "4", "required": ["2", "2"]}
     with pytest.raises(Rejected, match="less than the enclosure"):
@@ -106,14 +103,14 @@ def test_a_refuted_greatest_is_below_at_every_argument() -> None:
     ],
 )
 def test_expressions_in_parts(text: str, at_2: list[list[int]]) -> None:
-    found = evaluate_least(text, {}, Budget(), "")
+    found = evaluate_least(text, {}, Budget())
     assert [[value(arm) for arm in part] for part in found] == at_2
 
 
 @pytest.mark.parametrize("text", ["(eps - 1)*max(eps, 2 - eps)", "1/max(eps, -1)", "max(eps, 1", "1/max(eps, 0)"])
 def test_other_expressions_have_no_parts(text: str) -> None:
     with pytest.raises((NotOneForm, Rejected)):
-        evaluate_least(text, {}, Budget(), "")
+        evaluate_least(text, {}, Budget())
 
 
 def random_expression(chance: random.Random, depth: int) -> str:
@@ -143,7 +140,7 @@ def test_random_expressions_have_the_values_that_they_should() -> None:
     for _ in range(300):
         text = random_expression(chance, 4)
         try:
-            parts = evaluate_least(text, {}, Budget(), "")
+            parts = evaluate_least(text, {}, Budget())
         except (NotOneForm, Rejected):  # it divides by 0
             continue
         found += len(parts) > 1 or len(parts[0]) > 1
@@ -197,11 +194,7 @@ def test_divisors_elsewhere(eps: str) -> None:
     document = divided()
     document["claim"]["eps"] = [eps]
     for obligation in document["obligations"]:
-        for proof in obligation.get("proofs", ()):
-            proof["interval"] = eps
-    for entry in document["positive"]:
-        if isinstance(entry["proof"], list):
-            entry["proof"][0]["interval"] = eps
+        obligation["parts"][0]["cells"][0][-1]["to"] = eps[1:-1].split(", ")[1]
     with pytest.raises(Rejected):
         verify(samples.resealed(document))
 

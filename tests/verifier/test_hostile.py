@@ -44,10 +44,21 @@ def rejected(document: Document) -> str:
     return refused(samples.resealed(document, answers=False))
 
 
-def first_proof(document: Document) -> Document:
-    proof = document["obligations"][0]["proofs"][0]
-    assert isinstance(proof, dict)
-    return proof
+def part(document: Document) -> Document:
+    (found,) = document["obligations"][0]["parts"]
+    assert isinstance(found, dict)
+    return found
+
+
+def factor(document: Document) -> Document:
+    """The last factor of the first cell."""
+    found = part(document)["cells"][0][0]["factors"][-1]
+    assert isinstance(found, dict)
+    return found
+
+
+def piece(document: Document, method: str) -> Document:
+    return next(found for found in factor(document)["evidence"] if found["method"] == method)
 
 
 # --- not a certificate -----------------------------------------------------------------------------
@@ -107,76 +118,73 @@ def test_the_module_refuses_with_exit_code_2(tmp_path: Path, capsys: pytest.Capt
 
 
 def set_power(document: Document) -> None:
-    first_proof(document)["power"] = 10**14
+    factor(document)["function"][0][0] = 10**4
 
 
 def long_coefficient(document: Document) -> None:
-    first_proof(document)["factors"][0]["polynomial"][0][2] = "9" * 1_000_000
+    factor(document)["function"][0][2] = "9" * 1_000_000
 
 
 def long_rational(document: Document) -> None:
-    first_proof(document)["scale"] = "1/" + "7" * 150_000
+    factor(document)["function"][0][1] = "1/" + "7" * 50_000
 
 
 def long_exponent(document: Document) -> None:
-    document["obligations"][0]["function"][0][1] = "9" * 190_000
+    part(document)["functions"][0][0][1] = "9" * 190_000
 
 
 def huge_multiplicity(document: Document) -> None:
-    first_proof(document)["factors"][0]["multiplicity"] = 10**13
+    factor(document)["multiplicity"] = 10**13
 
 
 def large_multiplicity(document: Document) -> None:
-    first_proof(document)["factors"][0]["multiplicity"] = 9_999
+    factor(document)["multiplicity"] = 9_999
 
 
 def many_factors(document: Document) -> None:
-    first_proof(document)["factors"] *= 5_000
+    cell = part(document)["cells"][0][0]
+    cell["factors"] = cell["factors"][-1:] * 5_000
 
 
 def huge_degree(document: Document) -> None:
-    first_proof(document)["factors"][0]["polynomial"].append([10**12, 10_000, "1"])
+    factor(document)["function"].append([10_000, str(-(10**12)), "1"])
 
 
 def huge_order(document: Document) -> None:
-    first_proof(document)["evidence"][0]["zero"]["order"] = 19_999
+    piece(document, "zero")["order"] = 19_999
 
 
 def huge_precision(document: Document) -> None:
-    for piece in first_proof(document)["evidence"][0]["pieces"]:
-        piece["bits"] = 100_000
+    for found in factor(document)["evidence"]:
+        if "bits" in found:
+            found["bits"] = 100_000
 
 
 def million_pieces(document: Document) -> None:
-    evidence = first_proof(document)["evidence"][0]
-    evidence["pieces"] = [
-        {"interval": [f"{n}/1000000", f"{n + 1}/1000000"], "method": "value", "sign": 1, "bits": 20}
-        for n in range(1_000_000, 1_010_000)
+    piece(document, "zero")["to"] = "1"
+    factor(document)["evidence"][1:] = [
+        {"method": "value", "to": f"{n + 1}/1000000", "sign": 1, "bits": 20} for n in range(1_000_000, 1_010_000)
     ]
-    evidence["zero"]["radius"] = "1"
 
 
 def wide_piece(document: Document) -> None:
-    evidence = first_proof(document)["evidence"][0]
-    evidence["pieces"] = [
-        {"interval": [evidence["zero"]["radius"], "1" + "0" * 50], "method": "value", "sign": 1, "bits": 0}
-    ]
+    factor(document)["evidence"][1:] = [{"method": "value", "to": "1" + "0" * 50, "sign": 1, "bits": 0}]
 
 
 def tiny_radius(document: Document) -> None:
-    first_proof(document)["evidence"][0]["zero"]["radius"] = "1/" + "1" + "0" * 100_000
+    piece(document, "zero")["to"] = "1/" + "1" + "0" * 100_000
 
 
 def tiny_bound(document: Document) -> None:
-    first_proof(document)["evidence"][0]["infinity"]["bound"] = "1/" + "1" + "0" * 100_000
+    tiny = {"method": "zero", "sign": 1, "to": "1/" + "1" + "0" * 50_000, "order": 0}
+    factor(document)["evidence"] = [tiny, {"method": "infinity", "sign": 1}]
 
 
 def many_terms(document: Document) -> None:
     document["probabilities"] = [{"value": [[k, "0", "1"] for k in range(1_000)]}] * 30
-    document["betas"] = [{"value": [[k, "1/3", "1"] for k in range(1_000)]}] * 30
-    document["obligations"] = [
-        {"probability": n, "beta": n, "verdict": "accurate", "function": [], "proofs": []} for n in range(30)
-    ]
+    document["betas"] = [{"min": [[[k, "1/3", "1"] for k in range(1_000)]]}] * 30
+    parts = [{"functions": [[]], "cells": [[{"argument": 0, "to": "inf", "factors": None}]]}]
+    document["obligations"] = [{"probability": n, "beta": n, "verdict": "accurate", "parts": parts} for n in range(30)]
 
 
 def large_products(document: Document) -> None:
@@ -184,7 +192,7 @@ def large_products(document: Document) -> None:
     document["positive"] = [{"function": below, "proof": "coefficients"}]
     quotient = {"numerator": [[0, "1", "1"]], "denominator": below}
     document["probabilities"][0]["value"] = quotient
-    document["obligations"][0]["function"] = quotient
+    part(document)["functions"] = [quotient]
 
 
 def endless_beta(document: Document) -> None:
@@ -210,8 +218,11 @@ def division_by_zero(document: Document) -> None:
 def far_counterexample(document: Document) -> None:
     entry = document["obligations"][0]
     entry["verdict"] = "inaccurate"
-    del entry["proofs"]
-    entry["counterexample"] = {"eps": "9" * 100_000, "probability": ["0", "0"], "required": ["1", "1"]}
+    del entry["parts"]
+    entry["counterexample"] = {
+        "argument": 0, "eps": "9" * 50_000,
+        "probability": ["0", "0"], "required": ["1", "1"],
+    }
 
 
 def many_intervals(document: Document) -> None:
@@ -219,18 +230,18 @@ def many_intervals(document: Document) -> None:
 
 
 HOSTILE: list[tuple[Callable[[Document], None], str]] = [
-    (set_power, "the factors multiplied out in normal form are not the function"),
+    (set_power, "obligation 0, argument 0, interval (0, inf), cell 1, factor"),
     (long_coefficient, "a number of 1000000 digits"),
     (long_rational, "obligation 0"),
     (long_exponent, "obligation 0"),
-    (huge_multiplicity, "factor 1: an integer from 0 to 10000 is expected"),
+    (huge_multiplicity, "multiplicity: an integer from 0 to 10000 is expected"),
     (large_multiplicity, "steps that are permitted"),
     (many_factors, "obligation 0"),
     (huge_degree, "obligation 0"),
-    (huge_order, "near 0: "),
-    (million_pieces, "obligation 0, interval (0, inf), factor 1"),
-    (wide_piece, "factor 1, piece 1: "),
-    (tiny_radius, "near 0: "),
+    (huge_order, "piece 1"),
+    (million_pieces, "obligation 0, argument 0, interval (0, inf), cell 1, factor"),
+    (wide_piece, "piece 2: "),
+    (tiny_radius, "piece 1"),
     (tiny_bound, "obligation 0"),
     (many_terms, "is not Pr + beta - 1"),
     (large_products, "obligation 0"),
@@ -257,24 +268,24 @@ def test_a_high_precision_that_is_not_needed_ends() -> None:
     assert "steps that are permitted" in rejected(document)
 
 
-@pytest.mark.parametrize("part", sorted(set(samples.document(samples.certain(("0",)))) - {"schema"}))
+@pytest.mark.parametrize("name", sorted(set(samples.document(samples.certain(("0",)))) - {"schema"}))
 @pytest.mark.parametrize("value", [None, True, 1, "x", [], {}, [[]], [{}], [None], {"x": 1}], ids=repr)
-def test_every_part_of_another_type(part: str, value: object) -> None:
+def test_every_part_of_another_type(name: str, value: object) -> None:
     document = one()
-    if part == "tool" and isinstance(value, str):
+    if name == "tool" and isinstance(value, str):
         return
-    if part == "positive" and value == []:  # it has no denominators
+    if name == "positive" and value == []:  # it has no denominators
         return
-    if part == "answers" and isinstance(value, dict):  # nothing is asked
+    if name == "answers" and isinstance(value, dict):  # nothing is asked
         return
-    document[part] = value
+    document[name] = value
     rejected(document)
 
 
-@pytest.mark.parametrize("part", [*samples.document(samples.certain(("0",)))])
-def test_every_part_left_out(part: str) -> None:
+@pytest.mark.parametrize("name", [*samples.document(samples.certain(("0",)))])
+def test_every_part_left_out(name: str) -> None:
     document = one()
-    del document[part]
+    del document[name]
     refused(samples.resealed(document))
 
 

@@ -167,7 +167,7 @@ def test_dd_that_the_program_contradicts_is_said_to_be() -> None:
             "probability": None,
         }
         row.pop("reason", None)
-    document["betas"] = [{"value": None, "reason": "none"}]
+    document["betas"] = [{"reason": "none"}]
     for row in document["rows"]:
         row["beta"] = 0
     document["obligations"] = []
@@ -201,7 +201,7 @@ def test_least_values_are_those_at_the_corners() -> None:
                     corners.append(sum(k * point[i] for i, k in objective.items()))
         guards = [Guard(tuple((i, c) for i, c in form.items() if c), rest, strict=False) for form, rest in rows]
         asking = Budget(answers=Solved())
-        assert least(objective, guards, frozenset(), asking, "") == min(corners, default=None)
+        assert least(objective, guards, frozenset(), asking) == min(corners, default=None)
         bounded += bool(corners)
     assert 10 < bounded < 60
 
@@ -209,11 +209,11 @@ def test_least_values_are_those_at_the_corners() -> None:
 def test_strictness() -> None:
     above = Guard(((0, Fraction(1)),), Fraction(-1), strict=False)
     solved = Budget(answers=Solved())
-    assert not is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=False)], solved, "")
-    assert is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=True)], solved, "")
-    assert implied([above], {0: Fraction(2)}, Fraction(-2), solved, "")
-    assert not implied([above], {0: Fraction(2)}, Fraction(-3), solved, "")
-    assert not implied([above], {1: Fraction(1)}, Fraction(9), solved, "")
+    assert not is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=False)], solved)
+    assert is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=True)], solved)
+    assert implied([above], {0: Fraction(2)}, Fraction(-2), solved)
+    assert not implied([above], {0: Fraction(2)}, Fraction(-3), solved)
+    assert not implied([above], {1: Fraction(1)}, Fraction(9), solved)
 
 
 ABOVE_ONE = Guard(((0, Fraction(1)),), Fraction(-1), strict=False)
@@ -226,11 +226,11 @@ def answering(question: Question, answer: object) -> Budget:
 
 
 def test_nothing_is_solved_that_the_certificate_does_not_answer() -> None:
-    assert not contradictory([ABOVE_ONE, BELOW_ONE], Budget(), "")
+    assert not contradictory([ABOVE_ONE, BELOW_ONE], Budget())
     with pytest.raises(NotDerived, match="does not say whether"):
-        is_empty([ABOVE_ONE, BELOW_ONE], Budget(), "")
+        is_empty([ABOVE_ONE, BELOW_ONE], Budget())
     with pytest.raises(NotDerived, match="does not say how near"):
-        least({0: Fraction(1)}, [ABOVE_ONE], frozenset(), Budget(), "")
+        least({0: Fraction(1)}, [ABOVE_ONE], frozenset(), Budget())
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_nothing_is_solved_that_the_certificate_does_not_answer() -> None:
 )
 def test_wrong_answers_about_half_spaces_are_refused(guards: list[Guard], answer: object, why: str) -> None:
     with pytest.raises(WrongAnswer, match=why):
-        is_empty(guards, answering(Question(tuple(guards)), answer), "")
+        is_empty(guards, answering(Question(tuple(guards)), answer))
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_wrong_answers_about_the_nearest_point_are_refused(answer: object, why: 
     above_half = Guard(((0, Fraction(2)),), Fraction(-1), strict=False)
     right = {"variable": 0, "most": "0", "below": [[0, "1"], [2, "2"]], "above": [[1, "1"], [2, "1"]]}
     budget = answering(Question((above_half,), wanted, whole), {"point": [[0, "1"]], "cases": right})
-    assert least({0: Fraction(1)}, [above_half], whole, budget, "") == 1
+    assert least({0: Fraction(1)}, [above_half], whole, budget) == 1
     with pytest.raises(WrongAnswer, match=why):
-        least({0: Fraction(1)}, [above_half], whole, answering(Question((above_half,), wanted, whole), answer), "")
+        least({0: Fraction(1)}, [above_half], whole, answering(Question((above_half,), wanted, whole), answer))
 
 
 #: Ways meet again with the same values: with ties, and where what they say together is no conjunction.

@@ -317,7 +317,7 @@ def test_least_values_at_integers() -> None:
         ]
         guards = [Guard(tuple((i, c) for i, c in form.items() if c), rest, strict=False) for form, rest in rows]
         asking = Budget(answers=Solved())
-        assert least(objective, guards, frozenset({0, 1}), asking, "") == min(values, default=None)
+        assert least(objective, guards, frozenset({0, 1}), asking) == min(values, default=None)
         found += bool(values)
     assert 20 < found < 110
 
@@ -330,7 +330,7 @@ def test_integers_that_are_nowhere_are_not_looked_for_forever() -> None:
         for side, rest in ((1, Fraction(-1)), (-1, Fraction(5, 3)))
     ]
     with pytest.raises(NotDerived, match="does not say how near"):
-        least({}, guards, frozenset({0, 1, 2}), Budget(answers=Solved()), "")
+        least({}, guards, frozenset({0, 1, 2}), Budget(answers=Solved()))
 
 
 # --- a distance that is left open ------------------------------------------------------------------

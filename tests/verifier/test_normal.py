@@ -256,7 +256,7 @@ def lesser(factor: str) -> Callable[[dict[str, Any]], object]:
     def change(data: dict[str, Any]) -> None:
         data["claim"]["beta"] = f"{factor}*({data['claim']['beta']})"
         for beta in data["betas"]:
-            for function in [beta["value"]] if "value" in beta else [weight for weight, _ in beta["stars"]]:
+            for function in beta["min"] if "min" in beta else [weight for weight, _ in beta["stars"]]:
                 for term in function:
                     term[2] = str(F(term[2]) * F(factor))
 

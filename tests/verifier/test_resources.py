@@ -122,14 +122,14 @@ def test_one_file_says_the_same(tmp_path: Path) -> None:
 def test_parts_are_parts_of_the_whole() -> None:
     whole = Budget(1_000)
     part = whole.part(Fraction(1, 5))
-    part.spend(150, "here")
+    part.spend(150)
     assert (whole.left, part.left) == (850, 50)
-    with pytest.raises(Exhausted, match="here: checking takes more than the 200 steps"):
-        part.spend(60, "here")
+    with pytest.raises(Exhausted, match="checking takes more than the 200 steps"):
+        part.spend(60)
     other = part.part(Fraction(4, 5))
     assert other.steps == 800
-    with pytest.raises(Exhausted, match="here: checking takes more than the 1000 steps"):
-        other.spend(795, "here")
+    with pytest.raises(Exhausted, match="checking takes more than the 1000 steps"):
+        other.spend(795)
     assert Budget().steps == STEPS
 
 

@@ -49,7 +49,7 @@ def derive(found: Theorem, inputs: dict[str, Any], outputs: dict[str, Any], stat
     """Raises Rejected where the stated closed form is not the probability."""
     cells = [str(value) for value in inputs.values()]
     wanted = [None if value in (None, "") else str(value) for value in outputs.values()]
-    found.check(cells, wanted, Fraction(gamma), read_closed(closed_data(stated.value), ""), "row")
+    found.check(cells, wanted, Fraction(gamma), read_closed(closed_data(stated.value)))
 
 
 # --- the same probabilities as the engine ----------------------------------------------------------
@@ -225,32 +225,24 @@ def test_no_probability_of_sums_of_noises_is_believed(value: str) -> None:
     assert check_text(samples.resealed(document)).complete
     document["claim"]["beta"] = "exp(-1000000*eps)"
     beta = [[0, "-1000000", "1"]]
-    document["betas"] = [{"value": beta}]
+    document["betas"] = [{"min": [beta]}]
     document["probabilities"] = [{"value": [[0, "0", value]]}]
     rest = [] if value == "1" else [[0, "0", str(int(value) - 1)]]
     function = sorted([*beta, *rest])
-    proof = {
-        "interval": "(0, inf)",
-        "scale": "1000000",
-        "factor": "1",
-        "power": 0,
-        "exponent": "0",
-        "sign": 1,
-        "factors": [{"polynomial": [[1, 0, "1"], *([[0, 0, "6"]] if rest else [])], "multiplicity": 1}],
-        "evidence": [{"zero": {"order": 0, "radius": "1", "sign": 1}}],
-    }
+    evidence = [{"method": "zero", "order": 0, "to": "1", "sign": 1}, {"method": "infinity", "sign": 1}]
+    factor = {"function": function, "multiplicity": 1, "evidence": evidence if rest else None}
+    cells = [[{"argument": 0, "to": "inf", "factors": [factor]}]]
     document["obligations"][0] = {
         "probability": 0,
         "beta": 0,
         "verdict": "accurate",
-        "function": function,
-        "proofs": [proof],
+        "parts": [{"functions": [function], "cells": cells}],
     }
     # Whatever the proof of the inequality is worth: the program is executed as well.
     found = theorem(dipc.load(BENCHMARKS / "literature" / "partial_sums.dip"))
     cells = ["0", "0", "0"]
     with pytest.raises(Rejected, match="another probability"):
-        found.check(cells, list(cells), Fraction(3), read_closed([[0, "0", value]], ""), "row 1")
+        found.check(cells, list(cells), Fraction(3), read_closed([[0, "0", value]]))
     assert why(document)
 
 
@@ -303,7 +295,7 @@ def test_what_is_not_derived_is_said_first_and_is_no_probability_over_one(monkey
     first = next(accepted.lines())
     assert "on trust: the probabilities of 27 of 27 rows, which were not derived: it is too long" in first
     with pytest.raises(Rejected, match="it is no probability at eps = 1/64"):
-        check_range(read_closed([[0, "0", "1"], [0, "-1", "1"]], ""), Budget(), "row 1")
+        check_range(read_closed([[0, "0", "1"], [0, "-1", "1"]]), Budget())
 
 
 SUMS = """
@@ -392,9 +384,9 @@ def test_nothing_beside_the_certificate_is_run(tmp_path: Path) -> None:
 
 
 def test_functions_are_compared_as_functions() -> None:
-    one = read_closed([[0, "0", "1"]], "")
-    other = read_closed({"numerator": [[0, "0", "2"]], "denominator": [[0, "0", "2"]]}, "")
-    assert equal_closed(one, other, Budget(), "")
+    one = read_closed([[0, "0", "1"]])
+    other = read_closed({"numerator": [[0, "0", "2"]], "denominator": [[0, "0", "2"]]})
+    assert equal_closed(one, other, Budget())
 
 
 #: Statements that the language refuses, wherever they stand, and one of the same kind that it takes.

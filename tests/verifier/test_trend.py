@@ -47,12 +47,12 @@ BOTH = frozenset({"alpha", "gamma"})
 )
 def test_what_never_grows(beta: str, falls: bool) -> None:
     constants = {"k": Fraction(2), "n": Fraction(-1)}
-    assert never_grows(beta, BOTH, constants, Budget(), "beta") is falls
+    assert never_grows(beta, BOTH, constants, Budget()) is falls
 
 
 def test_only_distances_that_are_left_open_count() -> None:
-    assert never_grows("alpha*exp(-gamma*eps)", frozenset({"gamma"}), {}, Budget(), "beta")
-    assert not never_grows("alpha*exp(-gamma*eps)", BOTH, {}, Budget(), "beta")
+    assert never_grows("alpha*exp(-gamma*eps)", frozenset({"gamma"}), {}, Budget())
+    assert not never_grows("alpha*exp(-gamma*eps)", BOTH, {}, Budget())
 
 
 #: Finite outputs that are numbers, at a distance from each other.
@@ -88,7 +88,7 @@ def test_a_refutation_on_a_range_on_which_more_answers_become_near() -> None:
     document["claim"] |= {"gamma": "free", "beta": "exp(-gamma*eps)"}
     kept = ("alpha", "probability", "beta", "obligation", "verdict")
     for row in document["rows"]:
-        row["ranges"] = [{"gamma": ["0", "inf"], **{name: row[name] for name in kept}}]
+        row["ranges"] = [{"to": "inf", **{name: row[name] for name in kept}}]
         for name in (*kept[:-1], "gamma", "reason", "own"):
             row.pop(name, None)
     with pytest.raises(Rejected, match="the answers within gamma are not the same on all of it"):

@@ -191,31 +191,33 @@ def a_variable_that_is_no_input(data: Document) -> None:
     proved_classes(data)[0]["halfspaces"].append({"form": [[9_999, "1"]], "constant": "0", "step": "0"})
 
 
-def factors(data: Document) -> Document:
-    proof = data["obligations"][0]["proofs"][0]
-    assert isinstance(proof, dict)
-    return proof
-
-
-def of_factors(change: Callable[[Document], None]) -> Callable[[Document], None]:
-    return lambda data: change(factors(data))
-
-
-def without_zero(proof: Document) -> None:
-    del proof["evidence"][0]["zero"]
-
-
 def cells(data: Document) -> list[Document]:
-    (cover,) = data["obligations"][0]["parts"][0]["covers"]
-    assert isinstance(cover, list)
-    return cover
-
-
-def roots(data: Document) -> list[Any]:
-    (chart,) = data["obligations"][0]["charts"]
-    found = chart["roots"]
+    """Of the first argument on the first interval."""
+    found = data["obligations"][0]["parts"][0]["cells"][0]
     assert isinstance(found, list)
     return found
+
+
+def of_factor(change: Callable[[Document], None]) -> Callable[[Document], None]:
+    """A change of the last factor of the first cell."""
+    return lambda data: change(cells(data)[0]["factors"][-1])
+
+
+def of_evidence(change: Callable[[list[Any]], object]) -> Callable[[Document], None]:
+    return of_factor(lambda factor: change(factor["evidence"]) and None)
+
+
+def a_root_twice(data: Document) -> None:
+    """Two factors with the same root."""
+    line = {"function": [[0, "0", "-1"], [1, "0", "1"]], "multiplicity": 1, "evidence": None}
+    chart = data["obligations"][0]["chart"]
+    chart["intervals"] = [[line, line, chart["intervals"][0][-1]]]
+
+
+def an_even_factor(data: Document) -> None:
+    """Nothing is shown of what has its square, but that there is no other sign."""
+    factor = data["obligations"][0]["chart"]["intervals"][0][-1]
+    factor |= {"multiplicity": 2, "evidence": "even"}
 
 
 def another_case(data: Document) -> None:
@@ -290,28 +292,33 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     # --- numbers and functions
     ("lowest terms", "rows", put("2/4", "program", "constants", "m"), "not in lowest terms"),
     ("no term twice", "quotient", repeated("probabilities", 0, "value", "numerator"), "occurs twice"),
-    ("no coefficient 0", "row", put("0", "obligations", 0, "function", 0, 2), "has the coefficient 0"),
+    ("no coefficient 0", "row", put("0", "obligations", 0, "parts", 0, "functions", 0, 0, 2), "has the coefficient 0"),
     ("no denominator 0", "quotient", put([], "probabilities", 0, "value", "denominator"), "a denominator is 0"),
     ("positive denominators", "quotient", put([], "positive"), "its denominator is not in the list"),
     ("positive coefficients", "quotient", put([[0, "0", "-1"]], "positive", 0, "function"), "denominator 0"),
     ("min of something", "max", put({"min": []}, "betas", 0), "the `min` or the `max` of nothing"),
     # --- proofs of signs
-    ("a proof an interval", "intervals", removed("obligations", 0, "proofs"), "1 proofs for 2 intervals"),
-    ("proofs in order", "intervals", reversed_("obligations", 0, "proofs"), "another interval than the claim"),
-    ("scale above 0", "row", of_factors(put("-1", "scale")), "must be positive"),
-    ("factor above 0", "row", of_factors(put("-1", "factor")), "must be positive"),
-    ("terms in order", "row", of_factors(reversed_("factors", 0, "polynomial")), "not in increasing order"),
-    ("multiplicity above 0", "row", of_factors(put(0, "factors", 0, "multiplicity")), "the multiplicity is 0"),
-    ("even multiplicity", "row", of_factors(put("even", "evidence", 0)), "its multiplicity is odd"),
-    ("evidence for each factor", "row", of_factors(removed("evidence")), "evidence for 0 factors of 1"),
-    ("from the lower end", "row", of_factors(without_zero), "nothing is shown next to 0"),
-    ("pieces in order", "row", of_factors(reversed_("evidence", 0, "pieces")), "does not begin where"),
-    ("no piece left out", "row", of_factors(removed("evidence", 0, "pieces")), "there is a gap below the bound"),
-    ("up to the upper end", "row", of_factors(put(None, "evidence", 0, "infinity")), "do not reach the upper end"),
-    ("cells in order", "max", lambda data: cells(data).reverse(), "does not begin where the one before ends"),
+    ("a part an argument", "row", repeated("obligations", 0, "parts"), "2 parts for the 1 arguments"),
+    ("the function of the claim", "row", put([[]], "obligations", 0, "parts", 0, "functions"), "is not Pr + beta - 1"),
+    ("a proof an interval", "intervals", removed("obligations", 0, "parts", 0, "cells"), "1 proofs for 2 intervals"),
+    ("proofs in order", "intervals", reversed_("obligations", 0, "parts", 0, "cells"), "reaches beyond the interval"),
+    ("factors of the function", "row", of_factor(put([[0, "0", "1"]], "function")), "not the function"),
+    ("multiplicity above 0", "row", of_factor(put(0, "multiplicity")), "it is 0, or its multiplicity is"),
+    ("even multiplicity", "row", of_factor(put("even", "evidence")), "its multiplicity is odd"),
+    ("evidence for each factor", "row", of_factor(put(None, "evidence")), "without pieces the sign is only known"),
+    ("from the lower end", "row", of_evidence(lambda pieces: pieces.pop(0)), "nothing is shown next to 0"),
+    ("pieces in order", "row", of_evidence(lambda pieces: pieces.insert(1, pieces[0])), "it is empty or reaches"),
+    (
+        "no piece left out",
+        "row",
+        of_evidence(lambda pieces: pieces[1:-1].clear() or pieces.__delitem__(slice(1, -1))),
+        "piece 2",
+    ),
+    ("up to the upper end", "row", of_evidence(lambda pieces: pieces.pop()), "do not reach the upper end"),
+    ("cells in order", "max", lambda data: cells(data).reverse(), "cell 1"),
     ("cells to the end", "max", lambda data: cells(data).pop() and None, "do not end where the interval does"),
-    ("roots in order", "negative", lambda data: roots(data).append(roots(data)[0]), "it has no more roots"),
-    ("every root", "negative", lambda data: roots(data).clear(), "a root is left out"),
+    ("roots told apart", "negative", a_root_twice, "chart"),
+    ("every root", "negative", an_even_factor, "chart"),
     ("eps of the claim", "negative", put("(0, 1/10]", "claim", "eps", 0), "not in the intervals of the claim"),
     # --- tables
     ("rows in order", "rows", reversed_("rows"), "not numbered one after the other"),
@@ -319,9 +326,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("columns of their own", "rows", put(["q", "q"], "table", "inputs"), "two of its columns have one name"),
     ("the program's columns", "rows", put(["p"], "table", "inputs"), "its inputs are not those of the program"),
     ("the program's constants", "rows", put({}, "program", "constants"), "not those of the program"),
-    ("gamma from 0", "gamma", lambda data: data["rows"][0]["ranges"].pop(0) and None, "does not begin where"),
     ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges are not all gamma"),
-    ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "does not begin where"),
+    ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "does not end after the one before"),
     # --- measures
     ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "a rate is positive"),
     ("a noise once", "every m", of_term(repeated("constraints", 0, 0)), "term 0"),
@@ -333,7 +339,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("steps not below 0", "sparse", of_class(put("-1", "halfspaces", 0, "step")), "its step is negative"),
     ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a multiplier is negative"),
     ("half-spaces that are there", "sparse", of_slack("weights", [[9_999, "1"]]), "that is not there"),
-    ("balls of one radius", "sparse", of_slack("radius", 2), "the radius is that of no ball"),
+    ("balls of one radius", "sparse", of_slack("radius", 2), "radius: an integer from 0 to 1 is expected"),
     ("bounds that follow", "sparse", of_slack("base", "7"), "not those that the weights give"),
     ("a bound of alpha", "inside", bound_of_nothing, "the weights do not bound alpha"),
     ("a bound for each slack", "sparse", of_class(removed("required", "slacks")), "not accepted in full"),

@@ -57,7 +57,7 @@ def _positive(document: dict[str, Any]) -> Iterator[str]:
 
 def _arms(entry: dict[str, Any]) -> list[list[Closed]]:
     """Of what the beta is the least, and of what each of these is the greatest."""
-    parts = entry.get("min", [entry.get("value")])
+    parts = entry.get("min", [[]])
     return [[function(arm) for arm in (part["max"] if "max" in (part or ()) else [part])] for part in parts]
 
 
@@ -65,62 +65,77 @@ def _obligations(
     document: dict[str, Any], probabilities: list[Closed], betas: list[list[list[Closed]]], intervals: list[Interval]
 ) -> Iterator[str]:
     for number, entry in enumerate(document["obligations"]):
-        if entry.get("function", ()) is None:
+        if "reason" in entry:
             continue  # nothing is proved, and the checker says so
         probability, arms = probabilities[entry["probability"]], betas[entry["beta"]]
-        parts = entry.get("parts", [entry])
-        if entry["verdict"] == "accurate" and len(parts) != len(arms):
-            yield f"obligation {number} has another number of parts"
-        for at, part in enumerate(parts):
-            greatest = arms[part.get("argument", at)]
-            judge = _part if len(greatest) == 1 else _greatest
-            for wrong in judge(part, entry["verdict"], probability, greatest, intervals):
-                yield f"obligation {number}: {wrong}"
+        found: list[Iterator[str]] = []
+        if entry["verdict"] == "accurate":
+            if len(entry["parts"]) != len(arms):
+                yield f"obligation {number} has another number of parts"
+            found = [_part(*part, probability, intervals) for part in zip(entry["parts"], arms, strict=False)]
+        else:
+            example = entry["counterexample"]
+            found = [_refuted(example, probability, arms[example["argument"]], intervals)]
+            if "chart" in entry:
+                found.append(_charts(entry["chart"], probability, arms[0][0], intervals))
+        for wrong in found:
+            yield from (f"obligation {number}: {each}" for each in wrong)
 
 
-def _greatest(
-    part: dict[str, Any], verdict: str, probability: Closed, arms: list[Closed], intervals: list[Interval]
-) -> Iterator[str]:
-    if verdict == "inaccurate":
-        yield from _refuted(part["counterexample"], probability, arms, intervals)
-        return
-    for interval, cells in zip(intervals, part["covers"], strict=True):
+def _part(part: dict[str, Any], arms: list[Closed], probability: Closed, intervals: list[Interval]) -> Iterator[str]:
+    for stated, arm in zip(part["functions"], arms, strict=True):
+        if stated is not None and Quotient.of(function(stated)) - (probability + arm - 1) != 0:
+            yield "another function"
+    for interval, cells in zip(intervals, part["cells"], strict=True):
         position: Fraction | None = interval.lower
         for cell in cells:
-            text = Source("", cell["proof"]["interval"])
-            (within,) = resolve_intervals(text, parse_interval(text), {})
-            if within.lower != position:
-                yield "a gap between cells"
-            wrong = _part(
-                {"function": cell["function"], "proofs": [cell["proof"]]},
-                "accurate",
-                probability,
-                [arms[cell["argument"]]],
-                [within],
-            )
-            yield from wrong
-            position = within.upper
+            slack = Quotient.of(probability + arms[cell["argument"]] - 1)
+            to = None if cell["to"] == "inf" else Fraction(cell["to"])
+            within = interval if interval.is_point else Interval(position, to, position != 0, to is not None)
+            if not isinstance(decide_nonnegative(slack.numerator, within), Holds):
+                yield "it is negative somewhere"
+            if not slack.is_zero() and not interval.is_point:
+                yield from _factors(cell["factors"], part["functions"][cell["argument"]], position)
+            position = to
         if position != interval.upper:
             yield "the cells end elsewhere"
 
 
-def _part(
-    part: dict[str, Any], verdict: str, probability: Closed, arms: list[Closed], intervals: list[Interval]
-) -> Iterator[str]:
-    (beta,) = arms
+def _charts(chart: dict[str, Any], probability: Closed, beta: Closed, intervals: list[Interval]) -> Iterator[str]:
     slack = Quotient.of(probability + beta - 1)
-    if Quotient.of(function(part["function"])) - slack != 0:
+    if Quotient.of(function(chart["function"])) - slack != 0:
         yield "another function"
-    if verdict == "accurate":
-        for interval in intervals:
+    for interval, factors in zip(intervals, chart["intervals"], strict=True):
+        if factors is None or interval.is_point:
+            continue
+        yield from _factors(factors, chart["function"], interval.lower)
+        if any(factor["evidence"] == "even" for factor in factors):
             if not isinstance(decide_nonnegative(slack.numerator, interval), Holds):
-                yield "it is negative somewhere"
-    elif verdict == "inaccurate":
-        yield from _refuted(part["counterexample"], probability, arms, intervals)
-    for interval, proof in zip(intervals, part.get("proofs", []) + part.get("charts", []), strict=False):
-        yield from _proof(proof, function(part["function"]))
-        if proof is not None and "roots" in proof:
-            yield from _chart(proof, slack.numerator, interval)
+                yield "another chart"
+            continue
+        stated = sorted(root for factor in factors for root in _roots(factor, interval))
+        found = sign_chart(slack.numerator, interval).roots
+        if len(stated) != len(found):
+            yield "another chart"
+        for (low, high), root in zip(stated, found, strict=False):
+            narrow = refine(root, Fraction(1, 10**40))
+            if not (low <= narrow.lower and narrow.upper <= high):
+                yield "a root is elsewhere"
+
+
+def _roots(factor: dict[str, Any], interval: Interval) -> Iterator[tuple[Fraction, Fraction]]:
+    """Where a factor is said to have its roots."""
+    if factor["evidence"] is None:
+        numbers = {k: Fraction(c) for k, _, c in factor["function"]}
+        root = -numbers.get(0, Fraction(0)) / numbers[1] if len(numbers) == 2 else Fraction(0)
+        if interval.lower < root and (interval.upper is None or root < interval.upper):
+            yield root, root
+        return
+    position = interval.lower
+    for piece in factor["evidence"]:
+        if piece["method"] == "crossing":
+            yield position, Fraction(piece["to"])
+        position = Fraction(piece.get("to", 0))
 
 
 def _refuted(
@@ -138,35 +153,20 @@ def _refuted(
         yield "the enclosures meet"
 
 
-def _chart(proof: dict[str, Any], slack: ExpPoly, interval: Interval) -> Iterator[str]:
-    chart = sign_chart(slack, interval)
-    stated = [(Fraction(low), Fraction(high)) for _, low, high in proof["roots"]]
-    if len(stated) != len(chart.roots) or list(chart.signs) != proof["signs"]:
-        yield "another chart"
-        return
-    for (low, high), root in zip(stated, chart.roots, strict=True):
-        narrow = refine(root, Fraction(1, 10**40))
-        if not (low <= narrow.lower and narrow.upper <= high):
-            yield "a root is elsewhere"
-
-
-def _proof(proof: dict[str, Any] | None, slack: Closed) -> Iterator[str]:
-    if proof is None or "factors" not in proof:
-        return
-    scale = Fraction(proof["scale"])
-    whole = ExpPoly.term(Fraction(proof["factor"]) * proof["sign"], proof["power"], Fraction(proof["exponent"]))
-    for factor, evidence in zip(proof["factors"], proof["evidence"], strict=True):
-        terms = [(k, Fraction(-j), Fraction(c)) for j, k, c in factor["polynomial"]]
-        whole = whole * ExpPoly.from_terms(terms).scaled(scale) ** factor["multiplicity"]
-        if not isinstance(evidence, dict):
+def _factors(factors: list[dict[str, Any]], stated: Any, lower: Fraction) -> Iterator[str]:
+    whole = ExpPoly.constant(1)
+    for factor in factors:
+        whole = whole * ring(factor["function"]) ** factor["multiplicity"]
+        if not isinstance(factor["evidence"], list):
             continue
-        for low, high, sign, on in _signed(evidence, terms):
+        terms = [(k, Fraction(q), Fraction(c)) for k, q, c in factor["function"]]
+        for low, high, sign, on in _signed(factor["evidence"], terms, lower):
             for n in range(8):
-                t = low + (high - low) * n / 7
-                if t and terms_value(on, t, 400) * sign <= 0:
-                    yield f"at t = {t} the sign is not {sign}"
-    shown = Quotient.of(slack)
-    if not ((shown.denominator == 1 and whole == shown.numerator) or _same_up_to_unit(whole, slack)):
+                eps = low + (high - low) * n / 7
+                if eps and terms_value(on, eps, 400) * sign <= 0:
+                    yield f"at eps = {eps} the sign is not {sign}"
+    shown = Quotient.of(function(stated))
+    if not ((shown.denominator == 1 and whole == shown.numerator) or _same_up_to_unit(whole, shown)):
         yield "the factors are those of another function"
 
 
@@ -180,20 +180,26 @@ def _same_up_to_unit(whole: ExpPoly, slack: Closed) -> bool:
 _Signed = tuple[Fraction, Fraction, int, list[tuple[int, Fraction, Fraction]]]
 
 
-def _signed(evidence: dict[str, Any], terms: list[tuple[int, Fraction, Fraction]]) -> Iterator[_Signed]:
-    """Intervals on which a sign of the function or of its derivative is stated."""
-    if evidence.get("zero") is not None:
-        yield Fraction(0), Fraction(evidence["zero"]["radius"]), evidence["zero"]["sign"], terms
-    for piece in evidence.get("pieces", []):
-        low, high = map(Fraction, piece["interval"])
-        if "sign" in piece:
-            yield low, high, piece["sign"], terms
-        if "slope" in piece:
-            slope = [(k - 1, q, c * k) for k, q, c in terms if k] + [(k, q, c * q) for k, q, c in terms if q]
-            yield low, high, piece["slope"], slope
-    if evidence.get("infinity") is not None:
-        bound = Fraction(evidence["infinity"]["bound"])
-        yield bound, bound + 50, evidence["infinity"]["sign"], terms
+def _signed(
+    pieces: list[dict[str, Any]], terms: list[tuple[int, Fraction, Fraction]], lower: Fraction
+) -> Iterator[_Signed]:
+    """Intervals on which a sign of the function, or that of the slope of it without its greatest exponential, is
+    stated."""
+    top = max(q for _, q, _ in terms)
+    slope = [
+        *((k - 1, q - top, c * k) for k, q, c in terms if k),
+        *((k, q - top, c * (q - top)) for k, q, c in terms if q != top),
+    ]
+    for piece in pieces:
+        method, sign = piece["method"], piece["sign"]
+        high = lower + 50 if method == "infinity" else Fraction(piece["to"])
+        if method == "crossing":
+            yield lower, high, -sign, slope
+        else:
+            yield lower, high, sign, terms
+        if method == "slope":
+            yield lower, high, piece["slope"], slope
+        lower = high
 
 
 def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[list[list[Closed]]]) -> Iterator[str]:
