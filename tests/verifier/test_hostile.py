@@ -220,8 +220,10 @@ def far_counterexample(document: Document) -> None:
     entry["verdict"] = "inaccurate"
     del entry["parts"]
     entry["counterexample"] = {
-        "argument": 0, "eps": "9" * 50_000,
-        "probability": ["0", "0"], "required": ["1", "1"],
+        "argument": 0,
+        "eps": "9" * 50_000,
+        "probability": ["0", "0"],
+        "required": ["1", "1"],
     }
 
 
