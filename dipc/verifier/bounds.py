@@ -1,30 +1,8 @@
-"""Bounds of an answer's probability for all inputs of a class.
+"""Bounds of an answer's probability for all inputs of a class (FORMAT.md, lemmas 6 to 6e).
 
-Ways to an answer where real inputs are left open: what has to hold of centered noises, at slacks that inputs move.
-
-    merged(ways, budget)        the same ways, fewer of them
-
-The probability of a comparison Σ noises + slack >= 0 never decreases when its slack grows, and a way is taken with its
-weight times the probability of its parts, which are independent.
-
-Bounds of a probability where comparisons cannot all be worst at once.
-
-    vertex_values(ways, …)      functions of which one is at most the sum of the ways, at each input of a class
-    tails_value(others, …)      at most 1 less the sum of the others, at all of them
-
-Where each way is a conjunction of independent comparisons, none twice, the sum of weight·Pr is affine in the
-probability of each comparison. So it is at least what it is at some vertex of a box that holds these probabilities, and
-each is between its values at the least and the greatest slack, or between 0 and 1. It is affine in the weights of one
-coin, too.
-
-For Laplace noise and σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2, and for integers exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
-A product of such tails depends on Σ rate·σ alone, and never grows with it.
-
-What slacks leave of probabilities: the program of a certificate executed with its real and int inputs left open.
-
-    found = Bounds(machine, ideal, budget).values(shown, wanted, finite, path, decide, …)
-
-What a certificate says about slacks, added up before, is used for the program's own exits.
+The program is executed with its real and int inputs left open, which gives ways to an answer: what has to hold of
+centered noises, at slacks that inputs move. Its probability never decreases when a slack grows. What a certificate says
+about slacks, added up before (`classes.py`), is used for the program's own exits.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Claims about every real and int input, class by class: what the bound of a class rests on, added up again.
+"""Classes of real and int inputs: what is claimed of one, and what its bounds of slacks rest on, added up again.
 
-Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. A slack
-of the program is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so
-by base + distance·slope at the claim's alpha and gamma; where alpha is a number, a form of int inputs is at least the
-next of its values at integers, its constant and a multiple of the greatest common divisor of its coefficients.
-
-That the half-spaces hold, and what the bounds of slacks leave of the program's probability, is seen elsewhere
-(`inputs.py`, `bounds.py`). Where a distance is left open, base + distance·slope >= distance·slope for base >= 0, and
-an event of noises centered at 0 whose slacks are all multiples of the distance depends on distance·eps alone, as does
-beta: one obligation about t = distance·eps decides all distances and all eps.
+Every input u of a class at which something is claimed lies in its half-spaces, form(u) >= alpha·step. A slack of the
+program is bounded below by form = constant + Σ weight·(form of a half-space), and so by base + distance·slope. Where a
+distance is left open, an event of noises centered at 0 whose slacks are all multiples of the distance depends on
+distance·eps alone, as does beta: one obligation about t = distance·eps decides all distances and all eps.
 """
 
 from __future__ import annotations

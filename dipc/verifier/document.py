@@ -1,7 +1,4 @@
-"""The whole certificate: its parts, its question, and brackets of two certificates.
-
-Certificates that enclose a least number: two about the same question, one of which
-proves the claim with a greater number, while the other refutes it with a smaller one.
+"""The whole certificate: its parts, its question, and brackets of two certificates that enclose a least number.
 
 Every step is re-derived, or the first that is wrong named.
 """

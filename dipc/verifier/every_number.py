@@ -1,55 +1,11 @@
-"""Claims for every number of queries: runs in agreement, walks, selection loops, and union bounds.
+"""Claims for every number of queries: small numbers by their classes, all others by a union bound (FORMAT.md, lemmas 7
+to 10).
 
-Runs in which every noisy comparison turns out as it would without noise, for every number of queries at once.
-
-    found = Agreement(iterations, distances, terms, budget).walks()           raises NotDerived
-
-**Agreement.** The program runs beside its ideal at the same input. Of a comparison of noisy values the outcome is
-chosen that the input implies: it is A·N + s >= 0, with a slack s of at least some number for all inputs that take the
-ideal this way. While all outcomes are the chosen ones, the program writes what the ideal writes, and how it goes on
-depends on the input alone. So an error has at most the probability of the sum, over the comparisons and real outputs on
-this one way, of Pr[A·N + s < 0], each about noises that are independent and may be anything besides.
-
-**Distances.** Of two inputs that take different ways through an iteration from the same head the answers at its index
-differ, which is required of all ways, and no later iteration changes them. So an input that crosses a side of its way
-through some iteration goes another way there, if not before: it has another answer. A side form(u) >= 0 is therefore
-at least as far away as the distance to disagreement, form(u) >= dd(u)·(dual norm of the form), unless what is behind
-it may be infinitely far apart.
-
-How often each term occurs in a run of a loop up to any number, and whether stated sums bound that.
-
-A run in agreement is a walk through finitely many heads. Take the cycles out of a walk of n iterations, one after the
-other, until a path is left that comes to no head twice, with k iterations; each of the n - k others leads from a head
-to a head of the same component, one with a head of the path. Their terms are at most n - k times those of the most
-probable of these iterations. So the walk has at most fixed + (n - k)·repeated, for n = m - low + 1 iterations of a loop
-from low to m; a run that ends earlier has no more.
-
-The loop that keeps the largest of m noisy values, for every m.
-
-    best <- Lap(a*eps, q[1]);                 # out is 1
-    for i in 2..m do
-      r <- Lap(b*eps, q[i]);
-      if r > best then best <- r; out <- i end
-    end
-
-**Lemma.** Let X_i be the noisy value of q[i]. If X_v > X_j for every j other than v, then out = v in the end: before
-iteration v, best is one of the X_j with j < v, which X_v exceeds; then best = X_v and out = v, and no later X_j exceeds
-it. Ties have probability 0, so `>=` does as well.
-
-The ideal is the same loop without noise: q[v] >= q[j] for every j, for its answer v. Where q[v] < q[j] for some j the
-answer is another, so q[v] - q[j] is at least the distance to disagreement times the dual norm of (1, -1): 2 for the
-largest of the moves of inputs, 1 for their sum. The error has at most the probability of the sum, over all j, of
-Pr[X_j >= X_v]: for v = 1 m - 1 times that of another value against the first, else once that of the first and m - 2
-times that of another against a later one.
-
-Claims for every number of queries: small numbers by their classes, all others by a union bound.
-
-For every m >= start each run has one of some sums of terms as a bound of its error: at most the probability of
-fixed + (m - once)·repeated, where a term goes wrong with the probability 1 - Pr[event]. The runs are found anew from
-the text; where that fails, that they have these sums is taken on trust, unless beta is
-seen to be at least 1. The rest is arithmetic: with beta(m) = Σ b_j·(m - start)^j it is enough that b_0 is at least that
-of `fixed` and (start - once) times that of `repeated`, b_1 that of `repeated`, and all others 0. For t up to `trivial`
-it is enough that b_0 >= 1 and all others are not negative: a probability is at most 1.
+*Agreement*: the program runs beside its ideal, and each noisy comparison comes out as the input implies it, A·N + s >=
+0 with a slack s of at least some number, which is a term of the bound. *Walks*: a run is a walk through the heads of
+the loop, and has at most the terms of a path and, for all other iterations, those of the most probable one on a cycle.
+*Selection*: the loop that keeps the largest of m noisy values is looked at as a whole. *Numbers*: that each such bound
+is one of the stated sums, and these are at most beta.
 """
 
 from __future__ import annotations

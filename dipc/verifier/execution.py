@@ -1,28 +1,14 @@
-"""What is known of noises, and the run of a program over all its states.
+"""What is known of noises, and the run of a program on given inputs, all ways at once (FORMAT.md, lemmas 1 and 2).
 
-What is known of the noises in a state: half-spaces Σ a_i·N_i + c >= 0 over centered independent noises.
+A state is a place in the program, the values of its variables, and half-spaces Σ a_i·N_i + c >= 0 over centered
+independent noises, numbered by the instruction that draws them. A comparison that they leave open splits a state in
+two; a finite choice leads to several with weights. For noises held fixed the states are a Markov chain.
 
 A half-space is written with coprime integers a_i, so that two with the same a_i differ by the constant only, of which
-the smaller says more; over integers the constant is rounded down. Events of probability 0 do not matter: over
-continuous noises f >= 0 and f <= 0 exclude each other.
-
-Differences and bounds are also kept as the edges of a graph, whose shortest paths say what they imply together. What
-more general half-spaces imply is only seen where one is weaker than another, which loses nothing but time: a state that
-is not recognized as impossible has an event of probability 0.
-
-Runs a program on given inputs, all ways at once: which states it reaches, by which choices and for which noises.
-
-A state is a place in the program, the values of its variables, and what is known of the noises. A comparison that the
-noises leave open splits a state in two; a finite choice leads to several with weights. Noises are centered,
-independent, and numbered by the instruction that draws them. For noises held fixed the states are a Markov chain, and
-the half-spaces of a state are those of the noises that can be in it at all; so the probability of an exit is the total
-weight of the choices on all ways to it, times the probability of its half-spaces.
-
-Paths that say together what one conjunction says are united where they meet again. At any time the states that wait,
-those that ended and those that were given up partition all noises and choices. A group of states with the same
-values, reached by the same choices, may be replaced with one state under the conjunction E if each of them implies E
-and E contradicts every other state: then nobody else has the noises in E, and nobody in the group has others. Nothing
-that somebody claims is needed for that.
+the smaller says more; over integers the constant is rounded down. Events of probability 0 do not matter. Differences
+and bounds are also edges of a graph, whose shortest paths say what they imply together. What more general half-spaces
+imply is only seen where one is weaker than another, which loses nothing but time: a state that is not recognized as
+impossible has an event of probability 0.
 """
 
 from __future__ import annotations

@@ -1,22 +1,13 @@
-"""The `ideal` block: sides of regions, det and dd.
-
-Half-spaces of inputs, whose edges count: what is known on a way through a deterministic program.
-
-A half-space f > 0 is written as f >= δ for a δ that is less than every positive number. So sums of half-spaces say
-whether they are open, and what `Constraints` sees of noises it sees of inputs. A form f of ints with coprime integer
-coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0, and f + c >= 0 is f + floor(c) >= 0.
-
-det(u) and dd(u), derived from the `ideal` block of a program.
+"""The `ideal` block: det(u) and dd(u) (FORMAT.md, lemma 4).
 
     ideal = Ideal.of(tree, constants, budget)         raises NotDerived
     ideal.answer(inputs), ideal.distance(inputs)      inputs by slot; raise NotDerived
 
-The block is executed with real and int inputs left open: a comparison that the guards of a path leave open splits it
-in two. The paths that some input takes are disjoint, together they are all inputs, and on each the answer is one value,
-or for numbers one affine function, of the inputs. So dd(u) is the least distance of u to the guards of a path with
-another answer: guards of reals that hold somewhere have their closure for the closure of where they hold, and guards of
-ints, which are closed, are met by the nearest integers (integer programming). No guard is about reals and ints. A path
-that no integers take may be left, of which nothing follows but where such integers are looked for.
+The block is executed with real and int inputs left open, and half-spaces of inputs whose edges count: f > 0 is f >= δ
+for a δ that is less than every positive number, so that sums say whether they are open, and `Constraints` sees of
+inputs what it sees of noises. A form of ints with coprime coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >=
+0. No guard is about reals and ints. A path that no integers take may be left, of which nothing follows but where such
+integers are looked for.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
 """Claims about every real and int input: the classes, and that they cover all inputs.
 
-That classes of a certificate about every real and int input are all inputs, and that their bounds are the program's.
-
-    found = Coverage(machine, ideal, budget).check(classes)      what is left on trust, in words
-
-The paths of the ideal block are all inputs. Each path is divided into cells, half-spaces of inputs and of alpha, until
-a cell is empty or some class is right about it: the class's half-spaces are implied there, and its bound is that of the
-program, which is executed with these inputs left open (`bounds.py`). A half-space of ints and its opposite are closed,
-with whole constants: what is empty or implied for reals is so for integers.
-
-Certificates about every real and int input, and every number of queries.
+The paths of the ideal block are all inputs. The certificate divides each path into cells, half-spaces of inputs and of
+alpha, and names for each a class that is right about it: its half-spaces are implied there, and its bound is that of
+the program (`bounds.py`). A half-space of ints and its opposite are closed, with whole constants: what is empty or
+implied for reals is so for integers.
 """
 
 from __future__ import annotations

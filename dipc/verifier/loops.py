@@ -1,30 +1,15 @@
-"""A loop over queries: one iteration, the terms of a union bound, and the runs from head to head.
+"""Programs that do the same for each of m queries: one iteration, the terms of a union bound, the runs from head to
+head.
 
-Programs that do the same for each of m queries, as the machine of a single iteration.
-
-    found = Iterations.of(tree, "m", constants, budget)           raises NotDerived
-
-The text has one loop `for i in low..m`, outside of all others, and m stands nowhere else but as the last index of
-arrays and the greatest value of domains. Arrays that end at m are used in the loop alone, with the index i alone. So
-the iterations are the same but for the elements that are their own, and no iteration can use those of another: an
-element is a scalar variable that is as it was declared when its iteration begins, and never touched afterwards. The
-machine has such a scalar for each of these arrays, and a loop without an end in place of the one up to m:
+The text has one loop `for i in low..m`, as lemma 7 of FORMAT.md wants it. An element of an array up to m is a scalar
+that is as it was declared when its iteration begins, and never touched afterwards; the machine has a loop without an
+end:
 
     before;  head: (one iteration; back to head);  after;  end
 
-The values of domains that end at m are those for the number given; for every greater one there are more. Inputs have
-none of these.
-
-Single events that may go wrong, as a certificate states them: found by the laws of their noises.
-
-An event Σ c·N + constant >= 0 over centered noises has a probability that only depends on the laws of the noises with
-their coefficients, up to a positive factor; the sign of the coefficient of a symmetric noise does not matter either.
-
-One iteration of a loop after the other, with inputs and noises left open: the ways through each, and its heads.
-
-What is still to come depends on what is carried over the head of the loop: finite values, and forms over noises and
-over inputs that belong to no iteration. The noises are renumbered by their first occurrence, for it is their laws that
-count. Where finitely many heads are found, these are all heads for any number of iterations.
+What is still to come depends on what is carried over the head: finite values, and forms over noises and over inputs
+that belong to no iteration. The noises are renumbered by their first occurrence, for it is their laws that count. Where
+finitely many heads are found, these are all heads for any number of iterations.
 """
 
 from __future__ import annotations

@@ -1,24 +1,9 @@
-"""The probability of an answer, from the text of a program: visits of states, exits, and the theorem of a certificate.
+"""The probability of an answer, from the text of a program and nothing else; and the theorem of a certificate.
 
-The total weight of all ways to each state: the components of the chain one after the other, cycles by elimination.
-
-Every weight is positive for every eps > 0, and from each component some step leads out, so that a component is left
-with probability 1, and no state of it is returned to with probability 1 when others of it are taken out: every division
-is by a function that is positive for every eps > 0.
-
-The probability of an answer, derived from the text of a program and nothing else.
-
-    derived = Probabilities(machine)
-    derived.of(inputs, outputs, gamma, budget) -> Closed      raises NotDerived
-
-It is the sum over the exits of the total weight of the ways there, times the probability of their half-spaces.
-
-What a certificate is about: its program, executed anew, so that each probability is derived and not believed.
-
-A row says that at these inputs the outputs are as given with this probability, and that dd is this. `Theorem.check`
-derives the probability from the text and compares the two functions; `Theorem.check_distance` derives det and dd. What
-could not be derived is taken on trust: the reasons are counted, and of a probability it is only looked at a few eps
-whether the function can be one at all.
+It is the sum over the exits of the total weight of the ways there (FORMAT.md, lemma 3), times the probability of their
+half-spaces. `Theorem` compares what a row states with that, and its dd with that of the ideal. What could not be
+derived is taken on trust: the reasons are counted, and it is looked at a few eps whether the function can be a
+probability at all.
 """
 
 from __future__ import annotations

@@ -1,27 +1,10 @@
-"""Privacy for all real inputs, and for every number of queries, by shifts of the noises.
+"""Privacy for all real inputs, for one program and for every number of queries, by shifts of the noises.
 
-Privacy for every pair of adjacent real inputs, by shifts of the noises.
-
-The program is executed with its inputs left open. An exit is a conjunction of half-spaces a·N + l·u + c >= 0 over the
-centered noises N and the inputs u. Let d be a move of the inputs. If a·t + l·d >= 0 for each of them, t is at least 0
-for one-sided noises and 0 for whole ones, and no real output changes, then N -> N + t maps the exit at u into that at
-u + d, and densities fall by at most e^(Σ rate·|t|·eps). A certificate states such a t for each exit and each vertex of
-the ball of moves; as the conditions are linear and the cost is convex, these are enough. The program is K·eps-private
-for the greatest cost K of all of them.
-
-Privacy for every number of queries: shifts of the noises, chosen iteration by iteration.
-
-A program that does the same for each query (`loops.py`) runs through finitely many heads of its loop. A way
-through an iteration is a set of noises, half-spaces with the inputs as unknowns. If a constant shift of the noises
-makes up for a move of the inputs in each of them, and changes no real output, it maps the noises that go this way at
-one input into those that do at the other, and the density falls by a factor of at most e^(eps·Σ rate·|shift|)
-(as for one). Ways of whole runs are disjoint, so the budget suffices if for each of them some shifts cost no more.
-
-An adversary chooses way after way, and extreme moves of the inputs of each index; shifts are multiples of the radius.
-For each head and each choice of shifts of the noises carried there the least cost so far is kept, if it is within the
-budget. If none of the tables that can be reached is empty, every run for every number of queries has shifts within the
-budget at the extreme moves, and, as the conditions are linear and costs convex, at every move. What is known of the
-noises at a head is forgotten, which only adds ways.
+The program is executed with its inputs left open. FORMAT.md has the lemma: shifts that map each exit at one input into
+the same exit at another cost at most the budget. For one program the certificate states them. For every number an
+adversary chooses way after way through the heads of the loop (`loops.py`), and extreme moves of the inputs of each
+index; for each head and each choice of shifts of the noises carried there the least cost so far is kept, if it is
+within the budget.
 """
 
 from __future__ import annotations
