@@ -329,56 +329,55 @@ def _weighted(
     return weight
 
 
-def tails_value(
-    others: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
-) -> Closed:
-    """What is at most the probability of an answer at all inputs of the class, if these are all ways to others."""
-    total: Closed = {}, ONE
-    for way in others:
-        if wanted.is_open:
-            way.require_steady()
-        if way.numbers:
-            raise NotDerived("other answers are told apart by outputs that are no numbers")
-        # Leaving a comparison out makes the others only more probable.
-        parts = [part for part in way.parts if part.continuous or not wanted.is_open]
-        tails = [part for part in parts if _is_tail(part) and _is_far(part.comparisons[0], shown, wanted)]
-        far = _least(_total(tails), 1, shown, wanted) if len(tails) > 1 else None
-        weight = way.weight
-        if far is None:
-            tails = []
-        else:
-            weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget)
-            for part in tails:
-                weight = multiply_closed(weight, _front(part.laws[0]), budget)
-        for part in parts:
-            if part not in tails:
-                weight = _at_most(weight, part, shown, wanted, probabilities, budget)
-        total = add_closed(total, weight, budget)
-    return subtract(total[1], total[0]), total[1]
-
-
-def nearest_value(others: Sequence[Way], shown: Shown, budget: Budget) -> Closed:
-    """What is at most the probability of an answer at the inputs of the class at the distance 1 from other answers, if
-    these are all ways to others; and at the integer distance A, 1 less it is at least e^(-decay·(A - 1)·eps) times
-    greater. Raises NotDerived where it is not seen to be."""
+def one_less(others: Sequence[Way], most: Callable[[Way], Closed], budget: Budget) -> Closed:
+    """What is at most the probability of an answer, if these are all ways to others, each of at most this
+    probability."""
     total: Closed = {}, ONE
     for way in others:
         if way.numbers:
             raise NotDerived("other answers are told apart by outputs that are no numbers")
-        weight = way.weight
-        slope = _ZERO
-        for part in way.parts:
-            bound = _far_bound(part, shown) if _is_tail(part) else None
-            if bound is None:
-                continue  # Its probability is at most 1.
-            steepness = part.laws[0][1] / abs(part.comparisons[0].noises[0][1])
-            slope += steepness * bound.slope
-            tail: Closed = {(0, -steepness * (bound.base + bound.slope)): _ONE}, ONE
-            weight = multiply_closed(weight, multiply_closed(tail, _front(part.laws[0]), budget), budget)
-        if slope < shown.decay:
-            raise NotDerived("the error falls slower than beta as the distance grows")
-        total = add_closed(total, weight, budget)
+        total = add_closed(total, most(way), budget)
     return subtract(total[1], total[0]), total[1]
+
+
+def tail_value(way: Way, shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget) -> Closed:
+    """What is at least the probability of a way at all inputs of the class."""
+    if wanted.is_open:
+        way.require_steady()
+    # Leaving a comparison out makes the others only more probable.
+    parts = [part for part in way.parts if part.continuous or not wanted.is_open]
+    tails = [part for part in parts if _is_tail(part) and _is_far(part.comparisons[0], shown, wanted)]
+    far = _least(_total(tails), 1, shown, wanted) if len(tails) > 1 else None
+    weight = way.weight
+    if far is None:
+        tails = []
+    else:
+        weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget)
+        for part in tails:
+            weight = multiply_closed(weight, _front(part.laws[0]), budget)
+    for part in parts:
+        if part not in tails:
+            weight = _at_most(weight, part, shown, wanted, probabilities, budget)
+    return weight
+
+
+def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
+    """What is at least the probability of a way at the inputs of the class at the distance 1 from other answers; and at
+    the integer distance A it is at most e^(-decay·(A - 1)·eps) times as much. Raises NotDerived where that is not
+    seen."""
+    weight = way.weight
+    slope = _ZERO
+    for part in way.parts:
+        bound = _far_bound(part, shown) if _is_tail(part) else None
+        if bound is None:
+            continue  # Its probability is at most 1.
+        steepness = part.laws[0][1] / abs(part.comparisons[0].noises[0][1])
+        slope += steepness * bound.slope
+        tail: Closed = {(0, -steepness * (bound.base + bound.slope)): _ONE}, ONE
+        weight = multiply_closed(weight, multiply_closed(tail, _front(part.laws[0]), budget), budget)
+    if slope < shown.decay:
+        raise NotDerived("the error falls slower than beta as the distance grows")
+    return weight
 
 
 def _far_bound(part: Part, shown: Shown) -> SlackBound | None:
@@ -607,9 +606,10 @@ class Bounds:
             case Kind.VERTICES:
                 yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
             case Kind.TAILS:
-                yield tails_value(ways, shown, wanted, self._probabilities, self.budget)
+                found = self._probabilities
+                yield one_less(ways, lambda way: tail_value(way, shown, wanted, found, self.budget), self.budget)
             case Kind.DISTANCES:
-                yield nearest_value(ways, shown, self.budget)
+                yield one_less(ways, lambda way: nearest_value(way, shown, self.budget), self.budget)
             case _:
                 assert_never(shown.kind)
 

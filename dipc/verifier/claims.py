@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
-from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -32,7 +32,7 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.normal import Enclosed, Sum, complementary
-from dipc.verifier.reading import Budget, NotDerived, Reader, Rejected, fields, in_step, items, nullable, rational, text
+from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
 # === expression ================================================================================
@@ -485,11 +485,11 @@ class Interval:
     @staticmethod
     def read(value: object) -> Interval:
         """Of a text such as `(0, 1/2]`."""
-        match = _INTERVAL.fullmatch(text(value))
+        match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
             raise Rejected("an interval is written like (0, inf) or [1/2, 3)")
-        lower = rational(match[2])
-        upper = None if match[3] == "inf" else rational(match[3])
+        lower = read.rational(match[2])
+        upper = None if match[3] == "inf" else read.rational(match[3])
         result = Interval(lower, upper, match[1] == "[", match[4] == "]")
         if upper is None:
             wrong = result.upper_closed
@@ -515,7 +515,7 @@ class Interval:
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
     """Intervals of eps, at least one and at most so many, each above all before it. Raises Rejected for others."""
-    found = tuple(Interval.read(item) for item in items(value, most))
+    found = tuple(Interval.read(item) for item in read.items(value, most))
     if not found:
         raise Rejected("it is about no eps")
     for one, other in pairwise(found):
@@ -566,9 +566,9 @@ class Claim:
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
         """Of the document's `claim`."""
         with in_step("claim"):
-            part = nullable(text)
-            table: Mapping[str, Reader[Any]] = {"alpha": part, "beta": part, "gamma": part, "eps": read_intervals}
-            alpha, beta, gamma, intervals = fields(value, table)
+            part = read.nullable(read.text)
+            table: read.Table = {"alpha": part, "beta": part, "gamma": part, "eps": read_intervals}
+            alpha, beta, gamma, intervals = read.fields(value, table)
             return Claim(alpha, beta, gamma, intervals, constants)
 
     @property
@@ -826,7 +826,7 @@ def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[s
 
 
 def _distance(value: str) -> Fraction:
-    found = rational(value)
+    found = read.rational(value)
     if found < 0:
         raise Rejected("a distance is negative")
     return found

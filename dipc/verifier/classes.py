@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from math import ceil, gcd, lcm
-from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.claims import (
     DISTANCE,
     Beta,
@@ -31,18 +31,7 @@ from dipc.verifier.functions import ONE, Closed, Ring, positive_everywhere
 from dipc.verifier.linear import ALPHA, Guard, weighted
 from dipc.verifier.normal import Probability
 from dipc.verifier.obligations import Decided
-from dipc.verifier.reading import (
-    Budget,
-    Reader,
-    Rejected,
-    anything,
-    coefficients,
-    fields,
-    in_step,
-    items,
-    rational,
-    up_to,
-)
+from dipc.verifier.reading import Budget, Rejected
 
 ZERO = Fraction(0)
 
@@ -180,17 +169,18 @@ def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> t
 # --- half-spaces and what they imply ----------------------------------------------------------------
 
 
-def read_halfspaces(value: object) -> list[Guard]:
-    """The half-spaces form(u) - alpha·step >= 0 of a class."""
-    found = []
-    for number, item in enumerate(items(value, MOST_HALFSPACES)):
-        with in_step(f"half-space {number}"):
-            form, constant, moving = fields(item, {"form": coefficients, "constant": rational, "step": rational})
-            if moving < 0:
-                raise Rejected("its step is negative")
-            form = {ALPHA: -moving, **form}
-            found.append(Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False))
-    return found
+def _halfspace(value: object) -> Guard:
+    form, constant, moving = read.fields(
+        value, {"form": read.coefficients, "constant": read.rational, "step": read.rational}
+    )
+    if moving < 0:
+        raise Rejected("its step is negative")
+    terms = {ALPHA: -moving, **form}
+    return Guard(tuple(sorted((i, c) for i, c in terms.items() if c)), constant, strict=False)
+
+
+#: The half-spaces form(u) - alpha·step >= 0 of a class.
+read_halfspaces: read.Reader[list[Guard]] = read.listed(_halfspace, MOST_HALFSPACES, "half-space")
 
 
 def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -> Fraction | None:
@@ -243,19 +233,19 @@ def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) ->
     return constant + spacing * ceil((bound - constant) / spacing)
 
 
-_SLACK: Mapping[str, Reader[Any]] = {
-    "form": coefficients,
-    "constant": rational,
-    "radius": up_to(1),
-    "weights": anything,
-    "base": rational,
-    "slope": rational,
+_SLACK: read.Table = {
+    "form": read.coefficients,
+    "constant": read.rational,
+    "radius": read.up_to(1),
+    "weights": read.anything,
+    "base": read.rational,
+    "slope": read.rational,
 }
 
 
 def slack_bound(value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget) -> SlackBound:
     """The stated bound of a slack, re-added from the weights; it is then `known`."""
-    form, own, radius, weights, *stated = fields(value, _SLACK)
+    form, own, radius, weights, *stated = read.fields(value, _SLACK)
     form = {place: c for place, c in form.items() if c}
     total = weighted(behind.halfspaces, weights, budget)
     if total.inputs != form:

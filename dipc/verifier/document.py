@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.functions import ONE
 from dipc.verifier.inputs import check_inputs, varying_constants
@@ -33,20 +34,8 @@ from dipc.verifier.reading import (
     Rejected,
     Unreadable,
     WrongAnswer,
-    anything,
-    by_name,
-    fields,
     in_step,
-    integer,
-    listed,
-    natural,
-    nullable,
-    one_of,
-    parse,
     plain,
-    rational,
-    text,
-    tuple_of,
     why_it_ends,
 )
 from dipc.verifier.rows import Rows
@@ -155,14 +144,14 @@ _OF_A_ROW = ("input", "output", "own", "dd")
 
 _Data = Mapping[str, Any]
 
-_object = by_name(anything)
+_object = read.by_name(read.anything)
 
 
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
     """What follows, in words, from documents that prove and refute: that they are about the same program, inputs and
     claim, but for the number sought, and that this is greater in the one that proves. Raises Rejected."""
-    sought = one_of(*_SOUGHT)(data["sought"])
-    low, high = tuple_of(nullable(rational), nullable(rational))(data["enclosed"])
+    sought = read.one_of(*_SOUGHT)(data["sought"])
+    low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
         raise Rejected("a number has no document, or a document no number")
     if low is not None and high is not None and not low < high:
@@ -192,7 +181,7 @@ def _left_open(proved: _Data | None) -> tuple[str, int] | None:
 
 def _of_numbers(value: object) -> tuple[str, int]:
     """The constant that is left open, and its least value."""
-    parameter, least = fields(value, {"parameter": text, "least": integer})
+    parameter, least = read.fields(value, {"parameter": read.text, "least": read.integer})
     return parameter, least
 
 
@@ -217,7 +206,7 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
         constants = dict(one["program"]["constants"])
         if left_open[0] not in constants:
             raise Rejected("the two documents are about different programs or inputs")
-        number = rational(constants.pop(left_open[0]))
+        number = read.rational(constants.pop(left_open[0]))
         if "numbers" not in one and number < left_open[1]:
             raise Rejected("what is refuted is for a number that the proof is not about")
         return {**one["program"], "constants": constants}, one["adjacent"]
@@ -236,7 +225,7 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
 def _check_claim(sought: str, asked: _Data, claim: _Data, value: Fraction, *, is_proof: bool) -> None:
     """That the claim of a document is the one asked about, with this number for what is sought."""
     names = ("budget", "delta", "eps") if sought == "budget" else ("alpha", "beta", "gamma", "eps")
-    fields(asked, dict.fromkeys(names, anything))
+    read.fields(asked, dict.fromkeys(names, read.anything))
     if set(claim) != set(names):
         raise Rejected("a document has another kind of claim")
     part = "beta" if sought == "factor" else sought
@@ -245,12 +234,12 @@ def _check_claim(sought: str, asked: _Data, claim: _Data, value: Fraction, *, is
             raise Rejected(f"{name} is another in a document")
     match sought:
         case "factor":
-            beta = text(asked["beta"])
+            beta = read.text(asked["beta"])
             allowed = [f"{value}*({beta})", *([f"{value}*{beta}"] if _is_one_term(beta) else [])]
             if claim["beta"] not in allowed:
                 raise Rejected("beta of a document is not that of the claim times the factor")
         case "gamma" | "budget":
-            if asked[sought] is not None or claim[sought] is None or rational(claim[sought]) != value:
+            if asked[sought] is not None or claim[sought] is None or read.rational(claim[sought]) != value:
                 raise Rejected(f"{sought} of a document is another number")
         case _:
             _check_eps(asked["eps"], claim["eps"], value, is_proof=is_proof)
@@ -345,10 +334,10 @@ class Source:
     def read(value: object) -> Source:
         """Of the document's `program`."""
         found = Source(
-            *fields(
+            *read.fields(
                 value,
-                {"name": text, "text": text, "sha256": _sha256, "constants": by_name(rational)},
-                {"only_at": rational},
+                {"name": read.text, "text": read.text, "sha256": _sha256, "constants": read.by_name(read.rational)},
+                {"only_at": read.rational},
             )
         )
         for name in found.constants:
@@ -372,15 +361,15 @@ class Table:
     def read(value: object) -> Table:
         """Of the document's `table`."""
         found = Table(
-            *fields(
+            *read.fields(
                 value,
                 {
-                    "name": text,
-                    "sha256": nullable(_sha256),
-                    "rows": natural,
-                    "inputs": listed(text),
-                    "outputs": listed(text),
-                    "dd": one_of("given", "ideal"),
+                    "name": read.text,
+                    "sha256": read.nullable(_sha256),
+                    "rows": read.natural,
+                    "inputs": read.listed(read.text),
+                    "outputs": read.listed(read.text),
+                    "dd": read.one_of("given", "ideal"),
                 },
             )
         )
@@ -391,9 +380,9 @@ class Table:
 
 
 def _sha256(value: object) -> str:
-    if _HASH.fullmatch(text(value)) is None:
+    if _HASH.fullmatch(read.text(value)) is None:
         raise Rejected("it is not 64 hexadecimal digits")
-    return text(value)
+    return read.text(value)
 
 
 @dataclass(frozen=True)
@@ -418,7 +407,7 @@ class Document:
 
 def read_document(source: str) -> Document:
     """Raises Unreadable for what is no certificate of this version, Rejected for one that was corrupted."""
-    return _document(parse(source), len(source))
+    return _document(read.parse(source), len(source))
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
@@ -431,7 +420,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     if question not in list(Question) or (question == Question.LEAST and not whole):
         raise Unreadable("its `question` is none that this checker knows")
     with in_step("certificate"):
-        fields(data, dict.fromkeys(_PARTS[Question(question)], anything))
+        read.fields(data, dict.fromkeys(_PARTS[Question(question)], read.anything))
     try:
         found = digest({name: value for name, value in data.items() if name != "digest"})
     except RecursionError:
@@ -444,7 +433,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
     """The document of parsed data, whose digest is not looked at. Raises Rejected."""
     question = Question(data["question"])
-    for name, reader in (("tool", text), ("claim", _object)):
+    for name, reader in (("tool", read.text), ("claim", _object)):
         with in_step(name):
             reader(data[name])
     if question is Question.LEAST:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.claims import (
     Claim,
     Form,
@@ -61,26 +61,7 @@ from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import VERDICTS, Decided
 from dipc.verifier.probability import Theorem, components
 from dipc.verifier.program import Machine, Sample, Value
-from dipc.verifier.reading import (
-    DERIVATION_ENDS,
-    Budget,
-    NotDerived,
-    Reader,
-    Rejected,
-    anything,
-    fields,
-    in_step,
-    index,
-    items,
-    listed,
-    natural,
-    nullable,
-    one_of,
-    rational,
-    text,
-    tuple_of,
-    why_it_ends,
-)
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, NotDerived, Rejected, in_step, why_it_ends
 from dipc.verifier.surroundings import Surroundings, outwards
 from dipc.verifier.syntax import (
     Apply,
@@ -619,17 +600,17 @@ _ALWAYS = (Interval(_ZERO, None, False, False),)
 
 def integer(value: object) -> int:
     """A number of queries, given as a text."""
-    found = rational(value)
+    found = read.rational(value)
     if found.denominator != 1:
         raise Rejected("a number of queries is an integer")
     return int(found)
 
 
-_NUMBERS: Mapping[str, Reader[Any]] = {
-    "parameter": text,
+_NUMBERS: read.Table = {
+    "parameter": read.text,
     "least": integer,
     "start": integer,
-    "verdict": one_of(*VERDICTS),
+    "verdict": read.one_of(*VERDICTS),
 }
 
 
@@ -646,8 +627,8 @@ def check_numbers(
     what was taken on trust. `deriving` is what finding the runs of the program may take. Raises Rejected, also where a
     number is missing."""
     with in_step("numbers"):
-        parameter, least, start, verdict, union, reason, without = fields(
-            value, _NUMBERS, {"union": anything, "reason": text, "open": text}
+        parameter, least, start, verdict, union, reason, without = read.fields(
+            value, _NUMBERS, {"union": read.anything, "reason": read.text, "open": read.text}
         )
         if parameter not in claim.constants:
             raise Rejected("its parameter is no constant of the program")
@@ -663,7 +644,7 @@ def check_numbers(
         assert claim.beta is not None, "a claim without beta was refused"
         # No probability is greater than 1.
         claim = replace(claim, beta=without_ones(parsed(claim.beta, budget)), known={})
-        variable, terms, *rest = fields(union, _UNION)
+        variable, terms, *rest = read.fields(union, _UNION)
         bound = _UnionBound(claim, variable, parameter, start, Terms(terms), stated, budget)
         missing, totals = bound.check(*rest)
         if bound.is_trivial():
@@ -700,19 +681,19 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total | Non
     return None
 
 
-_UNION: Mapping[str, Reader[Any]] = {
-    "variable": one_of(*VARIABLES),
-    "terms": listed(read_event),
-    "sums": items,
-    "trivial": nullable(rational),
-    "above_one": listed(natural),
+_UNION: read.Table = {
+    "variable": read.one_of(*VARIABLES),
+    "terms": read.listed(read_event, step="term"),
+    "sums": read.items,
+    "trivial": read.nullable(read.rational),
+    "above_one": read.listed(read.natural),
 }
 
-_SUM: Mapping[str, Reader[Any]] = {
-    "fixed": listed(natural),
-    "repeated": listed(natural),
+_SUM: read.Table = {
+    "fixed": read.listed(read.natural),
+    "repeated": read.listed(read.natural),
     "once": integer,
-    "inequalities": listed(tuple_of(natural, natural)),
+    "inequalities": read.listed(read.tuple_of(read.natural, read.natural)),
 }
 
 
@@ -786,9 +767,11 @@ class _UnionBound:
         found: list[Total | None] = []
         for number, item in enumerate(sums):
             with in_step(f"sum {number}"):
-                fixed, repeated, once, inequalities = fields(item, _SUM)
+                fixed, repeated, once, inequalities = read.fields(item, _SUM)
                 self.budget.spend(100 + 20 * (len(fixed) + len(repeated)))
-                known = [[self.numbered[index(term, self.numbered)] for term in part] for part in (fixed, repeated)]
+                known = [
+                    [self.numbered[read.index(term, self.numbered)] for term in part] for part in (fixed, repeated)
+                ]
                 if once > self.start:
                     raise Rejected("a path takes no more iterations than there are")
                 if [power for power, _ in inequalities] != list(range(max(len(self.coefficients), 2))):
@@ -838,7 +821,7 @@ class _UnionBound:
 
     def _decided(self, place: int, power: int, intervals: tuple[Interval, ...]) -> Decided:
         """The obligation in this place, which is about this coefficient of beta on these intervals."""
-        decided, own = self.stated.decided[index(place, self.stated.decided)]
+        decided, own = self.stated.decided[read.index(place, self.stated.decided)]
         if own != intervals:
             raise Rejected("an inequality is about other values of the variable")
         if decided.verdict != "accurate":

@@ -21,7 +21,8 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeVar
 
-from dipc.verifier.reading import Budget, Rejected, fields, items, rational, tuple_of, up_to
+from dipc.verifier import reading as read
+from dipc.verifier.reading import Budget, Rejected
 
 T = TypeVar("T")
 
@@ -253,8 +254,8 @@ def read_ring(data: object) -> Ring:
     """The function that a list of terms [k, "q", "c"] stands for."""
     result: Ring = {}
     spread = Spread()
-    read_term = tuple_of(up_to(MOST_POWER), rational, rational)
-    for term in items(data, MOST_TERMS):
+    read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
+    for term in read.items(data, MOST_TERMS):
         k, q, c = read_term(term)
         spread.check((k, q))
         if (k, q) in result:
@@ -272,7 +273,7 @@ def read_closed(data: object) -> Closed:
     """
     if not isinstance(data, dict):
         return read_ring(data), ONE
-    above, below = fields(data, {"numerator": read_ring, "denominator": read_ring})
+    above, below = read.fields(data, {"numerator": read_ring, "denominator": read_ring})
     if not below:
         raise Rejected("a denominator is 0")
     return above, below

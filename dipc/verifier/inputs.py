@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.bounds import Bounds
 from dipc.verifier.claims import Beta, Claim, Interval, read_intervals, same_beta
 from dipc.verifier.classes import (
@@ -47,28 +48,7 @@ from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
-from dipc.verifier.reading import (
-    ALL_INPUTS,
-    DERIVATION_ENDS,
-    Budget,
-    NotDerived,
-    Reader,
-    Rejected,
-    anything,
-    boolean,
-    by_name,
-    fields,
-    in_step,
-    index,
-    items,
-    listed,
-    natural,
-    nullable,
-    one_of,
-    rational,
-    text,
-    why_it_ends,
-)
+from dipc.verifier.reading import ALL_INPUTS, DERIVATION_ENDS, Budget, NotDerived, Rejected, in_step, why_it_ends
 from dipc.verifier.surroundings import Surroundings, has_one_answer
 from dipc.verifier.syntax import Program
 
@@ -108,12 +88,12 @@ class Cell:
 
 
 #: The class that is right about a cell, and how ways are put together; or how the cell is divided further.
-_ANSWER: Mapping[str, Reader[Any]] = {
-    "class": natural,
-    "unites": boolean,
-    "merges": boolean,
+_ANSWER: read.Table = {
+    "class": read.natural,
+    "unites": read.boolean,
+    "merges": read.boolean,
     "cut": read_guard,
-    "rival": natural,
+    "rival": read.natural,
 }
 
 
@@ -246,13 +226,13 @@ class Coverage:
                 yield None
                 continue
             with answers_count():
-                number, unites, merges, cut, rival = fields(answer, {}, _ANSWER)
+                number, unites, merges, cut, rival = read.fields(answer, {}, _ANSWER)
                 if cut is not None:
                     waiting += cell.halves(cut, self._whole)
                     continue
                 if rival is not None:
                     rivals = self.rivals(known) if rivals is None else rivals
-                    sides = rivals[index(rival, rivals)]
+                    sides = rivals[read.index(rival, rivals)]
                     waiting += [Cell((*cell.guards, side), (*cell.without, rival)) for side in sides]
                     continue
                 shown = next((one for one in classes if one.number == number), None)
@@ -368,10 +348,7 @@ def check_inputs(
     """The parts of a document about this program after those that all certificates have. Raises Rejected."""
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive, normal=True)
-    decided = []
-    for obligation, item in enumerate(items(data["obligations"])):
-        with in_step(f"obligation {obligation}"):
-            decided.append(_obligation(item, context, budget))
+    decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
     stated = Stated(context.values, context.betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
     open_classes: list[tuple[int, str]] = []
@@ -380,9 +357,9 @@ def check_inputs(
     verdicts: list[str] = []
     covering = budget.part(ALL_INPUTS)
     parameter, varying = next(varying_constants(data), (None, set()))
-    for case_number, item in enumerate(items(data["cases"]), start=1):
+    for case_number, item in enumerate(read.items(data["cases"]), start=1):
         with in_step(f"case {case_number}"):
-            given, classes = fields(item, _CASE)
+            given, classes = read.fields(item, _CASE)
             number, computed_from_it = constants_of(given, parameter)
             claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
             # Where nothing is said, there may be no program: it is refused for some numbers.
@@ -469,15 +446,18 @@ def _trusted(
             yield f"the {what} of {count} refuting inputs, which were not derived: {reason}"
 
 
-_CASE: Mapping[str, Reader[Any]] = {"constants": by_name(rational), "classes": listed(by_name(anything))}
+_CASE: read.Table = {
+    "constants": read.by_name(read.rational),
+    "classes": read.listed(read.by_name(read.anything)),
+}
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
     """Of a document about every number of queries the parameter, and the constants computed from it: those of its
     cases, if it has any, each of which has all of them, or says nothing."""
     if data.get("numbers") is not None:
-        parameter = text(by_name(anything)(data["numbers"]).get("parameter"))
-        cases = [fields(item, _CASE) for item in items(data.get("cases", []))]
+        parameter = read.text(read.by_name(read.anything)(data["numbers"]).get("parameter"))
+        cases = [read.fields(item, _CASE) for item in read.items(data.get("cases", []))]
         yield parameter, {name for constants, _ in cases for name in constants} - {parameter}
 
 
@@ -504,7 +484,7 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
 
 def _obligation(item: object, context: Context, budget: Budget) -> tuple[Decided, tuple[Interval, ...]]:
     """An obligation with intervals of its own."""
-    entry = dict(by_name(anything)(item))
+    entry = dict(read.by_name(read.anything)(item))
     with in_step("intervals"):
         own = read_intervals(entry.pop("intervals", None))
     return check_obligation(entry, replace(context, intervals=own), budget), own
@@ -513,19 +493,19 @@ def _obligation(item: object, context: Context, budget: Budget) -> tuple[Decided
 # --- classes ----------------------------------------------------------------------------------------
 
 #: How a class is decided, with the verdict that this shows, None for any but undecided.
-_EVIDENCE: Mapping[str, tuple[Reader[Any], str | None]] = {
-    "required": (anything, "accurate"),
-    "empty": (items, "accurate"),
-    "witness": (anything, "inaccurate"),
-    "reason": (text, "undecided"),
-    "open": (text, None),
+_EVIDENCE: Mapping[str, tuple[read.Reader[Any], str | None]] = {
+    "required": (read.anything, "accurate"),
+    "empty": (read.items, "accurate"),
+    "witness": (read.anything, "inaccurate"),
+    "reason": (read.text, "undecided"),
+    "open": (read.text, None),
 }
 
-_CLASS: Mapping[str, Reader[Any]] = {
-    "answer": by_name(text),
-    "where": listed(text),
+_CLASS: read.Table = {
+    "answer": read.by_name(read.text),
+    "where": read.listed(read.text),
     "halfspaces": read_halfspaces,
-    "verdict": one_of(*VERDICTS),
+    "verdict": read.one_of(*VERDICTS),
 }
 
 
@@ -544,7 +524,7 @@ class _Class:
     def check(self, value: object) -> tuple[str, str | None]:
         """The verdict, and why it is not certified."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
-        answer, _, halfspaces, verdict, *evidence = fields(value, _CLASS, readers)
+        answer, _, halfspaces, verdict, *evidence = read.fields(value, _CLASS, readers)
         found = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
         if len(found) != 1:
             raise Rejected("it has one kind of evidence")
@@ -584,14 +564,14 @@ class _Class:
     def _witness(self, value: object) -> str | None:
         """An input that refutes the claim, with its answer and dd: the row of a table."""
         with in_step("witness"):
-            side: Reader[Any] = by_name(text)
-            table = {"input": side, "output": side, "dd": text, "obligation": natural}
-            given, answer, dd, place, gamma = fields(value, table, {"gamma": text})
+            side: read.Reader[Any] = read.by_name(read.text)
+            table = {"input": side, "output": side, "dd": read.text, "obligation": read.natural}
+            given, answer, dd, place, gamma = read.fields(value, table, {"gamma": read.text})
             own = {} if gamma is None else {"gamma": gamma}
             if bool(own) is not (self.claim.gamma == "free"):
                 raise Rejected("it has a gamma of its own exactly where gamma is left open")
             alpha, radius, beta = self.claim.terms(own, dd, self.budget)
-            if alpha is not None and dd != "inf" and self.claim.is_near(own, rational(dd), alpha):
+            if alpha is not None and dd != "inf" and self.claim.is_near(own, read.rational(dd), alpha):
                 raise Rejected("nothing is claimed there: dd is not more than alpha")
             (decided,) = self._decided([place], self.claim.intervals)
             assert self.theorem is not None, "something is said"
@@ -607,7 +587,7 @@ class _Class:
     def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Guard]) -> str | None:
         """The bound of the class, and that it is enough: at all inputs, or at the distance 1, where it is one that
         falls no slower than beta as the distance grows."""
-        variable, dd, weights, kind, slacks, places = fields(value, _REQUIRED)
+        variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "something is said"
         machine = self.theorem.machine
         decay = _ZERO
@@ -638,7 +618,7 @@ class _Class:
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
         """The obligations in these places, which are about these values of the variable. Raises Rejected."""
-        found = [self.stated.decided[index(place, self.stated.decided)] for place in places]
+        found = [self.stated.decided[read.index(place, self.stated.decided)] for place in places]
         if not found or any(own != intervals for _, own in found):
             raise Rejected("its obligation is about other values than the claim")
         return [decided for decided, _ in found]
@@ -653,11 +633,11 @@ class _Class:
         return decided.open
 
 
-_REQUIRED: Mapping[str, Reader[Any]] = {
-    "variable": one_of(*VARIABLES),
-    "dd": nullable(text),
-    "greatest": nullable(items),
-    "kind": one_of(*Kind),
-    "slacks": items,
-    "obligations": listed(natural),
+_REQUIRED: read.Table = {
+    "variable": read.one_of(*VARIABLES),
+    "dd": read.nullable(read.text),
+    "greatest": read.nullable(read.items),
+    "kind": read.one_of(*Kind),
+    "slacks": read.items,
+    "obligations": read.listed(read.natural),
 }

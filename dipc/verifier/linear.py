@@ -20,20 +20,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dipc.verifier import reading as read
 from dipc.verifier.functions import connected
-from dipc.verifier.reading import (
-    Budget,
-    NotDerived,
-    Rejected,
-    WrongAnswer,
-    anything,
-    boolean,
-    coefficients,
-    fields,
-    natural,
-    nullable,
-    rational,
-)
+from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -117,7 +106,7 @@ def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
     """The least value that an answer shows. Raises Rejected where it shows none."""
-    point, cases = fields(data, {"point": nullable(a_point), "cases": anything})
+    point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None
     less: tuple[Guard, ...] = ()
     if point is not None:
@@ -136,8 +125,8 @@ def _least_shown(
             if not _refuted((*guards, *less, *bounds), case, budget):
                 raise Rejected("the multipliers do not show that nothing is nearer")
             continue
-        variable, most, below, above = fields(
-            case, {"variable": natural, "most": rational, "below": anything, "above": anything}
+        variable, most, below, above = read.fields(
+            case, {"variable": read.natural, "most": read.rational, "below": read.anything, "above": read.anything}
         )
         if variable not in whole or most.denominator != 1:
             raise Rejected("the cases are not those of an integer")
@@ -150,13 +139,13 @@ def _least_shown(
 
 def read_guard(value: object) -> Guard:
     """A half-space of inputs, and of alpha. Raises Rejected."""
-    form, constant, strict = fields(value, {"form": a_point, "constant": rational, "strict": boolean})
+    form, constant, strict = read.fields(value, {"form": a_point, "constant": read.rational, "strict": read.boolean})
     return Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict)
 
 
 def a_point(value: object) -> dict[int, Fraction]:
     """Numbers by inputs, and by alpha and what else is none."""
-    return coefficients(value, any_number=True)
+    return read.coefficients(value, any_number=True)
 
 
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
@@ -238,7 +227,7 @@ def weighted(guards: Sequence[Guard], value: object, budget: Budget) -> Guard:
     """Σ weight·guard for the stated weights, which are not negative: it holds wherever all of them do."""
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
-    for place, weight in coefficients(value).items():
+    for place, weight in read.coefficients(value).items():
         if place >= len(guards):
             raise Rejected("a multiplier is of a half-space that is not there")
         if weight < 0:

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from dipc.verifier.reading import Rejected, coefficients, fields, listed, one_of, rational, tuple_of
+from dipc.verifier import reading as read
+from dipc.verifier.reading import Rejected
 
 #: The most noises and constraints of one event that are read.
 MOST_NOISES = 1_000
@@ -81,11 +82,11 @@ def numbers_of(event: Event) -> Iterator[Fraction]:
 
 def read_event(value: object) -> Event:
     """The event of a record; raises Rejected for what is malformed."""
-    noises, constraints = fields(
+    noises, constraints = read.fields(
         value,
         {
-            "noises": listed(_noise, MOST_NOISES),
-            "constraints": listed(tuple_of(coefficients, rational), MOST_CONSTRAINTS),
+            "noises": read.listed(_noise, MOST_NOISES),
+            "constraints": read.listed(read.tuple_of(read.coefficients, read.rational), MOST_CONSTRAINTS),
         },
     )
     found = tuple(noises)
@@ -98,9 +99,9 @@ def read_event(value: object) -> Event:
 
 
 def _noise(data: object) -> Noise:
-    family, rate, mean = tuple_of(one_of(*(family for family in Family if not family.is_normal)), rational, rational)(
-        data
-    )
+    family, rate, mean = read.tuple_of(
+        read.one_of(*(family for family in Family if not family.is_normal)), read.rational, read.rational
+    )(data)
     if rate <= 0:
         raise Rejected("a rate is positive")
     if family == Family.DISCRETE_LAPLACE and mean.denominator != 1:

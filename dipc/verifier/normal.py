@@ -22,6 +22,7 @@ from math import comb, isqrt, prod
 from operator import mul
 from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -34,17 +35,7 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.noise import Family
-from dipc.verifier.reading import (
-    Budget,
-    NotDerived,
-    Rejected,
-    boolean,
-    fields,
-    listed,
-    rational,
-    tuple_of,
-    up_to,
-)
+from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positive_on_unit
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -348,7 +339,7 @@ class Sum:
 def read_enclosed(value: object) -> Enclosed:
     """Of a certificate. Raises Rejected."""
     terms: dict[Stars, Closed] = {}
-    for weight, factors in listed(tuple_of(read_ring, listed(_read_star, 100)), 10_000)(value):
+    for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
         if stars in terms or factors != sorted(factors):
             raise Rejected("its summands are not those of different stars, in their order")
@@ -373,11 +364,15 @@ def _star_data(star: Star) -> dict[str, Any]:
     return {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
 
 
-_LEAF = tuple_of(up_to(MOST_LEAVES), rational, listed(tuple_of(rational, rational), 2))
+_LEAF = read.tuple_of(
+    read.up_to(MOST_LEAVES), read.rational, read.listed(read.tuple_of(read.rational, read.rational), 2)
+)
 
 
 def _read_star(value: object) -> Star:
-    center, stated, fixed = fields(value, {"center": rational, "leaves": listed(_LEAF, MOST_LEAVES), "fixed": boolean})
+    center, stated, fixed = read.fields(
+        value, {"center": read.rational, "leaves": read.listed(_LEAF, MOST_LEAVES), "fixed": read.boolean}
+    )
     leaves = [(Leaf(variance, tuple(lines)), count) for count, variance, lines in stated]
     if any(leaf.variance <= 0 or not count or not leaf.lines for leaf, count in leaves):
         raise Rejected("a leaf has a positive variance, and a bound")
@@ -833,7 +828,7 @@ def positive_from(function: Ring, start: Fraction, budget: Budget) -> bool:
 
 def read_sizes(value: object) -> tuple[int, int]:
     """The accuracy and the number of terms that a certificate states."""
-    accuracy, terms = tuple_of(up_to(MOST_BITS), up_to(MOST_TERMS))(value)
+    accuracy, terms = read.tuple_of(read.up_to(MOST_BITS), read.up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
         raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
     return accuracy, terms

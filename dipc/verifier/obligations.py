@@ -6,13 +6,14 @@ each of them; for the greatest of some, one is enough on each cell, so that no c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.claims import Beta, Interval
 from dipc.verifier.functions import (
     ONE,
@@ -39,22 +40,7 @@ from dipc.verifier.normal import (
     read_sizes,
     tails_are_positive,
 )
-from dipc.verifier.reading import (
-    Budget,
-    Reader,
-    Rejected,
-    anything,
-    fields,
-    in_step,
-    index,
-    items,
-    listed,
-    nullable,
-    one_of,
-    rational,
-    text,
-    tuple_of,
-)
+from dipc.verifier.reading import Budget, Rejected, in_step
 from dipc.verifier.signs import prove_chart, prove_nonnegative, sign_of_ring
 
 VERDICTS = ("accurate", "inaccurate", "undecided")
@@ -83,14 +69,14 @@ class Decided:
     charted: bool = False
 
 
-def among(entries: Sequence[object]) -> Reader[int]:
+def among(entries: Sequence[object]) -> read.Reader[int]:
     """The position of one of these."""
-    return lambda value: index(value, entries)
+    return lambda value: read.index(value, entries)
 
 
 def end(value: object) -> Fraction | None:
     """The upper end of a cell; None for infinity."""
-    return None if value == "inf" else rational(value)
+    return None if value == "inf" else read.rational(value)
 
 
 # === what obligations refer to =================================================================
@@ -102,11 +88,13 @@ class Positive:
 
     def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
         self._open: dict[frozenset[tuple[tuple[int, Fraction], Fraction]], str | None] = {}
-        for number, item in enumerate(items(value)):
+        for number, item in enumerate(read.items(value)):
             with in_step(f"denominator {number}"):
-                function, proof, reason = fields(item, {"function": read_ring, "proof": anything}, {"reason": text})
+                function, proof, reason = read.fields(
+                    item, {"function": read_ring, "proof": read.anything}, {"reason": read.text}
+                )
                 if proof is None:
-                    self._open[frozenset(function.items())] = text(reason)
+                    self._open[frozenset(function.items())] = read.text(reason)
                     continue
                 _require_positive(function, proof, intervals, budget)
                 self._open[frozenset(function.items())] = None
@@ -133,7 +121,7 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
         if not function or any(c < 0 for c in function.values()):
             raise Rejected("its coefficients are not all positive")
         return
-    everywhere, each = fields(proof, {}, {"everywhere": items, "intervals": items})
+    everywhere, each = read.fields(proof, {}, {"everywhere": read.items, "intervals": read.items})
     if (everywhere is None) == (each is None):
         raise Rejected("it is positive everywhere, or on the intervals of the claim")
     if each is None:
@@ -180,32 +168,30 @@ def read_context(
     def arms(value: object) -> tuple[Closed, ...]:
         if not isinstance(value, dict) or "max" not in value:
             return (closed(value),)
-        ((found),) = fields(value, {"max": listed(closed, MOST_ARGUMENTS)})
+        ((found),) = read.fields(value, {"max": read.listed(closed, MOST_ARGUMENTS)})
         return tuple(found)
 
     def probability(value: object) -> Probability:
-        found, stars = _the_one(fields(value, {}, {"value": closed, "stars": read_enclosed}), "it has one value")
+        found, stars = _the_one(read.fields(value, {}, {"value": closed, "stars": read_enclosed}), "it has one value")
         if stars is not None and not normal:
             raise Rejected("a sum over stars has no meaning here")
         return found if stars is None else stars  # type: ignore[no-any-return]
 
     def beta(value: object) -> Beta | None:
-        table: dict[str, Reader[Any]] = {"min": listed(arms, MOST_ARGUMENTS), "stars": read_enclosed, "reason": text}
+        table: read.Table = {
+            "min": read.listed(arms, MOST_ARGUMENTS),
+            "stars": read_enclosed,
+            "reason": read.text,
+        }
         least, stars, _ = _the_one(
-            fields(value, {}, table), "it is the `min` of some, or sums over stars, or not known"
+            read.fields(value, {}, table), "it is the `min` of some, or sums over stars, or not known"
         )
         if least is not None and not all([least, *least]):
             raise Rejected("it is the `min` or the `max` of nothing")
         return stars if least is None else tuple(least)
 
-    def read(name: str, reader: Callable[[object], Any]) -> list[Any]:
-        found = []
-        for number, item in enumerate(items(data[name])):
-            with in_step(f"{name} {number}"):
-                found.append(reader(item))
-        return found
-
-    return Context(read("probabilities", probability), read("betas", beta), intervals, positive)
+    values = read.listed(probability, step="probability")(data["probabilities"])
+    return Context(values, read.listed(beta, step="beta")(data["betas"]), intervals, positive)
 
 
 def _the_one(stated: list[Any], why: str) -> list[Any]:
@@ -220,11 +206,7 @@ def _the_one(stated: list[Any], why: str) -> list[Any]:
 
 def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
     """All obligations of a certificate, about its intervals of eps."""
-    found = []
-    for number, item in enumerate(items(value)):
-        with in_step(f"obligation {number}"):
-            found.append(check_obligation(item, context, budget))
-    return found
+    return read.listed(lambda item: check_obligation(item, context, budget), step="obligation")(value)
 
 
 #: Which evidence an obligation has, by its verdict and whether normal noise is in it; else it has a reason.
@@ -238,9 +220,15 @@ _EVIDENCE = {
 
 def check_obligation(value: object, context: Context, budget: Budget) -> Decided:
     """Re-derive one entry of `obligations`."""
-    table = {"probability": among(context.values), "beta": among(context.betas), "verdict": one_of(*VERDICTS)}
-    evidence = {"parts": items, "counterexample": anything, "chart": anything, "sizes": read_sizes, "cells": items}
-    place, beta_place, verdict, reason, *stated = fields(value, table, {"reason": text, **evidence})
+    table = {"probability": among(context.values), "beta": among(context.betas), "verdict": read.one_of(*VERDICTS)}
+    evidence = {
+        "parts": read.items,
+        "counterexample": read.anything,
+        "chart": read.anything,
+        "sizes": read_sizes,
+        "cells": read.items,
+    }
+    place, beta_place, verdict, reason, *stated = read.fields(value, table, {"reason": read.text, **evidence})
     has = {name for name, one in zip(evidence, stated, strict=True) if one is not None}
     if reason is not None:
         if has:
@@ -278,7 +266,9 @@ def _check_parts(
     missing = None
     for number, (part, arms) in enumerate(zip(parts, least, strict=True)):
         with in_step(f"argument {number}"):
-            functions, cells = fields(part, {"functions": listed(nullable(read_closed)), "cells": items})
+            functions, cells = read.fields(
+                part, {"functions": read.listed(read.nullable(read_closed)), "cells": read.items}
+            )
             if len(functions) != len(arms):
                 raise Rejected(f"there are {len(functions)} functions for the {len(arms)} arguments of the `max`")
             for function, arm in zip(functions, arms, strict=True):
@@ -295,12 +285,12 @@ def _check_parts(
 
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
     """On each cell of the interval one of the functions is nonnegative, by continuity its ends included."""
-    table = {"argument": among(functions), "to": end, "factors": anything}
+    table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower
-    cells = items(value, MOST_CELLS)
+    cells = read.items(value, MOST_CELLS)
     for number, item in enumerate(cells, start=1):
         with in_step(f"cell {number}"):
-            argument, to, factors = fields(item, table)
+            argument, to, factors = read.fields(item, table)
             function = functions[argument]
             if function is None:
                 raise Rejected("its function is not stated")
@@ -320,7 +310,7 @@ def _check_chart(
     value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> bool:
     """Whether it is shown exactly where Pr < 1 - beta."""
-    function, charts = fields(value, {"function": read_closed, "intervals": items})
+    function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
         raise Rejected("a chart is about one function on all intervals")
     _require_slack(function, probability, least[0][0], budget)
@@ -351,9 +341,9 @@ def _check_counterexample(
     budget: Budget,
 ) -> None:
     """That Pr < 1 - max(arms) at the stated eps, for one argument of the `min`."""
-    table = {"argument": among(least), "eps": rational, "probability": _ends, "required": _ends}
+    table = {"argument": among(least), "eps": read.rational, "probability": _ends, "required": _ends}
     with in_step("counterexample"):
-        argument, eps, found, wanted = fields(value, table)
+        argument, eps, found, wanted = read.fields(value, table)
         _require_disjoint(eps, found, wanted, intervals)
         with in_step("probability"):
             _require_enclosed(found, (probability,), eps, budget)
@@ -362,7 +352,7 @@ def _check_counterexample(
             _require_enclosed(wanted, required, eps, budget)
 
 
-_ends = tuple_of(rational, rational)
+_ends = read.tuple_of(read.rational, read.rational)
 
 
 def _require_disjoint(
@@ -417,7 +407,7 @@ def _check_cells_of_stars(
         raise Rejected("there are not cells for each interval of eps")
     for interval, each in zip(intervals, cells, strict=True):
         with in_step(f"interval {interval}"):
-            ends = listed(end, MOST_CELLS)(each)
+            ends = read.listed(end, MOST_CELLS)(each)
             for total in totals:
                 _prove_in_cells(total, interval, ends, sizes, budget)
 
@@ -462,7 +452,7 @@ def _check_counterexample_of_stars(
     """That Pr < 1 - beta at the stated eps."""
     arms: list[Probability] = [beta] if isinstance(beta, Enclosed) else [arm for (arm,) in beta]
     with in_step("counterexample"):
-        eps, found, wanted = fields(value, {"eps": rational, "probability": _ends, "required": _ends})
+        eps, found, wanted = read.fields(value, {"eps": read.rational, "probability": _ends, "required": _ends})
         with in_step("probability"):
             _require_one_enclosed(found, [probability], eps, accuracy, budget)
         with in_step("required"):

@@ -8,27 +8,13 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.functions import ONE, Closed, Ring, add_closed, closed_text, equal_closed, read_closed, subtract
 from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import Context, Decided, among
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
-from dipc.verifier.reading import (
-    Budget,
-    Reader,
-    Rejected,
-    fields,
-    in_step,
-    index,
-    items,
-    listed,
-    natural,
-    nullable,
-    one_of,
-    rational,
-    text,
-    tuple_of,
-)
+from dipc.verifier.reading import Budget, Rejected, in_step
 
 #: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
 MOST_OPEN = 8
@@ -48,7 +34,7 @@ class PrivacyClaim:
     def read(value: object) -> PrivacyClaim:
         """Of the document's `claim`."""
         with in_step("claim"):
-            budget, delta, _ = fields(value, {"budget": rational, "delta": read_closed, "eps": items})
+            budget, delta, _ = read.fields(value, {"budget": read.rational, "delta": read_closed, "eps": read.items})
             if budget < 0:
                 raise Rejected("the budget is negative")
             return PrivacyClaim(budget, delta)
@@ -61,8 +47,8 @@ class PrivacyClaim:
 
 def adjacency(value: object) -> tuple[str, Fraction]:
     """The distance and the radius of a text such as `linf:1`."""
-    distance, _, radius = text(value).partition(":")
-    reach = rational(radius)
+    distance, _, radius = read.text(value).partition(":")
+    reach = read.rational(radius)
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
         raise Rejected("it is no distance")
     return distance, reach
@@ -90,8 +76,12 @@ class Refuted:
     @staticmethod
     def read(value: object) -> Refuted:
         """Of the document's `refuted`."""
-        table: Mapping[str, Reader[Any]] = {"pair": natural, "outputs": listed(natural), "obligation": natural}
-        pair, outputs, obligation, gamma = fields(value, table, {"gamma": rational})
+        table: read.Table = {
+            "pair": read.natural,
+            "outputs": read.listed(read.natural),
+            "obligation": read.natural,
+        }
+        pair, outputs, obligation, gamma = read.fields(value, table, {"gamma": read.rational})
         found = Refuted(pair, outputs, obligation, gamma or _ZERO)
         if found.gamma < 0:
             raise Rejected("its gamma is negative")
@@ -110,14 +100,14 @@ def check_privacy(
 ) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
     """How many pairs there are, and those of which something is open, by number, with the reason. Raises Rejected."""
     with in_step("verdict"):
-        private = one_of("private", "not private")(data["verdict"]) == "private"
+        private = read.one_of("private", "not private")(data["verdict"]) == "private"
     # What is proved of single outputs is a proof only where delta is 0; else it takes sets of them.
     of_sets = private and bool(claim.delta[0])
     excess, sets, couples = (_obligations(data, name, context) for name in ("excess", "sets", "couples"))
     if not of_sets and (excess or sets):
         raise Rejected("there is nothing to be proved by sets of outputs", "sets")
     with in_step("refuted"):
-        refuted = nullable(Refuted.read)(data["refuted"])
+        refuted = read.nullable(Refuted.read)(data["refuted"])
         if private is not (refuted is None):
             raise Rejected("the verdict is another")
     gamma = _ZERO if refuted is None else refuted.gamma
@@ -140,8 +130,10 @@ def check_privacy(
                 missing.append((number, why))
     else:
         with in_step("refuted"):
-            pair = pairs.ordered[index(refuted.pair, pairs.ordered)]
-            one, two = ([pairs.laws[at][index(output, pairs.laws[at])] for output in refuted.outputs] for at in pair)
+            pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
+            one, two = (
+                [pairs.laws[at][read.index(output, pairs.laws[at])] for output in refuted.outputs] for at in pair
+            )
         why = shown.of(refuted.obligation, one, two, "inaccurate")
         missing += [] if why is None else [(refuted.pair, why)]
     count = len(pairs.ordered)
@@ -176,7 +168,7 @@ class _Shown:
         """Why nothing is shown by an obligation that has to be about these probabilities at the two inputs of a pair,
         and to have this verdict; None where it is."""
         with in_step("obligation of a pair"):
-            place = index(number, self.decided)
+            place = read.index(number, self.decided)
             key = (place, tuple(first), tuple(second))
             if key not in self._known:
                 allowed = self.claim.allowed(self.total(second), self.budget)
@@ -185,7 +177,7 @@ class _Shown:
 
     def at_most(self, number: object, likely: Closed, allowed: Closed, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""
-        found = self.decided[index(number, self.decided)]
+        found = self.decided[read.index(number, self.decided)]
         least = self.context.betas[found.beta]
         if found.verdict != verdict:
             raise Rejected(f"it is {found.verdict}")
@@ -278,7 +270,7 @@ def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[t
     """Obligations by the couples of probabilities that they are about together."""
     place = among(context.probabilities)
     with in_step(name):
-        listed_ = listed(tuple_of(listed(tuple_of(place, place)), natural))(data[name])
+        listed_ = read.listed(read.tuple_of(read.listed(read.tuple_of(place, place)), read.natural))(data[name])
     return {tuple(sorted(couples)): number for couples, number in listed_}
 
 
@@ -288,7 +280,8 @@ def _read(
     """The pairs with the laws of their inputs, each probability derived from the program, that of an output up to
     gamma; with `whole` all outputs are there."""
     points, answers, rows = (
-        _table(data, name, reader) for name, reader in (("inputs", text), ("outputs", text), ("laws", natural))
+        _table(data, name, reader)
+        for name, reader in (("inputs", read.text), ("outputs", read.text), ("laws", read.natural))
     )
     machine = theorem.machine
     for given, role in ((points, "input"), (answers, "output")):
@@ -308,7 +301,7 @@ def _read(
     summed: set[tuple[int, ...]] = set()
     for at, row in enumerate(rows):
         with in_step(f"law {at}"):
-            numbers = [index(number, context.probabilities) for number in row]
+            numbers = [read.index(number, context.probabilities) for number in row]
             if len(numbers) != len(answers):
                 raise Rejected("it has not a probability for each output")
             for answer, number in zip(answers, numbers, strict=True):
@@ -325,9 +318,9 @@ def _read(
     return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
 
 
-def _table(data: Mapping[str, Any], name: str, reader: Reader[Any]) -> list[list[Any]]:
+def _table(data: Mapping[str, Any], name: str, reader: read.Reader[Any]) -> list[list[Any]]:
     with in_step(name):
-        return listed(listed(reader))(data[name])
+        return read.listed(read.listed(reader))(data[name])
 
 
 def _ordered(
@@ -335,7 +328,7 @@ def _ordered(
 ) -> list[tuple[int, int]]:
     """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
     with in_step("pairs"):
-        ordered = listed(tuple_of(among(inputs), among(inputs)))(data["pairs"])
+        ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
     found = set(ordered)
     if not ordered or len(found) < len(ordered) or any(i == j for i, j in ordered):
         raise Rejected("there is none, or one twice, or one of equal inputs", "pairs")

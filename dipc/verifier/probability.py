@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+from dipc.verifier import reading as read
 from dipc.verifier.execution import Affine, Constraints, Execution, Wanted
 from dipc.verifier.functions import (
     ONE,
@@ -34,16 +35,7 @@ from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Constraint, Event, Family, Noise
 from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced
-from dipc.verifier.reading import (
-    DERIVATION_ENDS,
-    DISTANCES,
-    PROBABILITIES,
-    Budget,
-    NotDerived,
-    Rejected,
-    rational,
-    why_it_ends,
-)
+from dipc.verifier.reading import DERIVATION_ENDS, DISTANCES, PROBABILITIES, Budget, NotDerived, Rejected, why_it_ends
 from dipc.verifier.signs import sign_of_ring
 from dipc.verifier.syntax import Program, read_program
 
@@ -468,7 +460,7 @@ class Theorem:
                 raise Rejected("dd is said to be that of the `ideal`, and the program has none")
             return
         found = self._distance(inputs, outputs)
-        if not isinstance(found, str) and found == (None if dd == "inf" else rational(dd)):
+        if not isinstance(found, str) and found == (None if dd == "inf" else read.rational(dd)):
             self.measured += 1
             return
         if computed and not isinstance(found, str):

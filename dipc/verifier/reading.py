@@ -217,6 +217,9 @@ T = TypeVar("T")
 
 Reader = Callable[[Any], T]
 
+#: How the values of an object are read, by name.
+Table = Mapping[str, Reader[Any]]
+
 
 def anything(value: object) -> Any:
     """The value as it is: it is looked at later."""
@@ -320,9 +323,17 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
     return value
 
 
-def listed(reader: Reader[T], most: int = 10_000_000) -> Reader[list[T]]:
-    """A list of what this reads."""
-    return lambda value: [reader(item) for item in items(value, most)]
+def listed(reader: Reader[T], most: int = 10_000_000, step: str = "item") -> Reader[list[T]]:
+    """A list of what this reads, in steps of this name, which are numbered from 0 on."""
+
+    def read(value: object) -> list[T]:
+        found = []
+        for number, item in enumerate(items(value, most)):
+            with in_step(f"{step} {number}"):
+                found.append(reader(item))
+        return found
+
+    return read
 
 
 def tuple_of(*readers: Reader[Any]) -> Reader[tuple[Any, ...]]:
@@ -352,9 +363,7 @@ def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
     return read
 
 
-def fields(
-    value: object, table: Mapping[str, Reader[Any]], optional: Mapping[str, Reader[Any]] | None = None
-) -> list[Any]:
+def fields(value: object, table: Table, optional: Table | None = None) -> list[Any]:
     """The values of an object with all the names of the table, in its order, and after them those of the optional ones,
     None where they are not there; it has no others."""
     given = by_name(anything)(value)
@@ -372,7 +381,7 @@ def fields(
     return found
 
 
-def variant(value: object, name: str, tables: Mapping[str, Mapping[str, Reader[Any]]]) -> tuple[str, list[Any]]:
+def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str, list[Any]]:
     """Of which kind an object says it is, by this name, and the values of the fields that this kind has."""
     given = by_name(anything)(value)
     kind = one_of(*tables)(given.get(name))

@@ -6,28 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.claims import Beta, Claim, same_beta
 from dipc.verifier.functions import ONE
 from dipc.verifier.obligations import VERDICTS, Context, Decided, end, worst
 from dipc.verifier.probability import Theorem
-from dipc.verifier.reading import (
-    Budget,
-    Reader,
-    Rejected,
-    boolean,
-    fields,
-    in_step,
-    index,
-    items,
-    listed,
-    natural,
-    nullable,
-    one_of,
-    rational,
-    text,
-)
+from dipc.verifier.reading import Budget, Rejected, in_step
 
 #: What ranges of gamma rest on.
 GROWTH = "that beta never grows with gamma or alpha"
@@ -37,19 +22,23 @@ STEADINESS = "that within a range of gamma the answers within gamma are the same
 def _own(value: object) -> dict[str, str]:
     """The cells of a row that win over the claim."""
     names = ("alpha", "beta", "gamma")
-    found = zip(names, fields(value, {}, dict.fromkeys(names, text)), strict=True)
+    found = zip(names, read.fields(value, {}, dict.fromkeys(names, read.text)), strict=True)
     return {name: cell for name, cell in found if cell is not None}
 
 
-_ROW: Mapping[str, Reader[Any]] = {"row": natural, "input": listed(text), "output": listed(nullable(text))}
-_CELLS: Mapping[str, Reader[Any]] = {"dd": text, "own": _own}
-_VERDICT: Mapping[str, Reader[Any]] = {"verdict": one_of(*VERDICTS)}
-_NUMBERS: Mapping[str, Reader[Any]] = {
-    "probability": nullable(natural),
-    "beta": natural,
-    "obligation": nullable(natural),
+_ROW: read.Table = {
+    "row": read.natural,
+    "input": read.listed(read.text),
+    "output": read.listed(read.nullable(read.text)),
 }
-_WORDS: Mapping[str, Reader[Any]] = {"vacuous": boolean, "reason": text, "open": text}
+_CELLS: read.Table = {"dd": read.text, "own": _own}
+_VERDICT: read.Table = {"verdict": read.one_of(*VERDICTS)}
+_NUMBERS: read.Table = {
+    "probability": read.nullable(read.natural),
+    "beta": read.natural,
+    "obligation": read.nullable(read.natural),
+}
+_WORDS: read.Table = {"vacuous": read.boolean, "reason": read.text, "open": read.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +102,7 @@ class Rows:
         counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
         open_rows: list[tuple[int, str]] = []
         own = dict.fromkeys(("alpha", "beta", "gamma"), 0)
-        for number, item in enumerate(items(value), start=1):
+        for number, item in enumerate(read.items(value), start=1):
             with in_step(f"row {number}"):
                 budget.spend(20)
                 cells, (verdict, vacuous, missing) = self._row(number, item, budget)
@@ -131,12 +120,12 @@ class Rows:
 
     def _row(self, number: int, value: object, budget: Budget) -> tuple[Cells, _Verdict]:
         if isinstance(value, dict) and "ranges" in value:
-            stated = fields(value, {**_ROW, **_VERDICT, "ranges": items}, {**_CELLS, "reason": text})
+            stated = read.fields(value, {**_ROW, **_VERDICT, "ranges": read.items}, {**_CELLS, "reason": read.text})
             place, inputs, outputs, verdict, ranges, dd, own, reason = stated
             cells = self._cells(number, place, inputs, outputs, dd, own)
             return cells, self._ranges(cells, ranges, verdict, reason, budget)
-        table = {**_ROW, "alpha": end, "gamma": rational, **_VERDICT, **_NUMBERS}
-        place, inputs, outputs, alpha, gamma, *result, dd, own = fields(value, table, {**_WORDS, **_CELLS})
+        table = {**_ROW, "alpha": end, "gamma": read.rational, **_VERDICT, **_NUMBERS}
+        place, inputs, outputs, alpha, gamma, *result, dd, own = read.fields(value, table, {**_WORDS, **_CELLS})
         cells = self._cells(number, place, inputs, outputs, dd, own)
         found = Result(*result)
         terms = self.claim.terms(cells.own, dd, budget)
@@ -148,7 +137,7 @@ class Rows:
             self._require_same(terms[2], found.beta, budget)
             self._equal.add((id(terms), found.beta))
         is_far = dd is None or dd == "inf" or alpha is None
-        vacuous = not is_far and self.claim.is_near(cells.own, rational(dd), alpha)
+        vacuous = not is_far and self.claim.is_near(cells.own, read.rational(dd), alpha)
         return cells, self._result(cells, found, gamma, vacuous)
 
     def _cells(
@@ -183,7 +172,7 @@ class Rows:
         doubts: set[str] = set()
         for number, item in enumerate(ranges):
             with in_step(f"range {number}"):
-                to, alpha, *result = fields(item, {"to": end, "alpha": end, **_VERDICT, **_NUMBERS}, _WORDS)
+                to, alpha, *result = read.fields(item, {"to": end, "alpha": end, **_VERDICT, **_NUMBERS}, _WORDS)
                 found = Result(*result)
                 if position is None or (to is not None and to <= position):
                     raise Rejected("it does not end after the one before")
@@ -215,7 +204,7 @@ class Rows:
         if (found.vacuous or False) is not vacuous:
             raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")
         if found.probability is not None:
-            value = self.context.values[index(found.probability, self.context.values)]
+            value = self.context.values[read.index(found.probability, self.context.values)]
             self.theorem.check(cells.inputs, cells.outputs, gamma, value)
         if (found.reason is not None) != (verdict == "undecided"):
             raise Rejected("a reason is given exactly for the verdict undecided")
@@ -229,7 +218,7 @@ class Rows:
             return verdict, False, found.open
         if found.open is not None:
             raise Rejected("it has an obligation, and says that it has none")
-        decided = self.decided[index(found.obligation, self.decided)]
+        decided = self.decided[read.index(found.obligation, self.decided)]
         if decided.beta != found.beta:
             raise Rejected("its obligation is about another beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.
@@ -242,7 +231,7 @@ class Rows:
 
     def _require_same(self, claimed: Beta | None, place: int, budget: Budget) -> None:
         """That a stated beta is the one that is claimed."""
-        stated = self.context.betas[index(place, self.context.betas)]
+        stated = self.context.betas[read.index(place, self.context.betas)]
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and (claimed is None or not same_beta(stated, claimed, budget)):
             raise Rejected("its beta is not what is claimed")

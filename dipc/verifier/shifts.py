@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
+from dipc.verifier import reading as read
 from dipc.verifier.bounds import OpenRun, open_input
 from dipc.verifier.execution import Affine, Held, Wanted
 from dipc.verifier.linear import Guard
@@ -21,17 +22,7 @@ from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
 from dipc.verifier.noise import Family
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
-from dipc.verifier.reading import (
-    Budget,
-    NotDerived,
-    Rejected,
-    coefficients,
-    fields,
-    in_step,
-    index,
-    listed,
-    natural,
-)
+from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
 from dipc.verifier.syntax import Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -132,7 +123,9 @@ def alignment_cost(
     """A K such that the program with these exits is K·eps-private for all real inputs that are so near: the greatest
     cost of the stated shifts, one for each exit and each of its moves. Raises Rejected where one does not do."""
     with in_step(_STEP):
-        vectors, numbers = fields(stated, {"vectors": listed(coefficients), "exits": listed(listed(natural))})
+        vectors, numbers = read.fields(
+            stated, {"vectors": read.listed(read.coefficients), "exits": read.listed(read.listed(read.natural))}
+        )
     if len(numbers) != len(exits):
         raise Rejected(f"there are shifts for {len(numbers)} of {len(exits)} exits")
     bound = _ZERO
@@ -142,7 +135,7 @@ def alignment_cost(
             left = iter(chosen)
             for move in aligned.moves(slots, distance, radius):
                 budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
-                vector = vectors[index(next(left, None), vectors)]
+                vector = vectors[read.index(next(left, None), vectors)]
                 if any(place >= len(places) for place in vector):
                     raise Rejected("it shifts a noise that is not there")
                 shift = {places[place]: t for place, t in vector.items()}

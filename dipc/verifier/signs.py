@@ -15,22 +15,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import comb, factorial, gcd
-from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.functions import ONE, Ring, common_multiple, height, multiply, read_ring
-from dipc.verifier.reading import (
-    Budget,
-    Reader,
-    Rejected,
-    anything,
-    fields,
-    in_step,
-    items,
-    rational,
-    sign,
-    up_to,
-    variant,
-)
+from dipc.verifier.reading import Budget, Rejected, in_step
 
 # === enclosure =================================================================================
 
@@ -496,12 +484,12 @@ Range = tuple[Fraction, Fraction | None]
 
 #: What is stated of a piece, by what shows its sign: "zero" is by lemma S2, "value" by S3, "slope" and "crossing" by
 #: S4, and "infinity" by S5. A piece begins where the one before ends, with this sign, and ends at `to`.
-_PIECES: Mapping[str, Mapping[str, Reader[Any]]] = {
-    "zero": {"sign": sign, "to": rational, "order": up_to(MOST_ORDER)},
-    "value": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS)},
-    "slope": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS), "slope": sign},
-    "crossing": {"sign": sign, "to": rational, "bits": up_to(MOST_BITS)},
-    "infinity": {"sign": sign},
+_PIECES: Mapping[str, read.Table] = {
+    "zero": {"sign": read.sign, "to": read.rational, "order": read.up_to(MOST_ORDER)},
+    "value": {"sign": read.sign, "to": read.rational, "bits": read.up_to(MOST_BITS)},
+    "slope": {"sign": read.sign, "to": read.rational, "bits": read.up_to(MOST_BITS), "slope": read.sign},
+    "crossing": {"sign": read.sign, "to": read.rational, "bits": read.up_to(MOST_BITS)},
+    "infinity": {"sign": read.sign},
 }
 
 
@@ -523,7 +511,7 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
     position: Fraction | None = within[0]
     signs: list[int] = []
     roots: list[tuple[Fraction, Fraction]] = []
-    for number, item in enumerate(items(value, MOST_PIECES), start=1):
+    for number, item in enumerate(read.items(value, MOST_PIECES), start=1):
         with in_step(f"piece {number}"):
             if position is None:
                 raise Rejected("there is nothing left behind infinity")
@@ -557,7 +545,7 @@ def _piece(
     function: Ring, curve: Curve, value: object, left: Range, budget: Budget
 ) -> tuple[int, int, Fraction | None]:
     """The signs at both ends of a piece at the beginning of what is left, and its upper end, None for infinity."""
-    method, (first, *stated) = variant(value, "method", _PIECES)
+    method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
     if not position and method != "zero":
         raise Rejected("nothing is shown next to 0")
@@ -588,10 +576,10 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
     nothing is shown, and which changes no sign. Their product is the function."""
     product = ONE
     result: list[tuple[int, Signs | None]] = []
-    for number, item in enumerate(items(value, MOST_FACTORS), start=1):
+    for number, item in enumerate(read.items(value, MOST_FACTORS), start=1):
         with in_step(f"factor {number}"):
-            factor, multiplicity, evidence = fields(
-                item, {"function": read_ring, "multiplicity": up_to(MOST_MULTIPLICITY), "evidence": anything}
+            factor, multiplicity, evidence = read.fields(
+                item, {"function": read_ring, "multiplicity": read.up_to(MOST_MULTIPLICITY), "evidence": read.anything}
             )
             if not factor or not multiplicity:
                 raise Rejected("it is 0, or its multiplicity is")

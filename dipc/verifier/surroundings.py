@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from dipc.verifier import reading as read
 from dipc.verifier.classes import read_halfspaces
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.ideal import Ideal, Path
@@ -31,17 +32,7 @@ from dipc.verifier.linear import (
     read_guard,
 )
 from dipc.verifier.program import Value
-from dipc.verifier.reading import (
-    Budget,
-    Reader,
-    Rejected,
-    anything,
-    fields,
-    listed,
-    natural,
-    rational,
-    tuple_of,
-)
+from dipc.verifier.reading import Budget, Rejected
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -54,11 +45,11 @@ MOST_SIGNED = 6
 
 #: How a cell of a neighbourhood is cut, or the point that is near to all of its inputs: where it differs from them, by
 #: input with a form of inputs and alpha.
-_NODE: Mapping[str, Reader[Any]] = {
+_NODE: read.Table = {
     "cut": read_guard,
-    "holds": anything,
-    "fails": anything,
-    "point": listed(tuple_of(natural, a_point, rational)),
+    "holds": read.anything,
+    "fails": read.anything,
+    "point": read.listed(read.tuple_of(read.natural, a_point, read.rational)),
 }
 
 
@@ -310,7 +301,7 @@ class Surroundings:
             return None
         with answers_count():
             sides: list[Guard]
-            sides, near = fields(answer, {"sides": read_halfspaces, "near": anything})
+            sides, near = read.fields(answer, {"sides": read_halfspaces, "near": read.anything})
             if not all(side.step > 0 for side in sides):
                 raise Rejected("the side of a neighbourhood does not move")
             within = [replace(side.opposite(), strict=False) for side in sides]
@@ -319,7 +310,7 @@ class Surroundings:
                 if not waiting:
                     return sides
                 node, cell = waiting.pop()
-                cut, holds, fails, point = fields(node, {}, _NODE)
+                cut, holds, fails, point = read.fields(node, {}, _NODE)
                 if cut is not None:
                     waiting += [(holds, [*cell, cut]), (fails, [*cell, cut.opposite()])]
                 elif not contradictory(cell, self.budget):

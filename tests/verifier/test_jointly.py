@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.verifier.bounds import Comparison, Law, Part, Way, merged, tails_value, vertex_values
+from dipc.verifier.bounds import Comparison, Law, Part, Way, merged, one_less, tail_value, vertex_values
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
 from dipc.verifier.functions import ONE, Closed
 from dipc.verifier.noise import Family
@@ -25,6 +25,10 @@ LAWS: list[Law] = [
     (Family.DISCRETE_LAPLACE, Fraction(1)),
 ]
 EPS = 0.7
+
+
+def tails(ways: list[Way], known: Shown) -> Closed:
+    return one_less(ways, lambda way: tail_value(way, known, FIXED, PROBABILITIES, Budget()), Budget())
 
 
 def value(function: Closed) -> float:
@@ -115,7 +119,7 @@ def test_no_point_of_a_box_is_below(seed: int) -> None:
     for several in (ways, united):
         known = shown(several, low, high, chance, Kind.VERTICES)
         vertices = [value(each) for each in vertex_values(several, known, FIXED, PROBABILITIES, Budget())]
-        others = value(tails_value(several, known, FIXED, PROBABILITIES, Budget()))
+        others = value(tails(several, known))
         for point in points:
             assert sum_at(several, point) >= min(vertices) - 1e-12
             assert 1 - sum_at(several, point) >= others - 1e-12
@@ -139,7 +143,7 @@ def test_tails_together_are_better_than_one_by_one() -> None:
         assert keyed is not None
         slacks[keyed[0]] = SlackBound(least / keyed[1], Fraction(0))
     known = Shown(1, {}, (), Kind.TAILS, FIXED, None, None, slacks)
-    assert value(tails_value([way], known, FIXED, PROBABILITIES, Budget())) == pytest.approx(1 - math.exp(-2 * EPS) / 4)
+    assert value(tails([way], known)) == pytest.approx(1 - math.exp(-2 * EPS) / 4)
 
 
 def test_what_is_not_independent_or_twice_is_refused() -> None:
