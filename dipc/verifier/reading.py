@@ -323,12 +323,15 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
     return value
 
 
-def listed(reader: Reader[T], most: int = 10_000_000, step: str = "item") -> Reader[list[T]]:
-    """A list of what this reads, in steps of this name, which are numbered from 0 on."""
+def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -> Reader[list[T]]:
+    """A list of what this reads, in steps of this name, if it has one, which are numbered from 0 on."""
 
     def read(value: object) -> list[T]:
+        given = items(value, most)
+        if step is None:
+            return [reader(item) for item in given]
         found = []
-        for number, item in enumerate(items(value, most)):
+        for number, item in enumerate(given):
             with in_step(f"{step} {number}"):
                 found.append(reader(item))
         return found
