@@ -275,6 +275,9 @@ class _Evaluation:
                 return _lattice([self._exponential(form) for form in part] for part in self.value(argument))
             case Apply("abs", (argument,)):
                 value = self.value(argument)
+                sign = self._sign(value)
+                if sign:
+                    return value if sign > 0 else self._turned(value)
                 return self._greatest([value, self._turned(value)])
             case Apply("max", arguments):
                 return self._greatest(list(map(self.value, arguments)))

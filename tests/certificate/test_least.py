@@ -121,7 +121,7 @@ def smaller_factor(data: Document) -> None:
         (set_to([None, "1/5"], "enclosed"), "the least number: a number has no document"),
         (set_to(None, "refuted"), "the least number: a number has no document"),
         (set_to("gamma", "sought"), "the least number: beta is another"),
-        (set_to("alpha", "sought"), "the least number: `alpha` is none"),
+        (set_to("alpha", "sought"), "the least number: one of factor"),
         (set_to("exp(-alpha*eps/8)", "claim", "beta"), "the least number: beta of a document"),
         (set_to("2*m*c*exp(-alpha*eps/(8*c))) + (1", "claim", "beta"), "the least number: beta"),
         (set_to("1", "claim", "alpha"), "the least number: alpha is another"),

@@ -51,7 +51,7 @@ def test_the_cells_of_the_certificate() -> None:
         (lambda cells: cells.append(cells[-1]), "cell 3: it does not end after the one before"),
         (lambda cells: cells.append(cells[0]), "cell 3: it does not end after the one before"),
         (lambda cells: cells[0].update(to="2"), "cell 1"),
-        (lambda cells: cells[0].update(to="1/2"), "cell 2"),
+        (lambda cells: cells[0].update(to="1/4"), "cell 2"),
         (lambda cells: cells[0].update(to="0"), "cell 1: it does not end after the one before"),
         (lambda cells: cells[1].update(to="9"), "the cells do not end where the interval does"),
         (lambda cells: cells[1].update(to="1"), "cell 2: it does not end after the one before"),
@@ -99,7 +99,8 @@ def test_a_refuted_greatest_is_below_at_every_argument() -> None:
         ("3", [[3]]),
         ("min(max(eps, 1), abs(eps - 3), 7)", [[2, 1], [-1, 1], [7]]),
         ("max(eps, 1, 0)", [[2, 1]]),
-        ("abs(-eps)", [[-2, 2]]),
+        ("abs(-eps)", [[2]]),
+        ("abs(eps - 1)", [[1, -1]]),
     ],
 )
 def test_expressions_in_parts(text: str, at_2: list[list[int]]) -> None:

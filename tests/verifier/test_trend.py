@@ -34,7 +34,7 @@ BOTH = frozenset({"alpha", "gamma"})
         ("abs(gamma)", False),
         ("abs(1 - gamma)", False),
         ("gamma*exp(-gamma*eps)", False),
-        ("gamma - gamma", False),
+        ("gamma - gamma", True),
         ("-(gamma - 1)^2", False),
         ("exp(-gamma*eps)*(eps - 1)", False),
         ("exp(-gamma*eps)/(eps - 1)", False),

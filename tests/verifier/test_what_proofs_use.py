@@ -301,7 +301,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("a part an argument", "row", repeated("obligations", 0, "parts"), "2 parts for the 1 arguments"),
     ("the function of the claim", "row", put([[]], "obligations", 0, "parts", 0, "functions"), "is not Pr + beta - 1"),
     ("a proof an interval", "intervals", removed("obligations", 0, "parts", 0, "cells"), "1 proofs for 2 intervals"),
-    ("proofs in order", "intervals", reversed_("obligations", 0, "parts", 0, "cells"), "reaches beyond the interval"),
+    ("proofs in order", "intervals", reversed_("obligations", 0, "parts", 0, "cells"), "interval (0, 1/7], cell 1"),
     ("factors of the function", "row", of_factor(put([[0, "0", "1"]], "function")), "not the function"),
     ("multiplicity above 0", "row", of_factor(put(0, "multiplicity")), "it is 0, or its multiplicity is"),
     ("even multiplicity", "row", of_factor(put("even", "evidence")), "its multiplicity is odd"),
@@ -327,7 +327,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("the program's columns", "rows", put(["p"], "table", "inputs"), "its inputs are not those of the program"),
     ("the program's constants", "rows", put({}, "program", "constants"), "not those of the program"),
     ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges are not all gamma"),
-    ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "does not end after the one before"),
+    ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "row 1, range"),
     # --- measures
     ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "a rate is positive"),
     ("a noise once", "every m", of_term(repeated("constraints", 0, 0)), "term 0"),
