@@ -25,8 +25,8 @@ from dipc.algebra.numbers import magnitude, round_down
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict
 from dipc.decide.series import Search
 from dipc.frozen import frozen
-from dipc.measure.measure import Bound, BoundMeasurer, UnexpandedBound, coefficients
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.measure import Bound, BoundMeasurer, UnexpandedBound
+from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum

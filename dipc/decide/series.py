@@ -26,13 +26,12 @@ from dipc.measure.measure import (
     BoundMeasurer,
     Share,
     UnexpandedBound,
-    coefficients,
     left_out,
     majorant_of,
     series_of,
 )
 from dipc.measure.normal import normal_measure
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.piecewise import FormCell, PiecewiseForm

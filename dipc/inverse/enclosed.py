@@ -19,7 +19,7 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.measure.measure import EnclosedForm, series_of
-from dipc.measure.power_series import precision
+from dipc.measure.power_series import coefficients, precision
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Number, Peak, decimal_cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
@@ -74,7 +74,7 @@ def enclosed_peak(
     bits = 8 * (digits + _MORE)
     place = _highest(needed, intervals, bits)
     with precision(bits, 1):
-        (ball, *_) = needed(place).coeffs()
+        (ball,) = coefficients(needed(place), 1)
         low = dyadic(ball.lower())
     if low <= 0:
         raise OutsideFragment("no factor above 0 is seen to be needed")
@@ -96,7 +96,7 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
     with precision(_COARSE_BITS, 1):
         for eps in _candidates(intervals):
             try:
-                (ball, *_) = needed(eps).coeffs() or [flint.arb(0)]
+                (ball,) = coefficients(needed(eps), 1)
             except LimitReached:
                 continue  # such as a sum of too many terms next to 0
             # Where beta is tiny nothing is known of the quotient.
@@ -108,7 +108,7 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
     place = best[1]
     for _ in range(_STEPS):
         with precision(bits, 3):
-            _, slope, curvature = [*needed(place).coeffs(), flint.arb(0), flint.arb(0)][:3]
+            _, slope, curvature = coefficients(needed(place), 3)
             if not curvature < 0:
                 raise OutsideFragment("the factor that is needed has no peak inside of the intervals")
             step = dyadic((-slope / (2 * curvature)).mid())

@@ -44,7 +44,7 @@ from dipc.measure.forest import (
 from dipc.measure.lattice_sum import LatticeSum, lattice_sum
 from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
-from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, precision
+from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, coefficients, precision
 from dipc.measure.summed import SummedMeasure, summed_measure
 from dipc.noise.law import Law
 from dipc.sign.normal import NormalSum, majorant_around, series_at
@@ -605,7 +605,7 @@ class UnexpandedBound:
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)
-        if (divisor.coeffs() or [flint.arb(0)])[0].contains(0):
+        if coefficients(divisor, 1)[0].contains(0):
             # It is not 0, and more bits will tell.
             return flint.arb_series([flint.arb("nan")] * flint.ctx.cap)
         return series_of(above, center) / divisor
@@ -628,7 +628,7 @@ class UnexpandedBound:
         work = bits + 64 if plain else 2 * bits + 64
         while work <= MOST_BITS:
             with precision(work, 1):
-                (ball,) = self.series(eps).coeffs() or [flint.arb(0)]
+                (ball,) = coefficients(self.series(eps), 1)
                 if ball.is_finite() and ball.rad() < flint.arb(2) ** -(bits + 2):
                     return dyadic(ball.lower()), dyadic(ball.upper())
             work *= 2
@@ -648,12 +648,6 @@ def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
     """At least what a Taylor polynomial with so many coefficients leaves out, up to this share of the disk's radius."""
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
-
-
-def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
-    """So many coefficients."""
-    balls = list(series.coeffs())
-    return balls + [flint.arb(0)] * (length - len(balls))
 
 
 #: A value is looked at with so many times the bits of the digits wanted, at most: it may be tiny.

@@ -57,7 +57,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise
-from dipc.measure.power_series import DISK
+from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.sign.normal import NormalFunction, normal_function
 
 #: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
@@ -259,12 +259,9 @@ class NormalMeasure:
         enclosed. Raises LimitReached."""
         unit = self.unit.ball()
         if self.fixed:
-            cap = flint.ctx.cap
-            try:
-                flint.ctx.cap = 1
-                return self._series(flint.arb_series([1 / unit]), self._near(_ONE), _ONE)
-            finally:
-                flint.ctx.cap = cap
+            with precision(flint.ctx.prec, 1):
+                value = coefficients(self._series(flint.arb_series([1 / unit]), self._near(_ONE), _ONE), 1)
+            return flint.arb_series(value)  # its other coefficients are 0
         eps = flint.arb_series([flint.arb(to_fmpq(center)) / unit, 1 / unit])
         return self._series(eps, self._near(center), center)
 
@@ -289,10 +286,9 @@ class NormalMeasure:
                 density = self.center.density(t, piece.nonnegative) * weight
                 total = total + piece.given(t, eps) * (density * eps if rule.scaled else density)
             error += rule.error
-        coefficients = list(total.coeffs()) + [flint.arb(0)] * (length - total.length())
         radius = flint.arb(to_fmpq(DISK * center))
         return flint.arb_series(
-            [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients)]
+            [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients(total, length))]
         )
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:

@@ -39,7 +39,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.power_series import DISK, coefficients, precision
 
 #: The most values of all noises together, times coefficients of series.
 MOST_TERMS = 400_000
@@ -144,7 +144,8 @@ class SummedMeasure:
         wide = flint.ctx.cap > 1 and not self._fixed
         if flint.ctx.cap > 1 and self._fixed:
             with precision(flint.ctx.prec, 1):
-                return self.series(center)
+                only = coefficients(self.series(center), 1)
+            return flint.arb_series(only)  # its other coefficients are 0
         wanted = 0.7 * (flint.ctx.prec // 2 if wide else flint.ctx.prec - _GUARD) + 2 * len(self.nodes)
         reaches = [node.law.reach(center, wanted, wide=wide) for node in self.nodes]
         if (sum(reaches) + len(reaches)) * flint.ctx.cap > MOST_TERMS:
@@ -187,9 +188,8 @@ class SummedMeasure:
 def _blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
     """The series, with the error of a function that is at most so large on the disk."""
     length, error = flint.ctx.cap, error.upper()
-    coefficients = list(series.coeffs()) + [flint.arb(0)] * (length - series.length())
     radius = flint.arb(to_fmpq(DISK * center))
-    blurred = [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients)]
+    blurred = [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients(series, length))]
     return flint.arb_series(blurred)
 
 

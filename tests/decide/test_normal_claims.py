@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dipc
 from dipc.sign.normal import NormalBeta
+
+F = Fraction
 
 COUNT = """program count;
 input q : real;
@@ -92,3 +96,33 @@ def test_a_fixed_deviation_means_one_eps_where_it_is_read_at_one() -> None:
     text = "program p; input q : real; output r : real; ideal { r <- q } r <- Gauss({}, q)"
     assert dipc.load(text.replace("{}", "2"), eps=3).core.only_at == 3
     assert dipc.load(text.replace("{}", "2/eps"), eps=3).core.only_at is None
+
+
+#: Programs whose noise is the same for every eps, or some of it, and beside which gamma or input an answer fails with
+#: the probability erfc(√2) = 0.0455… = exp(-3.0900…): two standard deviations; or with about as much.
+STILL = {
+    "a count": "input q : real; output r : real; ideal { r <- q } r <- Gauss(3, q)",
+    "a maximum": "input q[1..2] : real; output r : bool; ideal { r <- q[1] >= q[2] } "
+    "r <- Gauss(3*sqrt(2)/2, q[1] + 6) >= Gauss(3*sqrt(2)/2, q[2])",
+    "beside another": "input q : real; output r : real; output b : bool; ideal { r <- q; b <- q >= 0 } "
+    "r <- Gauss(3, q); b <- Gauss(1/eps, q + 100) >= 0",
+    "integers": "input q : int; output r : int; ideal { r <- q } r <- DGauss(13/4, q)",
+    "three": "input q[1..3] : real; output r : bool; ideal { r <- q[1] >= q[2] } var a, b, c : real; "
+    "a <- Gauss(3, q[1] + 9); b <- Gauss(2, q[2]); c <- Gauss(2, q[3]); r <- a >= b and a >= c",
+}
+
+
+@pytest.mark.parametrize("name", STILL)
+def test_noise_without_eps_against_a_beta_that_falls(name: str) -> None:
+    """Whatever the ends: its series has one coefficient that is not 0, and beta's has all of them."""
+    program = dipc.load("program still; " + STILL[name])
+    inputs = ["q[1] = 0", "q[2] = 0", "q[3] = 0"][: len(program.inputs)] if "q[" in STILL[name] else "q = 0"
+    about: dict[str, Any] = {"inputs": inputs, "alpha": 0, "gamma": 6}
+    refuted = dipc.check(program, eps="[1, 1]", beta="0", **about).rows[0].counterexample
+    assert refuted is not None
+    crossing = F(-math.log(1 - float(refuted.probability[0])))
+    for interval in ("[1/2, E)", "[C, E)", "(C, E]"):
+        for factor, wanted in ((F(99, 100), "accurate"), (F(101, 100), "inaccurate")):
+            end, start = round(crossing * factor, 6), round(crossing * F(9, 10), 6)
+            eps = interval.replace("E", str(end)).replace("C", str(start))
+            assert dipc.check(program, beta="exp(-eps)", eps=eps, **about).verdict == wanted

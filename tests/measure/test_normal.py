@@ -11,11 +11,12 @@ import pytest
 
 from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.reals import Real
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound, measure
 from dipc.measure.normal import NormalMeasure, normal_measure
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.noise.law import NoClosedForm
 from dipc.noise.laws import law_of
 
@@ -28,8 +29,8 @@ def normal(deviation: Fraction | int | str, mean: Fraction | int | str = 0) -> N
     return Noise(GAUSS, 1 / F(deviation), F(mean))
 
 
-def at_least(coefficients: dict[int, int | Fraction], constant: Fraction | int = 0) -> Halfspace:
-    return Halfspace(tuple((i, F(c)) for i, c in sorted(coefficients.items())), F(constant))
+def at_least(form: dict[int, int | Fraction], constant: Fraction | int = 0) -> Halfspace:
+    return Halfspace(tuple((i, F(c)) for i, c in sorted(form.items())), F(constant))
 
 
 def enclosure(event: Event, eps: Fraction, bits: int = 140) -> tuple[Fraction, Fraction]:
@@ -205,6 +206,22 @@ def test_hostile_scales_are_enclosed_or_refused(
     sure = means[2] - max(means[:2])
     if abs(sure * eps) > 10**5 * max(map(F, deviations)):
         assert abs(low - (sure > 0)) < F(1, 2**50)
+
+
+def test_a_series_of_what_depends_on_no_eps_has_all_coefficients() -> None:
+    """All but the first are 0, and known to be: others are added to them."""
+    law, rate = GAUSS.with_deviation(Real.of(F(3)), fixed=True)
+    noises = tuple(Noise(law, rate, F(mean)) for mean in (0, 1, 5))
+    for rows in ([at_least({0: 1}, 1)], [at_least({0: -1, i: 1}, 1) for i in (1, 2)]):
+        part = normal_measure(Event(noises[: len(rows) + 1] if len(rows) > 1 else noises[:1], tuple(rows)))
+        with precision(200, 12):
+            series = part.series(F(2))
+            assert series.prec == 12
+            assert all(c == 0 for c in coefficients(series, 12)[1:])
+        with precision(200, 3):
+            short = part.series(F(2))
+        with pytest.raises(AssertionError):
+            coefficients(short, 12)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -17,8 +17,8 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.reals import Real
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
-from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound, coefficients
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
+from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.measure.summed import summed_measure
 from dipc.noise.laws import law_of
 from dipc.simulation.compare import Agreement

@@ -30,12 +30,11 @@ from dipc.measure.measure import (
     Probability,
     Share,
     UnexpandedBound,
-    coefficients,
     left_out,
     majorant_of,
     series_of,
 )
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.closed import Deltas, Ends, Words
 from dipc.questions.privacy.loss import (
