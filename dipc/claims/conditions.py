@@ -567,20 +567,20 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
     return print_expression(rewritten(beta.tree, lambda part: None if lesser(part) is None else Name(name)))
 
 
-def halves(beta: ClaimExpression, names: Mapping[str, Parametric]) -> tuple[Halves, ...]:
+def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
     """Ways to write a function that is at most beta, for every eps > 0, alpha >= 0 and gamma >= 0, as a sum of one of
-    alpha and one of gamma; none where none is seen. `names` has alpha, dd and gamma as unknowns.
+    alpha and one of gamma; none where none is seen. `names` has alpha and dd as unknowns, and gamma, unless there is
+    `one_gamma`, a number: what depends on eps alone is what depends on gamma then.
 
-    Summands of eps alone, and of both distances, are left out where they are seen not to be negative; where they may
-    be, those of both have no place, and those of eps alone, like numbers, go with either of the two. Other ways leave
-    out those of one distance, too, that do not scale with eps.
+    Else summands of eps alone, and of both distances, are left out where they are seen not to be negative; where they
+    may be, those of both have no place, and those of eps alone, like numbers, go with either of the two. Other ways
+    leave out those of one distance, too, that do not scale with eps.
     """
-    result = (_split(beta, names, scaling) for scaling in (False, True))
+    result = (_split(beta, names, _Parts(scaling, one_gamma)) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for ways in result for halves in ways))
 
 
-def _split(beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool) -> tuple[Halves, ...]:
-    parts = _Parts(scaling)
+def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts) -> tuple[Halves, ...]:
     value = None
     # A divisor may have a distance in it: then summand by summand.
     with suppress(DiagnosticError):
@@ -605,6 +605,7 @@ class _Parts:
     negative; `together` says that one depends on both distances and may be."""
 
     scaling: bool
+    one_gamma: bool
     alpha: list[str] = field(default_factory=list)
     gamma: list[str] = field(default_factory=list)
     either: list[str] = field(default_factory=list)
@@ -627,7 +628,9 @@ class _Parts:
         self._add(f"({print_expression(tree)})", distances, positive=positive, number=number)
 
     def _add(self, text: str, distances: set[str], *, positive: bool, number: bool) -> None:
-        if not distances:
+        if self.one_gamma and distances.isdisjoint(_ALPHA):
+            self.gamma.append(text)
+        elif not distances:
             if number or not positive:
                 self.either.append(text)
         elif distances <= set(_ALPHA):

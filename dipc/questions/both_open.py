@@ -1,4 +1,5 @@
-"""Claims about every real and int input with alpha = dd(u) and every gamma: both distances are left open.
+"""Claims about every real and int input with alpha = dd(u) and every gamma, both distances left open; and with one
+gamma where beta has a summand of eps alone.
 
 beta is then a function of two products, alpha·eps and gamma·eps, and each class of inputs is reduced to obligations
 about one of them. With F for "the finite outputs are right" and N for "the others are within gamma" this proves
@@ -19,6 +20,9 @@ Pr[F and N] >= 1 - beta:
   where it does not depend on alpha: nothing is lost.
 
 What refutes is looked for at some values of gamma, each by itself.
+
+With one gamma the first of these proves beta = f(alpha) + g, g a function of eps, as for every gamma: Pr[F] >= 1 - f,
+and N fails with probability at most g.
 """
 
 from __future__ import annotations
@@ -44,6 +48,7 @@ from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import FREE, ClassClaim
 from dipc.rules.goal import ConvexClass
+from dipc.rules.integer_distances import Asking
 from dipc.rules.rule import ClaimedDistances, Farkas, Posed, Proved, Variable
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
@@ -58,12 +63,7 @@ _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 
 _BEYOND = "alpha and gamma are both left open, and the checker derives bounds for one distance at a time"
-
-
-def leaves_both_open(program: Program, options: ClaimOptions) -> bool:
-    """Whether a claim about all inputs is about alpha = dd(u) and every gamma. Raises DiagnosticError."""
-    claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
-    return claim.both_open
+_APART = "its finite outputs and its numbers are proved one by one, and the checker derives bounds of all together"
 
 
 class EveryDistance(EveryInput):
@@ -138,14 +138,7 @@ class BothOpenCase:
         elif of_gamma is not None:
             yield [self._claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), convex)]
         for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
-            rest = replace(options, alpha=0, gamma=FREE, beta=parts.gamma)
-            for exits in _apart(convex.piece.exits):
-                right = self._with_exits([_finite_alone(centered) for centered in exits])
-                near = [self._with_exits([centered]) for centered in dict.fromkeys(map(_others_alone, exits))]
-                yield [
-                    self._claiming(replace(options, beta=parts.alpha), right),
-                    *[self._claiming(rest, one) for one in near],
-                ]
+            yield from _right_and_near(source, convex, parts, FREE)
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[Halves]:
         """beta = f(min(alpha, gamma)) is at least f(alpha)/2 + f(gamma)/2, if f never grows."""
@@ -175,11 +168,7 @@ class BothOpenCase:
 
     def _claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
         """Another claim about a class."""
-        return ClassCase(EveryInput(self.source.program, options, self.source), convex)
-
-    def _with_exits(self, exits: Sequence[CenteredExit]) -> ConvexClass:
-        """The class with other ways to its answer."""
-        return replace(self.convex, piece=ConvexPiece(self.convex.piece.guards, tuple(exits)))
+        return ClassCase(self.source.asking(options), convex)
 
     def _gammas(self) -> Sequence[Fraction]:
         if self.convex.inputs.whole and depends(self.source.claim.beta, gamma=True):
@@ -195,15 +184,15 @@ class BothOpenCase:
 
     def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
         """The class with what proves it; where it says anything is known of one obligation alone, or far away."""
-        result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self._evidence())
-        parts = tuple(part for row in rows for part in (row.rows or (row,)))
+        evidence = _uncertified(self.source, self.convex, _BEYOND)
+        result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
         if len(rows) == 1:
             (row,) = rows
             assert row.note is not None
             assert result.note is not None
             note = replace(row.note, corner={})
             return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
-        result = replace(result, obligations=parts)
+        result = replace(result, obligations=_single(rows))
         says = self._saying()
         if says is None:
             return result
@@ -211,13 +200,6 @@ class BothOpenCase:
             assert result.note is not None
             return replace(result, vacuous=True, says=says, note=replace(result.note, method=Method.NOTHING))
         return replace(result, says=says)
-
-    def _evidence(self) -> ClassEvidence:
-        """That it is proved, and that the checker does not follow it."""
-        source, facets = self.source, self.convex.facets
-        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
-        why = Farkas(facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
-        return ClassEvidence(facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=_BEYOND))
 
     def _saying(self) -> Saying | None:
         """For which eps beta is less than 1 far from other answers, and for large gamma; None where it is not known
@@ -228,6 +210,78 @@ class BothOpenCase:
         with suppress(DiagnosticError):
             return saying(claim.far(), claim.intervals, self.source.program.limits)
         return None
+
+
+class OneGamma(EveryInput):
+    """The claim about every real and int input, alpha = dd(u), and one gamma, of a beta that is no function of
+    alpha·eps."""
+
+    def case(self, convex: ConvexClass) -> Case:
+        return OneGammaCase(self, convex)
+
+
+class OneGammaCase(ClassCase):
+    """The claim about one convex class of inputs: as for every such claim, and else in two parts."""
+
+    def _settled(self) -> Asking[ClassResult]:
+        result = yield from super()._settled()
+        source, convex, claim = self._source, self.convex, self.claim
+        if result.verdict is not Verdict.UNDECIDED or convex.refused is not None:
+            return result
+        for parts in halves(below_one(claim.beta), claim.names(), one_gamma=True):
+            for cases in _right_and_near(source, convex, parts, claim.stated["gamma"]):
+                rows = yield from _all_proved(cases)
+                if rows is not None:
+                    evidence = _uncertified(source, convex, _APART)
+                    proved = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
+                    return replace(proved, obligations=_single(rows), says=self._saying())
+        return result
+
+    def _saying(self) -> Saying | None:
+        """For which eps beta is less than 1 far from other answers; None where it may be less elsewhere."""
+        claim = self.claim
+        if not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+            return None
+        with suppress(DiagnosticError):
+            return saying(claim.at_number(None).beta, claim.intervals, self._source.program.limits)
+        return None
+
+
+def about_every_input(program: Program, options: ClaimOptions) -> EveryInput:
+    """The claim about every real and int input. Raises DiagnosticError."""
+    claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
+    if claim.both_open:
+        return EveryDistance(program, options)
+    is_one = claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base
+    return (OneGamma if is_one and claim.open().beta is None else EveryInput)(program, options)
+
+
+def _right_and_near(
+    source: EveryInput, convex: ConvexClass, parts: Halves, gamma: str | None
+) -> Iterator[list[ClassCase]]:
+    """Cases that imply the claim if all of a list are proved: that the finite outputs are right, with the one part of
+    beta, and that the others are within gamma, with the other."""
+
+    def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
+        return ClassCase(source.asking(options), replace(convex, piece=ConvexPiece(convex.piece.guards, tuple(exits))))
+
+    right = replace(source.options, alpha="dd", gamma=0, beta=parts.alpha)
+    near = replace(source.options, alpha=0, gamma=gamma, beta=parts.gamma)
+    for exits in _apart(convex.piece.exits):
+        others = dict.fromkeys(map(_others_alone, exits))
+        yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
+
+
+def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
+    """The rows, those in parts as their parts."""
+    return tuple(part for row in rows for part in (row.rows or (row,)))
+
+
+def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
+    """That a class is proved, and why the checker does not follow it."""
+    nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+    why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+    return ClassEvidence(convex.facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond))
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:

@@ -59,18 +59,16 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner without what only these need.
-        from dipc.questions.both_open import EveryDistance, leaves_both_open
+        from dipc.questions.both_open import EveryDistance, about_every_input
         from dipc.questions.every_input import EveryInput
 
-        def about_every_input(options: ClaimOptions) -> Source:
+        def about_all(options: ClaimOptions) -> Source:
             if opened is not None:
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
                 return AllNumbers(program, *opened, options)
-            if leaves_both_open(program, options):
-                return EveryDistance(program, options)
-            every_input = EveryInput(program, options)
-            betas = every_input.claim.lesser()
+            every_input = about_every_input(program, options)
+            betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
             # Integer distances are decided with beta as it is.
             if not betas or every_input.ideal.whole_inputs:
                 return every_input
@@ -79,7 +77,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             return Enclosed(first, every_input, said, why, tuple(others), itself=True)
 
         number = None if opened is None else opened[0]
-        return _between(program, claim, None, about_every_input, number)
+        return _between(program, claim, None, about_all, number)
     classes = grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
         return Representatives(_about(classes.program, classes.table, claim), classes)

@@ -285,7 +285,8 @@ class ClassClaim:
     def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
         """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
         if not _scales(self.beta, names):
-            return None, f"beta is not a function of {scale.value}*eps, so that no single obligation decides them all"
+            advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
+            return None, f"beta is not a function of {scale.value}*eps, which would decide all of them at once: {advice}"
         given = self._given
         gamma = given["gamma"] if scale is Scale.ALPHA else 1
         # beta at every eps, whatever program it is claimed of.

@@ -218,3 +218,48 @@ def test_certificates_say_that_the_checker_does_not_follow() -> None:
         check_text(sealed(other))
     refuted = check_text(certify(asked(APART, "exp(-alpha*eps/2)/3 + exp(-gamma*eps)", keep_proofs=True)))
     assert refuted.verdict == "inaccurate"
+
+
+# --- one gamma: a beta with a summand of eps alone --------------------------------------------------
+
+NUMERIC = """program numeric; const m = 2, T = 0; input q[1..m] : real; output first : {0..m} = 0; output value : real = 0;
+ideal { for i in 1..m do if q[i] >= T then first <- i; value <- q[i]; exit end end }
+var rT, r : real;
+rT <- Lap(eps/4, T);
+for i in 1..m do r <- Lap(eps/8, q[i]); if r >= rT then first <- i; value <- Lap(eps/2, q[i]); exit end end"""
+HISTOGRAM = """program histogram; const m = 2, T = 10; input h[1..m] : real; output out[1..m] : bool = false;
+output count[1..m] : real = 0; var r : real;
+ideal { for i in 1..m do if h[i] >= T then out[i] <- true; count[i] <- h[i] end end }
+for i in 1..m do r <- Lap(eps/2, h[i]); if r >= T then out[i] <- true; count[i] <- Lap(eps/2, h[i]) end end"""
+WHOLE = """program whole; input q : int; output out : bool = false; output n : int = 0; var z : int;
+ideal { if q >= 0 then out <- true; n <- q end }
+z <- DLap(eps, q); if z >= 0 then out <- true; n <- DLap(eps, q) end"""
+
+
+@pytest.mark.parametrize(
+    ("program", "gamma", "beta", "verdict"),
+    [
+        (NUMERIC, 5, "2*m*exp(-alpha*eps/16) + exp(-gamma*eps/2)", "accurate"),
+        (NUMERIC, 5, "2*m*exp(-alpha*eps/16) + exp(-5*eps/2)", "accurate"),
+        (NUMERIC, 5, "min(1, 2*m*exp(-alpha*eps/16) + exp(-5*eps/2))", "accurate"),
+        (NUMERIC, 5, "2*m*exp(-alpha*eps/16) + exp(-gamma*eps/2)*99/100", "inaccurate"),
+        (NUMERIC, 5, "exp(-alpha*eps/16)/2 + exp(-gamma*eps/2)", "inaccurate"),
+        (HISTOGRAM, 4, "m*(exp(-alpha*eps/2)/2 + exp(-gamma*eps/2))", "accurate"),
+        (HISTOGRAM, 4, "m*exp(-alpha*eps/2)/2 + exp(-gamma*eps/2)", "inaccurate"),
+        (WHOLE, 3, "exp(-alpha*eps) + 2*exp(-gamma*eps)", "accurate"),
+        (WHOLE, 3, "exp(-alpha*eps)/2 + exp(-6*eps)", "inaccurate"),
+    ],
+)
+def test_one_gamma_and_every_distance(program: str, gamma: int, beta: str, verdict: str) -> None:
+    """What is proved in two parts holds at every input that is tried, by itself; what is refuted, at one of them."""
+    loaded = dipc.load(program)
+    report = dipc.check(loaded, inputs="all", alpha="dd", gamma=gamma, beta=beta, keep_proofs=True)
+    assert report.verdict == verdict
+    if verdict == "accurate":
+        name = "q" if "input q" in program else "h"
+        single = dipc.check(loaded, inputs=f"{name} = -3..13" if program is not NUMERIC else "q = -4..4", **{
+            "alpha": "dd", "gamma": gamma, "beta": beta
+        })  # fmt: skip
+        assert single.verdict == "accurate"
+        accepted = check_text(certify(report))
+        assert accepted.trusted  # the checker derives bounds of both parts together, and says so
