@@ -60,7 +60,7 @@ class PrivacyStatement:
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that say what every question about privacy is about."""
         yield "program", program_text(f"{self.program} ({self.path})", self.constants)
-        yield "inputs", "all real inputs" if pairs is None else inputs
+        yield "inputs", inputs
         if self.numbers is not None:
             yield "for every", f"integer {self.numbers.parameter} >= {self.numbers.least}"
         yield "adjacent", adjacency if pairs is None else f"{adjacency}: {count(pairs, 'ordered pair')}"
@@ -134,6 +134,8 @@ def _constant_line(found: Constant) -> str:
     if found.exact:
         onwards = numbers is not None and numbers.onwards
         return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at(numbers)}"
+    if found.proved is None and not found.refuted_below and found.refuted_below is not None:
+        return f"constant{_every(found.numbers)}: none is proved, and none is refuted"
     proved = "none is proved" if found.proved is None else f"{rational(found.proved)} is proved"
     if numbers is not None and numbers.each is not None:
         proved = f"{numbers.each} is proved"
@@ -171,7 +173,8 @@ def _does(numbers: Numbers | None) -> str:
 def _verdict_line(report: PrivacyReport) -> str:
     claim = report.claim
     level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta_text})"
-    pairs = "every pair of adjacent real inputs" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
+    inputs = report.about.removeprefix("all ")
+    pairs = f"every pair of adjacent {inputs}" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
     everywhere = everywhere_text(claim.eps_text)
     match report.verdict:
         case PrivacyVerdict.PRIVATE:

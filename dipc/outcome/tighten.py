@@ -177,7 +177,7 @@ def headline(tightest: Tightest) -> str:
     least = cell_text(*tightest.factor)
     if not tightest.complete:
         return f"undecided: the least factor is at least {least}"
-    nothing = f", and {_kappa_beta(tightest)} says nothing (≥ 1)" if says_nothing(tightest.sayings) else ""
+    nothing = f", and {_kappa_beta(tightest)} says nothing (≥ 1)" if says_nothing(tightest.sayings) == "β ≥ 1" else ""
     return f"least factor {least}; {kappa_text(tightest)}{nothing}"
 
 
@@ -263,15 +263,18 @@ def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
     if tightest.factor is not None and tightest.places:
         yield GAP
         yield Fields(_numbers(tightest, tightest.factor))
-    for place in tightest.places[:_SHOWN_PLACES]:
+    does = "needs at least that" if tightest.upper_places else "needs it"
+    # At several integer distances a class may need it in the same words.
+    places = tuple(dict.fromkeys(tuple(_place(tightest, place, does)) for place in tightest.places))
+    for parts in places[:_SHOWN_PLACES]:
         yield GAP
-        yield from _place(tightest, place, "needs at least that" if tightest.upper_places else "needs it")
+        yield from parts
     for place in tightest.upper_places[:1]:
         yield GAP
         yield from _place(
             tightest, place, "has a bound that needs no more than that" if tightest.upper else "has no such bound"
         )
-    more = len(tightest.places) - _SHOWN_PLACES
+    more = len(places) - _SHOWN_PLACES
     if more > 0:
         yield GAP
         yield Line(f"{count(more, 'more place')}; --format json has them all")
@@ -285,7 +288,7 @@ def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
 
 def _saying(tightest: Tightest) -> str | None:
     if not tightest.claims.distinct:
-        return NO_INPUT
+        return None if tightest.places else NO_INPUT
     says = saying_text(tightest.sayings, tightest.eps, _kappa_beta(tightest))
     return says if says is None or tightest.kappa in (None, 0, 1) else f"with {_kappa_beta(tightest)}, {says}"
 
@@ -303,7 +306,9 @@ def _tone(tightest: Tightest) -> Tone:
 def _counts(tightest: Tightest) -> str:
     claims = tightest.claims
     different = len(claims.distinct)
-    text = f"{claims.cases}, with {different} different obligation{'' if different == 1 else 's'}"
+    text = f"{claims.cases}"
+    if different or not tightest.places:
+        text += f", with {different} different obligation{'' if different == 1 else 's'}"
     if claims.vacuous:
         why = "as dd ≤ alpha" if tightest.word == "row" else "as no input is that far from other answers"
         text += f"; {claims.vacuous} claim{'s' if claims.vacuous == 1 else ''} nothing, {why}"

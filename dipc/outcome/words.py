@@ -249,7 +249,8 @@ def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> 
         if says.reason is not None:
             parts.append(f"not known: {says.reason}")
         elif not says.where:
-            parts.append(f"for no {variable}: {beta} ≥ 1 everywhere")
+            nothing = f"nothing where {variable} alone counts" if len(sayings) > 1 else f"for no {variable}"
+            parts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
         elif variable != "eps" or not _is_everything(says.where, eps):
             text = " ∪ ".join(_where(part, variable) for part in says.where)
             parts += [] if text == _EVERYWHERE else [f"for {text}"]

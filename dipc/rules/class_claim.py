@@ -286,7 +286,7 @@ class ClassClaim:
         """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
-            return None, f"beta is not a function of {scale.value}*eps, which would decide all of them at once: {advice}"
+            return None, f"beta is not a function of {scale.value}*eps, which would decide them all at once: {advice}"
         given = self._given
         gamma = given["gamma"] if scale is Scale.ALPHA else 1
         # beta at every eps, whatever program it is claimed of.

@@ -18,7 +18,7 @@ from dipc.claims.table import CsvSource, read_table
 from dipc.frozen import frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
 from dipc.program.program import Program
-from dipc.text.core import BoolType, DomType, Slot, Value
+from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing
 from dipc.text.program import CoreProgram
 
@@ -154,6 +154,15 @@ _FEW = 100
 
 #: Values of all inputs, in their order.
 Input = tuple[Value, ...]
+
+
+def every_input(core: CoreProgram) -> str:
+    """All inputs in words: of which types they are, where none is finite."""
+    types = [core.slots[slot].type for slot in core.inputs]
+    if not all(map(is_symbolic, types)):
+        return "all inputs"
+    kinds = [word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)]
+    return f"all {' and '.join(kinds)} inputs"
 
 
 @frozen

@@ -20,7 +20,7 @@ from dipc.decide.engine import Engine
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
-from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs
+from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, every_input, parse_adjacency, read_pairs
 from dipc.questions.privacy.closed import ClosedLaws, Laws
 from dipc.questions.privacy.composition import bounds_of_runs, composed, together
 from dipc.questions.privacy.constant import (
@@ -406,7 +406,7 @@ class PrivacyQuestion:
     @property
     def about(self) -> str:
         """Which inputs, in words."""
-        return self.pairs.about if isinstance(self.pairs, Pairs) else "all real inputs"
+        return self.pairs.about if isinstance(self.pairs, Pairs) else every_input(self.program.core)
 
     @property
     def asked(self) -> tuple[str, str, str, int | None]:
