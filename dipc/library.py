@@ -30,7 +30,7 @@ from dipc.outcome.outcome import GAP, Fields, Line
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
 from dipc.outcome.text import render_parts
-from dipc.outcome.words import agreement, assignment_text, count, everywhere_text, rational, shown
+from dipc.outcome.words import agreement, assignment_text, count, everywhere_text, rational, shown, vacuous_text
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
@@ -336,7 +336,11 @@ def report_text(report: Report) -> str:
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     counts = report.counts
     if classes:
-        number = f"{counts.inaccurate or counts.undecided or counts.rows} of {count(counts.rows, 'class')} of inputs"
+        vacuous = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+        if report.verdict is Verdict.ACCURATE:
+            number = f"every input ({count(counts.rows, 'class')}{vacuous})"
+        else:
+            number = f"{counts.inaccurate or counts.undecided} of {count(counts.rows, 'class')} of inputs{vacuous}"
         verdict = str(report.verdict) if report.verdict is Verdict.ACCURATE else str(report.verdict).upper()
         line = f"{verdict}: {number}, {everywhere_text(report.eps)}"
     else:

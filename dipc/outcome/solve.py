@@ -205,8 +205,9 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
             if solution.proved:
                 yield "at least for", f"eps in {_union(solution.proved)}"
         case AlphaSolution(product=product, holds=holds) if product is not None:
-            maybe = "at most for" if solution.status == "undecided" else "holds for"
-            yield maybe, f"t = alpha*eps in {_union(holds)}"
+            undecided = solution.status == "undecided"
+            if not undecided or _union(holds) != "(0, ∞)":
+                yield "at most for" if undecided else "holds for", f"t = alpha*eps in {_union(holds)}"
             if solution.status == "undecided" and product[1] is not None:
                 yield "proved with", f"alpha = t/eps, t = {decimal(product[1])}"
         case GammaSolution(value=value, product=None) if value is not None and not solution.exact:

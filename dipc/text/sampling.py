@@ -416,11 +416,14 @@ class Sampling:
         if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
             return typed.expr
         what = typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else Kind.BOOL.value
+        written = self._findings.snippet(expr.span)
+        note = "scores are made of constants, variables with a finite domain, such as `{0..5}`, and the variable of Exp"
+        counts = f"`({written}) + 0` is 1 where it holds, and 0 where it does not"
         self._findings.report(
             Code.MISMATCH,
             expr.span,
-            f"a score must be a DOM number, and `{self._findings.snippet(expr.span)}` is {what}",
-            notes=("scores are made of constants, DOM variables and the variable of Exp",),
+            f"a score must be a number of a finite domain, and `{written}` is {what}",
+            notes=(counts if what == Kind.BOOL.value else note,),
         )
         return None
 

@@ -474,7 +474,9 @@ class Statements:
                 Code.ASSIGNED_IN_WHILE,
                 expr.span,
                 f"the {kind} variable `{variable.name}` is assigned inside `while`",
-                notes=("assign it before the loop, or use a `for` loop with constant bounds",),
+                notes=(
+                    "assign it before the loop, or use a `for` loop with constant bounds: a `while` draws no noise",
+                ),
                 secondary=((self._whiles[-1], "in this loop"),),
             )
         if variable.low is None:

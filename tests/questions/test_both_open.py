@@ -222,7 +222,8 @@ def test_certificates_say_that_the_checker_does_not_follow() -> None:
 
 # --- one gamma: a beta with a summand of eps alone --------------------------------------------------
 
-NUMERIC = """program numeric; const m = 2, T = 0; input q[1..m] : real; output first : {0..m} = 0; output value : real = 0;
+NUMERIC = """program numeric; const m = 2, T = 0; input q[1..m] : real; output first : {0..m} = 0;
+output value : real = 0;
 ideal { for i in 1..m do if q[i] >= T then first <- i; value <- q[i]; exit end end }
 var rT, r : real;
 rT <- Lap(eps/4, T);
@@ -256,10 +257,8 @@ def test_one_gamma_and_every_distance(program: str, gamma: int, beta: str, verdi
     report = dipc.check(loaded, inputs="all", alpha="dd", gamma=gamma, beta=beta, keep_proofs=True)
     assert report.verdict == verdict
     if verdict == "accurate":
-        name = "q" if "input q" in program else "h"
-        single = dipc.check(loaded, inputs=f"{name} = -3..13" if program is not NUMERIC else "q = -4..4", **{
-            "alpha": "dd", "gamma": gamma, "beta": beta
-        })  # fmt: skip
+        inputs = "h = 5..13" if program is HISTOGRAM else "q = -4..4"
+        single = dipc.check(loaded, inputs=inputs, alpha="dd", gamma=gamma, beta=beta)
         assert single.verdict == "accurate"
         accepted = check_text(certify(report))
         assert accepted.trusted  # the checker derives bounds of both parts together, and says so

@@ -331,10 +331,13 @@ STATEMENTS: dict[str, list[Case]] = {
         ("n <- Exp(eps, v in ⟦nope⟧ : v)", [("E0201", "there is no domain `nope`")]),
         ("n <- Exp(eps, v in d : 1/⟦v⟧)", [("E0209", "division by zero")]),
         ("n <- Exp(eps, v in d : q[⟦v⟧])", [("E0305", "the index 0 of `q` is out of bounds")]),
-        ("n <- Exp(eps, v in d : ⟦v > 1⟧)", [("E0205", "a score must be a DOM number, and `v > 1` is a truth value")]),
+        (
+            "n <- Exp(eps, v in d : ⟦v > 1⟧)",
+            [("E0205", "a score must be a number of a finite domain, and `v > 1` is a truth value")],
+        ),
         (
             "out[1] <- Exp(eps, v in answer : ⟦v⟧)",
-            [("E0205", "a score must be a DOM number, and `v` is a domain name")],
+            [("E0205", "a score must be a number of a finite domain, and `v` is a domain name")],
         ),
         ("n <- Exp(eps, ⟦half⟧ in d : 1)", [("E0202", "the variable of Exp `half` is already a constant")]),
         ("n <- Exp(eps, ⟦top⟧ in d : 1)", [("E0202", "the variable of Exp `top` is already a domain value")]),

@@ -62,7 +62,9 @@ def test_the_header_is_accepted() -> None:
 def test_the_whole_diagnostic() -> None:
     (found,) = refused("program p;\noutput y : real;\nvar b : bool = true;\nwhile b do\n  y <- 1;\n  b <- false\nend")
     assert (found.code, found.message) == ("E0302", "the real variable `y` is assigned inside `while`")
-    assert found.notes == ("assign it before the loop, or use a `for` loop with constant bounds",)
+    assert found.notes == (
+        "assign it before the loop, or use a `for` loop with constant bounds: a `while` draws no noise",
+    )
     assert [(label.excerpt.line, label.excerpt.column, label.text) for label in found.secondary] == [
         (4, 1, "in this loop")
     ]
