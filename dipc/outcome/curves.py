@@ -177,7 +177,9 @@ def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
             assert outcome.engine is not None
             if outcome.question.table is None:
                 return _of_classes(outcome.question, outcome.engine, most)
-            return _of_rows(outcome.question, report, most)
+            return _of_rows(outcome.question, report, most) or _of_enclosed(
+                outcome.question, report, outcome.engine, most
+            )
         case Member(tightest=found):
             return _with_factor(found, most)
         case Solution() as found:
@@ -217,6 +219,33 @@ def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
     """Orders rows as a report does: first those that fail, of these first those that are short by the most."""
     counterexample = row.counterexample
     return (True, Fraction(0), row.row) if counterexample is None else (False, -counterexample.margin[0], row.row)
+
+
+def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> tuple[Curve, ...]:
+    """The inequalities behind rows without closed forms, those that fail first."""
+    rows = {row.row: row for row in sorted(islice(report.rows, _MOST_ROWS), key=_shortfall)[:most]}
+    claimed, _ = measured(
+        [
+            (case.number, one)
+            for case in source.cases()
+            if case.number in rows and not rows[case.number].vacuous
+            for one in case.posed()
+        ],
+        engine,
+    )
+    return _drawn(
+        _Inequality(
+            numbered("row", one.rows, _LISTED),
+            one.variable,
+            labels(exact=one.exact),
+            one.intervals,
+            one.bound,
+            one.beta,
+            rows[one.rows[0]].failing,
+            rows[one.rows[0]].counterexample,
+        )
+        for one in sorted(claimed, key=lambda one: _shortfall(rows[one.rows[0]]))
+    )
 
 
 def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:

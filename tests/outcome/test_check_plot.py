@@ -87,3 +87,21 @@ def test_enclosed_probabilities_are_drawn(monkeypatch: pytest.MonkeyPatch) -> No
     drawn = max(axes.lines, key=lambda line: len(line.get_xdata()))
     for x, y in list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))[::60]:
         assert y == pytest.approx((1 + erf(float(x) / sqrt(40))) / 2, abs=1e-6)
+
+
+def test_rows_without_closed_forms_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A count with normal noise is within 1 with probability erf(eps/sqrt(2)), and the dot is on that line."""
+    kept: list[Figure] = []
+    monkeypatch.setattr(curves, "save", lambda figure, _: kept.append(figure))
+    program = str(ROOT / "docs" / "programs" / "gaussian_count.dip")
+    asked = ["check", program, "--inputs", "count = 0", "--gamma", "1", "--beta", "exp(-gamma*eps)"]
+    assert run([*asked, "--plot", "a.svg", "-q"]) == 1
+    (axes, *_) = kept[0].axes
+    drawn = max(axes.lines, key=lambda line: len(line.get_xdata()))
+    points = list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))[::20]
+    assert len(points) > 3
+    for x, y in points:
+        assert y == pytest.approx(erf(float(x) / sqrt(2)), abs=1e-6)
+    dots = [(x, y) for line in axes.lines if len(line.get_xdata()) == 1 for x, y in line.get_xydata()]
+    dots += [tuple(each) for found in axes.collections for each in found.get_offsets() if len(each) == 2]
+    assert any(y == pytest.approx(erf(x / sqrt(2)), abs=1e-6) for x, y in dots)
