@@ -99,9 +99,6 @@ _HEEDED = {
 }
 _DEFAULT = ParameterSource.DEFAULT
 
-#: The commands without `--html`.
-_WITHOUT_PAGE = ("prob",)
-
 
 def answer(asked: str, tell: Tell) -> None:
     """Answer the question `asked`, JSON of a Question, in the directory at hand; raises nothing a user can cause."""
@@ -129,12 +126,11 @@ def _context(question: Question) -> click.Context:
 
 
 def _command(question: Question, tell: Tell) -> None:
-    """Any other command: text and page come at once, or the text alone of one that has no page."""
+    """Any other command: text and page come at once."""
     out, errors = StringIO(), StringIO()
     with tempfile.TemporaryDirectory() as place, redirect_stdout(out), redirect_stderr(errors):
         page = Path(place, "page.html")
-        paged = () if question.command in _WITHOUT_PAGE else ("--html", str(page))
-        code = run([question.command, *question.words, *paged])
+        code = run([question.command, *question.words, "--html", str(page)])
         html = page.read_text(encoding="utf-8") if page.is_file() else None
     said = "".join(line for line in errors.getvalue().splitlines(keepends=True) if str(page) not in line)
     _tell(tell, kind="answer", code=int(code), text=out.getvalue(), errors=said)

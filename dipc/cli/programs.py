@@ -16,11 +16,13 @@ from dipc.cli.options import (
     asked_of,
     define_option,
     format_option,
+    html_option,
     inputs_option,
     limit_option,
     output_option,
     parse_input,
     parse_output,
+    plot_option,
     positive_option,
     program_argument,
     quiet_option,
@@ -54,6 +56,8 @@ Examples:
 @click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
 @define_option
 @format_option("text", "json", "latex")
+@html_option
+@plot_option("Draw the probabilities over eps (needs matplotlib).")
 @output_option
 @quiet_option
 def prob(**given: Any) -> ExitCode:
@@ -69,7 +73,9 @@ def prob(**given: Any) -> ExitCode:
         wanted = parse_output(given["output_texts"], program.core)
         outcomes = outputs(outcomes_at(program, values, eps, progress, wanted))
         progress.stage("writing out closed forms")
-        return output.deliver(outcomes)
+        words = [word for text in given["input_texts"] for word in ("--input", text)]
+        words += [word for text in given["output_texts"] for word in ("--output", text)]
+        return output.deliver(outcomes, asked.command("prob", *words))
 
 
 _DTMC_EPILOG = """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
 from itertools import islice, pairwise
@@ -29,6 +30,7 @@ from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.inverse.tune import Tuned
 from dipc.measure.measure import EnclosedForm, Probability
 from dipc.outcome.outcome import Outcome
+from dipc.outcome.program import Outcomes
 from dipc.outcome.tighten import Member
 from dipc.outcome.words import assignment_text, exact, numbered, plural
 from dipc.questions.expected_error import ErrorReport
@@ -84,6 +86,11 @@ class Curve:
     optima: tuple[float, ...] = ()
     #: Whether the first side is what is allowed, and the second what is probable; else it is what is required.
     is_limit: bool = False
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it has a second side."""
+        return bool(self.labels[1])
 
     @property
     def probable(self) -> tuple[str, tuple[float | None, ...]]:
@@ -186,6 +193,8 @@ def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
             return _of_solution(found, most)
         case PrivacyReport() as report if isinstance(outcome.question, PrivacyQuestion):
             return _of_privacy(outcome.question, report, most)
+        case Outcomes() as found:
+            return _of_outputs(found, most)
     return ()
 
 
@@ -358,6 +367,25 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
         )
         for number, one in enumerate(sides)
     )
+
+
+def _of_outputs(found: Outcomes, most: int) -> tuple[Curve, ...]:
+    """The probabilities of outputs, of which nothing is required."""
+    nothing = PiecewiseForm(ExpPoly.one())
+    at = found.only_at
+    interval = Interval.positive() if at is None else Interval.closed(at, at)
+    drawn = _drawn(
+        _Inequality(
+            assignment_text(one.output) if one.output else "any output",
+            Variable.EPS,
+            ("probability", ""),
+            (interval,),
+            one.probability,
+            nothing,
+        )
+        for one in found.outcomes[:most]
+    )
+    return tuple(replace(curve, required=(None,) * len(curve.xs)) for curve in drawn)
 
 
 def _closed(form: Probability | None) -> ClosedForm:
@@ -537,6 +565,8 @@ def draw(path: Path, outcome: Outcome) -> None:
             _draw_profile(path, found)
         case ErrorReport() as report:
             _draw_errors(path, outcome.question.intervals, report)
+        case Outcomes() as outcomes:
+            _draw_curves(path, curves_of(outcome, MOST), f"{outcome.program} at {assignment_text(outcomes.input)}")
         case _:
             _draw_curves(path, curves_of(outcome, MOST), f"{outcome.program}: {outcome.result.verdict}")
 
@@ -566,7 +596,8 @@ def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
         axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
         axes.set_xlabel(str(curves[0].variable))
         axes.set_ylabel("probability")
-        axes.plot([], [], color=_INK, linestyle=(0, (4, 3)), linewidth=1.5, label=curves[0].limit[0])
+        if curves[0].is_compared:
+            axes.plot([], [], color=_INK, linestyle=(0, (4, 3)), linewidth=1.5, label=curves[0].limit[0])
         _legend(figure, axes)
     axes.set_ylim(0, 1.02)
     said = sentence(curves)
@@ -657,6 +688,8 @@ def sentence(curves: Sequence[Curve]) -> str | None:
     """What a picture of these inequalities shows; None without any."""
     if not curves:
         return None
+    if not curves[0].is_compared:
+        return "Each line is the exact probability of one output."
     drawn = f"Solid: {curves[0].probable[0]}; dashed: {curves[0].limit[0]}"
     if any(curve.failing for curve in curves):
         return f"{drawn}; shaded: the {curves[0].variable} where the claim fails."

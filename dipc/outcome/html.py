@@ -28,6 +28,7 @@ from dipc.measure.measure import EnclosedForm
 from dipc.outcome.certificates import certificate
 from dipc.outcome.curves import Curve, curves_of, sentence
 from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
+from dipc.outcome.program import Outcomes
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
@@ -50,9 +51,10 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
     curves = curves_of(outcome, _CURVES)
     groups = _groups(outcome.parts())
     claim = groups.pop(0) if groups else []
+    title = "Input" if isinstance(outcome.result, Outcomes) else "Claim"
     other = "β" if curves and curves[0].labels[1].startswith("required") else "1 less the probability at u"
     sections = [
-        _header(outcome, command) + section("Claim", _shown(claim)),
+        _header(outcome, command) + section(title, _shown(claim)),
         *([section("Findings", "".join(map(_shown, groups)))] if groups else []),
         closed_forms(curves, other),
         _table(outcome),
@@ -220,10 +222,11 @@ def _plot(curves: Sequence[Curve]) -> str:
     )
     fails = '<span class="fail">fails</span> ' if any(curve.failing for curve in curves) else ""
     fails += '<span class="best">tight here</span> ' if any(curve.optima for curve in curves) else ""
+    required = f'<span class="req">{escape(curves[0].limit[0])}</span> ' if curves[0].is_compared else ""
     picture = f"<noscript>{_picture(curves[0])}</noscript>"
     body = (
         f'<p class="key"><span class="pr">{escape(curves[0].probable[0])}</span> '
-        f'<span class="req">{escape(curves[0].limit[0])}</span> {fails}{choice}</p>\n'
+        f"{required}{fails}{choice}</p>\n"
         f'<div id="plot"></div>\n<p class="reading" id="reading" aria-live="off"></p>\n{picture}\n'
         f'<p class="caption">{escape(sentence(curves) or "")}</p>\n'
         f'<script type="application/json" id="curves">{data}</script>\n'
@@ -366,7 +369,10 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
     for curve in curves:
         body = f"<p>{escape(curve.labels[0])}, a function of {escape(str(curve.variable))}"
         body += "" if str(curve.variable) == "eps" else ", written ε"
-        body += f'</p>{_form(curve)}<p>{escape(other)}</p><code class="form">{escape(str(curve.beta))}</code>'
+        body += f"</p>{_form(curve)}"
+        body += (
+            f'<p>{escape(other)}</p><code class="form">{escape(str(curve.beta))}</code>' if curve.is_compared else ""
+        )
         parts.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
     return section("Closed forms", "".join(parts)) if parts else ""
 

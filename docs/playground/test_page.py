@@ -241,6 +241,10 @@ def test_the_second_visit_fetches_nothing_again(visitor: BrowserContext, address
         page.get_by_label("Gallery").select_option(label=title)
         expect(page.locator("#verdict.good, #verdict.bad")).to_be_visible()
         expect(page.locator("#text")).not_to_contain_text("internal error")
+        expect(page.locator("#report .u-wrap canvas")).to_be_visible()
+    page.get_by_label("Gallery").select_option(label="Majority of responses: prob")
+    expect(page.locator("#line")).to_contain_text("majority: 2 outputs")
+    expect(page.locator("#report:not(.old) .caption")).to_contain_text("the exact probability of one output")
     page.close()
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import erf, sqrt
+from math import erf, exp, sqrt
 from pathlib import Path
 
 import pytest
@@ -105,3 +105,15 @@ def test_rows_without_closed_forms_are_drawn(monkeypatch: pytest.MonkeyPatch) ->
     dots = [(x, y) for line in axes.lines if len(line.get_xdata()) == 1 for x, y in line.get_xydata()]
     dots += [tuple(each) for found in axes.collections for each in found.get_offsets() if len(each) == 2]
     assert any(y == pytest.approx(erf(x / sqrt(2)), abs=1e-6) for x, y in dots)
+
+
+def test_probabilities_of_outputs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Figure] = []
+    monkeypatch.setattr(curves, "save", lambda figure, _: kept.append(figure))
+    busy = str(ROOT / "docs" / "programs" / "busy.dip")
+    assert run(["prob", busy, "--input", "count=103", "--plot", "a.svg", "-q"]) == 0
+    (axes, *_) = kept[0].axes
+    lines = {line.get_label(): line.get_xydata() for line in axes.lines if len(line.get_xdata()) > 2}
+    assert set(lines) == {"answer = no", "answer = yes"}
+    for x, y in lines["answer = yes"][::20]:
+        assert y == pytest.approx(1 - exp(-3 * x) / 2, abs=1e-6)

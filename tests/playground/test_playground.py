@@ -57,11 +57,14 @@ def test_other_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert page["html"].startswith("<!doctype html>")
 
 
-def test_a_command_without_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probabilities_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (only,) = asked("prob", '--input "q=(-1,0,1)"', table=False)
-    assert (only["kind"], only["code"], only["errors"]) == ("answer", 0, "")
-    assert "sum  1, exactly" in only["text"]
+    answered, page = asked("prob", '--input "q=(-1,0,1)"', table=False)
+    assert (answered["kind"], answered["code"], answered["errors"]) == ("answer", 0, "")
+    assert "sum  1, exactly" in answered["text"]
+    assert 'id="curves"' in page["html"]
+    assert "dipc prob benchmarks/sparse.dip --input" in page["html"]
+    assert "required" not in page["html"].partition("<script>")[0].partition('type="application/json"')[0]
 
 
 def test_an_option_that_only_the_command_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@
   function read(c, at) {
     var where = document.getElementById("reading");
     if (at !== null && at !== undefined) {
-      where.textContent = c.variable + " = " + short(c.x[at]) + ": " + c.bound + " " + short(c.pr[at]) + ", " + c.required + " " + short(c.req[at]);
+      where.textContent = c.variable + " = " + short(c.x[at]) + ": " + c.bound + " " + short(c.pr[at]) + (c.required ? ", " + c.required + " " + short(c.req[at]) : "");
     } else if (c.point) {
       where.textContent = "Counterexample, " + c.variable + " = " + short(c.point[0]) + ": " + c.bound + " " + short(c.point[1]) + ", " + c.required + " " + short(c.point[2]);
     } else {

@@ -22,7 +22,7 @@ export function showAnswer(event, asked) {
   const [first, ...others] = (text || errors).split("\n");
   const broken = others.findIndex((line) => !/^ {2}\S/.test(line));
   const line = [first, ...others.slice(0, Math.max(0, broken)).map((part) => part.trim())].join(" ");
-  const plain = code === 0 && asked.startsWith("prob"); // an answer that is no verdict, and has no report
+  const plain = code === 0 && asked.startsWith("prob"); // an answer that is no verdict
   element("verdict").className = plain ? "" : MOODS[code] ?? "bad";
   element("verdict").hidden = false;
   element("asked").textContent = asked;
@@ -31,7 +31,7 @@ export function showAnswer(event, asked) {
   element("took").textContent = `${seconds < 1 ? Math.max(1, Math.round(seconds * 1000)) + " ms" : seconds.toFixed(1) + " s"}`;
   document.querySelector(".tabs").hidden = false;
   element("report").classList.add("old");
-  if (plain || code === 2 || code === 70 || !text) { element("report").replaceChildren(); choose("text"); }
+  if (code === 2 || code === 70 || !text) { element("report").replaceChildren(); choose("text"); }
 }
 
 export function showPage(html) {
