@@ -400,6 +400,13 @@ def _word(rows: Sequence[RowResult]) -> str:
     return "class" if rows and (rows[0].count is not None or isinstance(rows[0], ClassResult)) else "row"
 
 
+def form_html(form: ClosedForm) -> str:
+    """The function as mathematics that browsers typeset themselves."""
+    from dipc.outcome.html import typeset
+
+    return typeset(form)
+
+
 def chain_html(dtmc: Dtmc) -> str:
     """The states, with what each knows and its steps."""
     body = []

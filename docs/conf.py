@@ -31,6 +31,9 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 
+#: Options begin with two hyphens, which are no dash.
+smartquotes_action = "qe"
+
 autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
 
@@ -52,8 +55,10 @@ def _as_restructured_text(
 def _as_text(app: Sphinx, ctx: object, lines: list[str]) -> None:  # noqa: ARG001 - the signature is sphinx-click's
     """The help of commands is plain text, too; its bars at the beginning of lines keep them apart."""
     for at, line in enumerate(lines):
+        bar, rest = ("| ", line[2:]) if line.startswith("| ") else ("", line)
         if not line.lstrip().startswith(".. "):
-            lines[at] = line.replace("`", "``").replace("*", "\\*").replace("|", "\\|")
+            plain = rest.replace("`", "``").replace("*", "\\*").replace("|", "\\|")
+            lines[at] = bar + plain.replace("\\*\\*Required\\*\\*", "**Required**")
 
 
 def setup(app: Sphinx) -> None:

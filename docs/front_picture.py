@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TARGET = HERE / "static" / "front.svg"
-INK = "#747a80"
+INK = "#7d848b"
 BLUE, RED = COLORS[0], COLORS[1]
 COUNT, THRESHOLD = 103, 100
 
@@ -54,7 +54,7 @@ def _words(axes: Axes) -> None:
                   color=INK, fontsize=9)  # fmt: skip
     axes.annotate("", (THRESHOLD, 0.24), (COUNT, 0.24), arrowprops={"arrowstyle": "<->", "color": INK})
     axes.annotate("dd(u) = 3", (COUNT, 0.24), xytext=(8, -3), textcoords="offset points", color=INK, fontsize=10)
-    axes.annotate("the count u = 103,\nand its noisy copy", (105.2, 0.105), color=BLUE, fontsize=9)
+    axes.annotate("the count u = 103,\nand its noisy copy", (105.2, 0.105), color=INK, fontsize=9)
     axes.annotate("wrong answer:\nat most beta", (95.2, 0.1), color=RED, fontsize=9)
     axes.annotate("", (99.3, 0.022), (97.4, 0.09), arrowprops={"arrowstyle": "->", "color": RED})
     axes.set_yticks([])

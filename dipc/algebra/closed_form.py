@@ -226,6 +226,10 @@ class ClosedForm:
         text: str = above("shown").latex(self)
         return text
 
+    def _repr_html_(self) -> str:
+        text: str = above("shown").form_html(self)
+        return text
+
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
 

@@ -380,13 +380,15 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
 def _form(curve: Curve) -> str:
     if isinstance(curve.bound, EnclosedForm):
         return f"<p>{escape(curve.bound.reason)}: it is enclosed</p>"
-    numerator, denominator = curve.bound.parts()
-    if (
-        curve.bound.only_at is None
-        and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS
-    ):
-        return mathml(curve.bound)
-    text = str(curve.bound)
+    return typeset(curve.bound)
+
+
+def typeset(form: ClosedForm) -> str:
+    """The function as mathematics, or as text where that would be long."""
+    numerator, denominator = form.parts()
+    if form.only_at is None and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
+        return mathml(form)
+    text = str(form)
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters; JSON has them all)"
     return f'<code class="form">{escape(cut)}</code>'
 

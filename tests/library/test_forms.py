@@ -94,4 +94,5 @@ def test_floats_are_the_nearest() -> None:
 
 
 def test_notebooks_show_formulas() -> None:
+    assert (1 - E)._repr_html_().startswith('<math display="block" alttext="1 - exp(-eps)">')
     assert (1 - E)._repr_latex_() == r"$1 - e^{-\varepsilon}$"
