@@ -26,6 +26,7 @@ from dipc.decide.obligation import Decision, EndPoint, Verdict
 from dipc.frozen import frozen
 from dipc.outcome import formats as formulas
 from dipc.outcome.classes import findings as class_findings
+from dipc.outcome.html import typeset
 from dipc.outcome.outcome import GAP, Fields, Line
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
@@ -402,8 +403,6 @@ def _word(rows: Sequence[RowResult]) -> str:
 
 def form_html(form: ClosedForm) -> str:
     """The function as mathematics that browsers typeset themselves."""
-    from dipc.outcome.html import typeset
-
     return typeset(form)
 
 
