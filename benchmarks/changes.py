@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from benchmarks import tables
 from benchmarks.goal import Goal, Usage, dipc_command, spawn
 from benchmarks.mechanisms import MECHANISMS
 
 #: In `argv` the file of the program and that of the table, both written for the run.
-PROGRAM, TABLE, PROOF = "<program>", "<table>", "<proof>"
+PROGRAM, TABLE, PROOF, CACHE = "<program>", "<table>", "<proof>", "<cache>"
 
 #: A command that takes longer is stopped.
 _PATIENCE = 120
@@ -34,7 +35,7 @@ class Change:
 
     def command(self, directory: Path, argv: Sequence[str]) -> list[str]:
         """The command with its files, which are written into the directory."""
-        names = {PROGRAM: "program.dip", TABLE: "table.csv", PROOF: "proof.json"}
+        names = {PROGRAM: "program.dip", TABLE: "table.csv", PROOF: "proof.json", CACHE: "cache"}
         (directory / names[PROGRAM]).write_text(self.program, encoding="utf-8")
         (directory / names[TABLE]).write_text(self.table, encoding="utf-8")
         return [*dipc_command(), *[str(directory / names[word]) if word in names else word for word in argv]]
@@ -160,6 +161,16 @@ def _maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _sparse_rows(count: int) -> str:
+    """Rows of ten means of three digits."""
+    mechanism = MECHANISMS["sparse"]
+    constants = mechanism.constants({"m": Fraction(10), "c": Fraction(1)})
+    chance = random.Random(3)  # noqa: S311 - no secret
+    vectors = [[Fraction(chance.randint(-400, 400), 100) for _ in range(10)] for _ in range(count)]
+    cells = [",".join(tables.cells(mechanism, constants, vector)) for vector in vectors]
+    return "\n".join([",".join(tables.columns(mechanism, constants)), *cells]) + "\n"
+
+
 def _falling(m: int, answer: str, output: str) -> str:
     header = ",".join([*[f"q[{i}]" for i in range(1, m + 1)], output])
     return header + "\n" + ",".join([*[str(Fraction(-i, 10)) for i in range(1, m + 1)], answer]) + "\n"
@@ -199,6 +210,8 @@ def _rows(name: str, program: str, m: int, table: str, seconds: float, *more: st
 
 _MAXIMUM, _SPARSE = _text("noisy_max"), _text("sparse")
 _ONE_ROW = "q[1],q[2],q[3],out[1],out[2],out[3]\n-2,-1,1,bot,bot,top\n"
+
+_CACHED = ("check", PROGRAM, TABLE, "-q", "-D", "m=10", "--cache", CACHE)
 
 #: The commands, as their programs and tables are, and their goals.
 CHANGES: tuple[Change, ...] = (
@@ -269,6 +282,14 @@ CHANGES: tuple[Change, ...] = (
         ("verify", PROOF, "-q"),
         3,
         before=("check", PROGRAM, "-q", "-D", "m=6", "--inputs", "q = -1..1", "--no-classes", "--certificate", PROOF),
+    ),
+    Change(
+        "A warm cache, 3000 rows of real data",
+        _SPARSE,
+        _CACHED,
+        1.5,
+        table=_sparse_rows(3000),
+        before=_CACHED,
     ),
     Change(
         "Privacy of all pairs, m = 5",

@@ -481,6 +481,7 @@ class Memory:
         self._measure_long = _digest("measure at length", repr(measure))
         self._sign = _digest("sign", repr(sign), digits)
         self._unexpanded = _digest("unexpanded", repr(measure), repr(sign), digits)
+        self._proved = _digest("proved", repr(measure), repr(sign))
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
         """The bound in closed form, the reason why it has none, or None where nothing is known. What takes more than a
@@ -491,6 +492,11 @@ class Memory:
     def unexpanded(self, obligation: Obligation) -> Decision | None:
         """What was decided of this obligation, whose bound has no closed form that was reached."""
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
+
+    def proved(self, obligation: Obligation) -> Decision | None:
+        """That the obligation holds, without the closed form of its bound, which is not read."""
+        result = self._read(self._proved_key(obligation), lambda text: read_decision(text, None))
+        return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
         """What was decided of this obligation, whose bound is `form`."""
@@ -526,6 +532,8 @@ class Memory:
             if isinstance(question, Obligation):
                 key = self._unexpanded_key(question) if form is None else self._obligation_key(form, question)
                 kept[key] = decision_text(decision)
+                if form is not None and decision.verdict is Verdict.ACCURATE:
+                    kept[self._proved_key(question)] = decision_text(decision)
         self._cache.put(kept)
 
     def _bound_key(self, bound: Bound, *, long: bool) -> bytes:
@@ -533,6 +541,9 @@ class Memory:
 
     def _unexpanded_key(self, obligation: Obligation) -> bytes:
         return question_key(self._unexpanded, f"{bound_text(obligation.bound)};{_said(obligation)}")
+
+    def _proved_key(self, obligation: Obligation) -> bytes:
+        return question_key(self._proved, f"{bound_text(obligation.bound)};{_said(obligation)}")
 
     def _obligation_key(self, form: ClosedForm, obligation: Obligation) -> bytes:
         return question_key(self._sign, f"{closed_text(form.value)};{_said(obligation)}")
@@ -666,6 +677,11 @@ class SharedEngine(Engine):
     def _is_answered(self, pending: Pending) -> bool:
         """Whether the answer is known, from the cache too, or will be that to a question about the same function."""
         question = pending.question
+        if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
+            proved = self._memory.proved(question)
+            if proved is not None:
+                pending.settle(proved)
+                return True
         form = self._form(pending)
         if form is None:
             return pending.decision is not None

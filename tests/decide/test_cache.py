@@ -431,6 +431,26 @@ def test_a_malformed_answer_is_decided_anew_with_a_warning(tmp_path: Path, answe
     assert check() == first
 
 
+def test_what_holds_is_known_without_its_closed_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody asks for forms, as with `-q`; and only what holds: a refutation needs its numbers."""
+    arguments = ["check", str(SPARSE), "--inputs", "q = -1..1", "--no-classes", "--cache", str(tmp_path / "cache")]
+
+    def check(*more: str) -> tuple[int, str]:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = run([*arguments, *more])
+        return code, out.getvalue()
+
+    first, failing, whole = check("-q"), check("-q", "--beta", "exp(-alpha*eps/4)"), check()
+    assert (first[0], failing[0]) == (0, 1)
+    monkeypatch.setattr(cache_module, "read_form", pytest.fail)
+    assert check("-q") == first
+    monkeypatch.undo()
+    monkeypatch.setattr("dipc.decide.engine.Engine._decided", lambda _, question: pytest.fail(str(question)))
+    assert check("-q", "--beta", "exp(-alpha*eps/4)") == failing
+    assert check() == whole
+
+
 def test_what_was_decided_before_ctrl_c_is_not_decided_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dipc.questions.question._PROGRESS_ROWS", 1)
     program, table = heavy_table(8, m=3)
