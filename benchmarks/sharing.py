@@ -17,8 +17,8 @@ _SHARED, _STREAMED = 3_000, 100_000
 
 
 def different_rows(count: int, path: Path) -> list[str]:
-    """Write a table of Sparse, m = 10, whose rows have means of three digits, all of them different, the first one above
-    the threshold anywhere; the command that checks it."""
+    """Write a table of Sparse, m = 10, whose rows have means of three digits, all of them different, the first one
+    above the threshold anywhere; the command that checks it."""
     mechanism = MECHANISMS["sparse"]
     constants = mechanism.constants({"m": Fraction(10), "c": Fraction(1)})
     chance = random.Random(3)  # noqa: S311 - no secret
