@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,7 @@ import dipc
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
-from dipc.questions.privacy.outcome import read_claim
+from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 
 BOTH = """
 program p; input q : real; input x : int; output y : real; output k : int;
@@ -105,3 +107,66 @@ def test_a_subsampled_count(rate: str, share: Fraction) -> None:
             assert question.decide(claim).verdict == verdict
     constant = question.constant(None)
     assert constant.proved == constant.refuted_below == (Fraction(1, 2) if "/" in rate else 1)
+
+
+MIXED = """
+program mixed;
+input q, p : real;
+output big : {{0, 1}} = 0;
+output out : real;
+var r : real;
+r <- Lap({0}, q);
+if r >= 1 then big <- 1 end;
+out <- Lap({1}, p)
+"""
+
+
+def integrated(eps: float, budget: float, rates: tuple[float, float], one: Sequence[int], two: Sequence[int]) -> float:
+    """The excess of the worst set, by the trapezoidal rule."""
+    numpy = pytest.importorskip("numpy")
+
+    def above(mean: int, rate: float) -> float:
+        return math.exp(-rate * (1 - mean)) / 2 if mean <= 1 else 1 - math.exp(-rate * (mean - 1)) / 2
+
+    y = numpy.linspace(-60, 60, 480_001)
+    total = 0.0
+    for bit in (0, 1):
+        first, second = (above(point[0], rates[0] * eps) for point in (one, two))
+        first, second = (first, second) if bit else (1 - first, 1 - second)
+        densities = [
+            weight * rates[1] * eps / 2 * numpy.exp(-rates[1] * eps * abs(y - point[1]))
+            for weight, point in ((first, one), (second, two))
+        ]
+        total += float(numpy.trapezoid(numpy.maximum(0, densities[0] - math.exp(budget) * densities[1]), y))
+    return total
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_finite_outputs_lose_budget_beside_real_ones(seed: int, tmp_path: Path) -> None:
+    """At one eps the least delta is enclosed, as near as quadrature tells."""
+    choose = random.Random(f"mixed {seed}")
+    rates = [choose.choice(("1/2", "1/3", "1")) for _ in range(2)]
+    program = dipc.load(MIXED.format(*[f"{rate}*eps" for rate in rates]))
+    rows = [[choose.randint(-1, 2) for _ in range(4)] for _ in range(2)]
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("q,p,q',p'\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n", encoding="utf-8")
+    eps, budget = Fraction(choose.choice(("1/2", "1", "2"))), Fraction(choose.choice(("0", "1/8", "1/4")))
+    asked = PrivacyQuestion(program, str(pairs), None, Engine(program.measurer, program.limits))
+    low, high = asked.delta_at(budget, eps)
+    numbers = tuple(float(Fraction(rate)) for rate in rates)
+    every = [(row[:2], row[2:]) for row in rows] + [(row[2:], row[:2]) for row in rows]
+    most = max(integrated(float(eps), float(budget * eps), numbers, *pair) for pair in every)  # type: ignore[arg-type]
+    assert high - low < Fraction(1, 10**15)
+    assert float(low) == pytest.approx(most, abs=2e-7)
+    for delta, verdict in ((high, PrivacyVerdict.PRIVATE), (low * Fraction(99, 100), PrivacyVerdict.NOT_PRIVATE)):
+        if low:
+            claim = read_claim(program, f"{budget}*eps", str(delta), f"[{eps}, {eps}]")
+            assert asked.decide(claim).verdict is verdict
+
+
+def test_a_loss_that_some_pair_attains_is_that_of_all() -> None:
+    program = dipc.load(MIXED.format("eps/2", "eps/3"))
+    asked = PrivacyQuestion(program, "linf:1", "all", Engine(program.measurer, program.limits))
+    assert asked.largest_loss(Fraction(3)).value == (Fraction(5, 2), Fraction(5, 2))
+    with pytest.raises(dipc.DiagnosticError, match="no pair of all real inputs is known"):
+        asked.least_delta(read_claim(program, None, None, None))

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Unpack, assert_never
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.chain.state import is_symbolic
@@ -60,6 +61,7 @@ from dipc.questions.privacy.outcome import (
     power,
     read_claim,
 )
+from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import RealType, Slot
@@ -264,10 +266,33 @@ class PrivacyQuestion:
         self.require_meaning(eps)
         if self.normal is not None:
             return self._normal_loss(self.normal, eps)
+        attained = self._attained(eps)
+        if attained is not None:
+            return attained
         pairs = self._enumerated("--max-loss")
         table, pairs = self._densities().losses(pairs) if self.real_outputs else (self.table(pairs), pairs)
         value, pair, answer, text = self._laws(table).loss(pairs, eps, digits)
         return Loss(*self.asked, eps, value, *pairs.texts(self.program, pair), table.texts(answer), text)
+
+    def _attained(self, eps: Fraction) -> Loss | None:
+        """The loss at an eps, over all adjacent real inputs, where no pair is known to be the worst, but some one loses
+        as much as shifts of the noises allow; None where none is seen to."""
+        if isinstance(self.pairs, Pairs):
+            return None
+        with suppress(Undecided):
+            self._worst_pairs()
+            return None
+        with suppress(Undecided):
+            bounds = self.bounds()
+            for each in bounds.candidates if bounds.proved is not None else ():
+                excess, _ = fraction_of(each.first - power(bounds.proved or Fraction(0)) * each.second)
+                if excess.is_zero() or sign_at(excess, eps, self.program.limits) >= 0:
+                    value = (bounds.proved or Fraction(0)) * eps
+                    intervals = {name: f"{low} to {high}" for name, (low, high) in each.balls.items()}
+                    text = f"log(({ClosedForm(each.first)})/({ClosedForm(each.second)}))"
+                    output = {**each.output, **intervals}
+                    return Loss(*self.asked, eps, (value, value), each.input, each.adjacent, output, text)
+        return None
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
@@ -295,18 +320,32 @@ class PrivacyQuestion:
         if normal is not None:
             return self._normal_delta(normal, claim, point, digits)
         pairs = self._enumerated("--delta-of")
-        table, pairs = self._densities().excesses(pairs, claim) if self.real_outputs else (self.table(pairs), pairs)
+        try:
+            table, pairs, left = self._excesses(pairs, claim)
+        except Undecided:
+            if point is None or claim.intervals == (Interval(point, point, True, True),):
+                raise
+            # What is another set for each eps is known at one.
+            return self.least_delta(replace(claim, intervals=(Interval(point, point, True, True),)), point, digits)
         laws = self._laws(table)
 
         def where(pair: tuple[int, int], answers: tuple[int, ...]) -> Where | None:
             said = tuple([table.texts(answer) for answer in answers])
             return Where(*pairs.texts(self.program, pair), said) if said else None
 
-        pieces, supremum, attained, place, needs = laws.least_delta(pairs, claim, digits, where)
-        there = None
-        if point is not None:
-            value, form = laws.delta_at(pairs, claim, point, digits)
-            there = point, outward(*value, digits), form
+        there: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm | None] | None = None
+        place: tuple[Fraction, Fraction] | str
+        if left:
+            eps = claim.intervals[0].lower
+            needed = self._enclosed(table).greatest(pairs, claim.budget, eps, 2 * digits)
+            supremum = outward(needed.value[0], needed.value[1] + left, digits)
+            pieces, attained, place, needs = None, True, (eps, eps), where(needed.pair, needed.answers)
+            there = (eps, supremum, None) if point is not None else None
+        else:
+            pieces, supremum, attained, place, needs = laws.least_delta(pairs, claim, digits, where)
+            if point is not None:
+                value, form = laws.delta_at(pairs, claim, point, digits)
+                there = point, outward(*value, digits), form
         budget, intervals = claim.budget_text, claim.eps_text
         return LeastDelta(*self.asked, budget, intervals, pieces, supremum, attained, place, needs, there)
 
@@ -316,14 +355,20 @@ class PrivacyQuestion:
         self.require_meaning(eps)
         if self.normal is not None:
             return self.normal.mechanism.delta(self.normal.square, budget, eps)
-        pairs = self._enumerated("--delta-of")
+        claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
+        table, pairs, left = self._excesses(self._enumerated("--delta-of"), claim)
+        low, high = self._enclosed(table).greatest(pairs, budget, eps, digits).value
+        return low, high + left
+
+    def _enclosed(self, table: LawTable) -> EnclosedLaws:
+        return EnclosedLaws(table, self.engine.bounds, self.program.limits)
+
+    def _excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs, Fraction]:
+        """Laws of which sets are the worst for the claim's budget, but for an excess of at most the number. Raises
+        Undecided."""
         if self.real_outputs:
-            claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
-            table, pairs = self._densities().excesses(pairs, claim)
-        else:
-            table = self.table(pairs)
-        laws = EnclosedLaws(table, self.engine.bounds, self.program.limits)
-        return laws.greatest(pairs, budget, eps, digits).value
+            return self._densities().excesses(pairs, claim)
+        return self.table(pairs), pairs, Fraction(0)
 
     def listed(self) -> tuple[LawTable, Pairs]:
         """The laws of finite or int outputs, with the pairs. Raises as `largest_loss` does, and Undecided for real
@@ -365,7 +410,7 @@ class PrivacyQuestion:
 
     def _laws(self, table: LawTable) -> Laws:
         if table.is_enclosed:
-            return EnclosedLaws(table, self.engine.bounds, self.program.limits)
+            return self._enclosed(table)
         return ClosedLaws(table, self.engine, self._progress)
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
@@ -451,8 +496,16 @@ class PrivacyQuestion:
         bounds = self.bounds()
         findings, counterexample = self._by_bounds(bounds, claim)
         if isinstance(findings, UnprovedLoss) and self.real_outputs and not claim.is_pure:
-            table, pairs = self._densities().excesses(self._worst_pairs(), claim)
+            table, pairs, left = self._excesses(self._worst_pairs(), claim)
+            if left:
+                # What the sets leave out must fit into delta, too.
+                eps = claim.intervals[0].lower
+                most = self._enclosed(table).greatest(pairs, claim.budget, eps, DIGITS).value[1] + left
+                if most <= claim.delta.at(eps, DIGITS)[0]:
+                    return None, None, None
             findings, counterexample = self._at_pairs(pairs, table, claim)
+            if left and findings is None:
+                findings = UnprovedLoss("the least delta is only enclosed, and too near to the claimed one")
             return findings, counterexample, None
         if isinstance(findings, UnprovedLoss) and isinstance(self.pairs, Pairs) and not self.real_outputs:
             # Int outputs: those far out are one answer, and all of these can be listed.

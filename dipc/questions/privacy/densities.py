@@ -13,7 +13,10 @@ integral for each output.
 
 **The delta** of a budget K·eps is the excess of the worst set, where p > e^{K·eps}·p'. In a cell with A = A'·e^{q·eps}
 this is the half-space q + (s - s')·y > K, whatever eps is; its probabilities are measures of half-spaces. In any other
-cell that is all of it or nothing, at each eps, or it is not decided.
+cell that is all of it or nothing, at each eps, or else q(eps) = log(A/A')/eps is another number for each eps. At one
+eps it lies between rationals r and r + w. Then the half-space r + (s - s')·y > K is in the worst set, and where that
+has more, p <= e^{K·eps + w·eps}·p': what the half-space leaves out has an excess of at most w·eps times its
+probability.
 
 **All real inputs.** Let the program be one exit without comparisons whose outputs are c_i(u) + N_i with log-concave
 symmetric noises. Then what is true of a pair depends on the moves v_i of the c_i alone, and all divergences grow with
@@ -43,7 +46,7 @@ from dipc.measure.event import Event, Noise
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
-from dipc.questions.privacy.loss import LawTable, Numbering
+from dipc.questions.privacy.loss import LawTable, Numbering, loss_enclosure
 from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.optimum import Ratio
@@ -54,6 +57,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: From one number to another; None is without end.
 _Span = tuple[Fraction | None, Fraction | None]
+
+#: Digits of a half-space that is the worst at one eps.
+_LEFT = 40
 
 #: What stands for a real output with a density among values of outputs.
 _DENSE = "a density"
@@ -160,6 +166,8 @@ class RealOutputs:
             raise OutsideFragment("some outputs are real, and others int")
         self._explored: dict[tuple[object, ...], tuple[tuple[ExitState, Closed | None], ...]] = {}
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
+        #: What worst sets that are known up to a number leave out at most.
+        self._left = _ZERO
 
     # --- what is asked ------------------------------------------------------------------------------------
 
@@ -167,10 +175,12 @@ class RealOutputs:
         """Functions with all greatest ratios of the pairs. Raises Undecided."""
         return self._table(pairs, self._losses)
 
-    def excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs]:
-        """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget. Raises
-        Undecided."""
-        return self._table(pairs, lambda one, two: self._excesses(one, two, claim))
+    def excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs, Fraction]:
+        """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, but for an
+        excess that is at most the number; it is 0 unless the claim is about one eps. Raises Undecided."""
+        self._left = _ZERO
+        table, own = self._table(pairs, lambda one, two: self._excesses(one, two, claim))
+        return table, own, self._left
 
     def moment(self, one: Input, two: Input, order: int) -> Closed | None:
         """Σ∫ p^order·p'^(1-order); None is infinity. Raises Undecided."""
@@ -353,9 +363,16 @@ class RealOutputs:
         if is_never_negative(-1, 1):
             yield cell.box, None, False
         elif not is_never_negative(1, -1):
-            raise OutsideFragment(
-                "outputs that lose more than the budget are others for each eps, as finite outputs lose some of it, too"
-            )
+            (eps, *others_too) = {end for each in claim.intervals for end in (each.lower, each.upper)}
+            if others_too or eps is None:
+                raise OutsideFragment(
+                    "outputs that lose more than the budget are others for each eps, as finite outputs lose some of "
+                    "it, too: ask at one eps"
+                )
+            low, high = loss_enclosure(factor, other, eps, _LEFT)
+            self._left = max(self._left, high - low)
+            half = Halfspace(tuple((index, c) for index, c in enumerate(turned) if c), low / eps - claim.budget)
+            yield cell.box, half, True
 
 
 #: A box of outputs, behind a half-space of them, and whether it is in the worst set for every eps.
