@@ -128,7 +128,7 @@ def integrated(eps: float, budget: float, rates: tuple[float, float], one: Seque
     def above(mean: int, rate: float) -> float:
         return math.exp(-rate * (1 - mean)) / 2 if mean <= 1 else 1 - math.exp(-rate * (mean - 1)) / 2
 
-    y = numpy.linspace(-60, 60, 480_001)
+    y = numpy.linspace(-200, 200, 1_600_001)
     total = 0.0
     for bit in (0, 1):
         first, second = (above(point[0], rates[0] * eps) for point in (one, two))

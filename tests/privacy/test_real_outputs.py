@@ -112,8 +112,9 @@ def test_what_is_refused_is_said(text: str, reason: str) -> None:
 
 def test_no_worst_pair_is_known() -> None:
     text = "program p; input q : real; output y : real; output b : bool; y <- Lap(eps, q); b <- y >= 0"
-    with pytest.raises(DiagnosticError, match="--max-loss"):
-        question(text).largest_loss(F(1))
+    with pytest.raises(DiagnosticError, match="--delta-of"):
+        question(text).least_delta(read_claim(dipc.load(text), None, None, None))
+    assert question(text).largest_loss(F(1)).value == (1, 1)  # some pair loses as much as shifts allow
     two = "program p; input q[1..2] : real; output y, z : real; y <- Lap(eps, q[1] + q[2]); z <- Lap(eps, q[1] - q[2])"
     with pytest.raises(DiagnosticError, match="E1410"):
         question(two).largest_loss(F(1))

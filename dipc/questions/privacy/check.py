@@ -223,7 +223,7 @@ class PrivacyQuestion:
                 findings, counterexample = normal.decide(claim)
                 proof = OF_NORMAL_OUTPUTS if findings is None else None
             elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
-                findings, counterexample = self._at_pairs(pairs, self.table(pairs), claim)
+                findings, counterexample = self._at_pairs(pairs, self._laws(self.table(pairs)), claim)
             else:
                 findings, counterexample, proof = self._by_bounds_or_sets(claim)
         except Undecided as undecided:
@@ -503,14 +503,15 @@ class PrivacyQuestion:
                 most = self._enclosed(table).greatest(pairs, claim.budget, eps, DIGITS).value[1] + left
                 if most <= claim.delta.at(eps, DIGITS)[0]:
                     return None, None, None
-            findings, counterexample = self._at_pairs(pairs, table, claim)
+            laws = self._enclosed(table) if left else self._laws(table)
+            findings, counterexample = self._at_pairs(pairs, laws, claim)
             if left and findings is None:
                 findings = UnprovedLoss("the least delta is only enclosed, and too near to the claimed one")
             return findings, counterexample, None
         if isinstance(findings, UnprovedLoss) and isinstance(self.pairs, Pairs) and not self.real_outputs:
             # Int outputs: those far out are one answer, and all of these can be listed.
             with suppress(Undecided):
-                findings, counterexample = self._at_pairs(self.pairs, self.table(self.pairs), claim)
+                findings, counterexample = self._at_pairs(self.pairs, self._laws(self.table(self.pairs)), claim)
                 return findings, counterexample, None
         return findings, counterexample, bounds.proof if findings is None else None
 
@@ -543,10 +544,7 @@ class PrivacyQuestion:
             reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
         return UnprovedLoss(reason or "nothing is known from above"), None
 
-    def _at_pairs(
-        self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
-    ) -> tuple[Findings, PrivacyCounterexample | None]:
-        laws = self._laws(table)
+    def _at_pairs(self, pairs: Pairs, laws: Laws, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
         findings = laws.decide(pairs, claim)
         if not isinstance(findings, Refuted):
             return findings, None
