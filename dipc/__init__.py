@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dipc import examples
     from dipc.algebra.closed_form import ClosedForm
     from dipc.algebra.limits import Limits, Undecided
+    from dipc.auditing import Audit, audit
     from dipc.certificate.write import certify
     from dipc.decide.obligation import Counterexample, Decision, Verdict
     from dipc.execution.run import Runs, run
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from dipc.questions.privacy.profile import compose
     from dipc.questions.question import check, check_for_all, expected_error, iter_rows, table
     from dipc.questions.report import Interrupted, Report, RowResult
-    from dipc.simulation.audit import Audit, audit
     from dipc.simulation.compare import simulate
     from dipc.simulation.conform import Conformance, conform
     from dipc.text.diagnostic import DiagnosticError
@@ -146,7 +146,7 @@ __all__ = [
 
 _HOME = {
     "Accepted": "dipc.verifier.document",
-    "Audit": "dipc.simulation.audit",
+    "Audit": "dipc.auditing",
     "ClosedForm": "dipc.algebra.closed_form",
     "Conformance": "dipc.simulation.conform",
     "Counterexample": "dipc.decide.obligation",
@@ -177,7 +177,7 @@ _HOME = {
     "Intervals": "dipc.inverse.interval",
     "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
-    "audit": "dipc.simulation.audit",
+    "audit": "dipc.auditing",
     "conform": "dipc.simulation.conform",
     "run": "dipc.execution.run",
     "simulate": "dipc.simulation.compare",

@@ -55,6 +55,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "dipc.execution": _PROGRAMS,
     "dipc.estimate": (*_PROGRAMS, "dipc.options", "dipc.simulation"),
+    "dipc.auditing": (*_QUESTIONS, "dipc.simulation"),
     "dipc.outcome": (
         *_QUESTIONS,
         "dipc.inverse",
@@ -62,6 +63,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.simulation",
         "dipc.execution",
         "dipc.estimate",
+        "dipc.auditing",
     ),
     "dipc.suite": (*_QUESTIONS, "dipc.outcome"),
     "dipc.editors": ("dipc", *_PROGRAMS),
@@ -72,6 +74,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *_QUESTIONS,
         "dipc.inverse",
         "dipc.estimate",
+        "dipc.auditing",
         "dipc.examples",
         "dipc.verifier",
         "dipc.certificate",

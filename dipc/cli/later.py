@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "audit": "dipc.simulation.audit",
+    "audit": "dipc.auditing",
     "certificates": "dipc.outcome.certificates",
     "classes": "dipc.outcome.classes",
     "compare": "dipc.simulation.compare",

@@ -33,10 +33,11 @@ from fractions import Fraction
 from itertools import pairwise
 from itertools import product as combinations
 
+from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine
+from dipc.chain.constraints import Affine, same_value
 from dipc.chain.event import AffineBound, components
 from dipc.chain.state import NoiseVar, is_symbolic
 from dipc.claims.given import show_value
@@ -49,6 +50,7 @@ from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
 from dipc.questions.privacy.loss import LawTable, Numbering, loss_enclosure
 from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
 from dipc.sign.piecewise import over_positive
 from dipc.text.core import IntType, RealType, Slot, Value
@@ -146,12 +148,38 @@ class _Cell:
 
 
 @frozen
+class OutputSet:
+    """Outputs with the values of `key`, finite ones and atoms; of those that have a density in its place, the `moving`
+    ones are in a box, and behind a half-space, if there is one."""
+
+    key: _Key
+    moving: tuple[int, ...]
+    box: tuple[_Span, ...]
+    half: Halfspace | None
+
+    def contains(self, values: Sequence[Value | None]) -> bool:
+        """Whether these values of all outputs are in it."""
+        dense = [value for value, known in zip(values, self.key, strict=True) if known is _DENSE]
+        moving: list[Fraction] = [dense[position] for position in self.moving]  # type: ignore[misc]
+        return (
+            all(known is _DENSE or same_value(value, known) for value, known in zip(values, self.key, strict=True))
+            and all(
+                (low is None or value >= low) and (high is None or value <= high)
+                for value, (low, high) in zip(moving, self.box, strict=True)
+            )
+            and (self.half is None or self.half.contains(dict(enumerate(moving))))
+        )
+
+
+@frozen
 class Outcome:
-    """An answer in words, by output, and two functions: probabilities of it, or densities next to it, at a pair."""
+    """An answer in words, by output, and two functions: probabilities of it, or densities next to it, at a pair; of
+    probabilities the outputs that they are of."""
 
     answer: tuple[Value | None, ...]
     first: Closed
     second: Closed
+    outputs: OutputSet | None = None
 
 
 class RealOutputs:
@@ -181,6 +209,13 @@ class RealOutputs:
         self._left = _ZERO
         table, own = self._table(pairs, lambda one, two: self._excesses(one, two, claim))
         return table, own, self._left
+
+    def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[Outcome]:
+        """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, but for very little.
+        Raises Undecided."""
+        claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
+        parts = list(self._excesses(one, two, claim))
+        return [each for each in parts if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
 
     def moment(self, one: Input, two: Input, order: int) -> Closed | None:
         """Σ∫ p^order·p'^(1-order); None is infinity. Raises Undecided."""
@@ -317,7 +352,7 @@ class RealOutputs:
                 words = list(map(_words, box))
                 if half is not None and len(box) > 1:
                     words[-1] += f", where {_comparison(half, alike.names(self._slots))}"
-                yield Outcome(alike.named(words), first, second)
+                yield Outcome(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
         """The part of a cell that may be in the worst set: at each eps all of a region is, or nothing. Raises

@@ -116,3 +116,55 @@ def test_numbers_that_make_no_sense(options: dict[str, int], error: str) -> None
     samples = [({"x": 0}, [0]), ({"x": 1}, [1])][: options.get("samples", 2)]
     with pytest.raises(ValueError, match=error):
         dipc.audit(dipc.load(RESPONSE), samples, options.get("eps", 1), confidence=options.get("confidence", "0.9"))  # type: ignore[arg-type]
+
+
+NOISY = "program noisy; input q : real; output out : real; out <- Lap(eps, q);"
+CLAMPED = """
+program clamped;
+input q : real;
+output out : real;
+output high : {0, 1} = 0;
+var r : real;
+r <- Lap(eps, q);
+out <- min(max(r, -1), 1);
+if q >= 5 then high <- 1 end
+"""
+
+
+def noisy(seed: int, mean: float, scale: float, runs: int) -> list[float]:
+    """Laplace noise of that scale."""
+    chance = random.Random(seed)
+    return [mean + scale * (chance.expovariate(1) - chance.expovariate(1)) for _ in range(runs)]
+
+
+@pytest.mark.parametrize("eps", [1, 2])
+def test_real_outputs(eps: int) -> None:
+    """The bound holds, is near, and finds a scale that is too small."""
+    for scale, exceeds in ((1 / eps, False), (0.7 / eps, True)):
+        samples = [({"q": mean}, noisy(3 * mean + 1, mean, scale, 20_000)) for mean in (0, 1)]
+        found = dipc.audit(dipc.load(NOISY), samples, eps, confidence="0.999999")
+        assert found.exact == (eps, eps)
+        assert found.exceeds is exceeds
+        assert eps * 0.85 < float(found.lower) < (eps if not exceeds else eps / 0.7)
+        held_to_its_schema(json.loads(json.dumps(found_record(found))))
+
+
+def found_record(found: dipc.Audit) -> dict[str, object]:
+    from dipc.outcome.experiments import audit
+
+    record: dict[str, object] = audit(found).record()
+    return record
+
+
+def test_atoms_of_real_outputs() -> None:
+    """Ends of a clamp are outputs of their own, and a guard may say all."""
+    samples = [
+        ({"q": mean}, [(min(max(value, -1.0), 1.0), 0) for value in noisy(mean + 7, mean, 1, 5_000)]) for mean in (0, 1)
+    ]
+    found = dipc.audit(dipc.load(CLAMPED), samples, 1, confidence="0.999999")
+    assert found.exact == (1, 1)
+    assert 0.8 < float(found.lower) <= 1
+    assert "1" in {output["out"] for test in found.tests for output in test.outputs}
+    told = dipc.audit(dipc.load(CLAMPED), [samples[0], ({"q": 5}, [(1, 1)] * 5_000)], 1)
+    assert told.exact is None
+    assert float(told.lower) > 5

@@ -1,0 +1,289 @@
+"""A lower bound of the privacy loss of a real implementation, from outputs that were observed at two inputs.
+
+For a set S of outputs the loss is at least log(Pr[S at one input]/Pr[S at the other]). Both probabilities lie within
+Clopper-Pearson bounds around the shares observed, so that their quotient is a bound, too. Which set is looked at must
+not depend on what was observed: it is the one for which the exact law of the program promises the greatest bound, of
+those with all outputs whose ratio is above some number. A search for a set, as without a law, has to pay for all that
+it tries.
+
+Of real outputs the sets are those that are the worst for some budget: the exact law says which these are, and how
+probable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from sys import float_info
+
+from dipc.algebra.numbers import exact_confidence, exact_eps, log_enclosure
+from dipc.claims.given import CellPool, show_value
+from dipc.claims.table import input_cells
+from dipc.decide.engine import Engine
+from dipc.frozen import frozen
+from dipc.program.program import Program
+from dipc.questions.privacy.adjacency import Pairs
+from dipc.questions.privacy.closed import ClosedLaws
+from dipc.questions.privacy.densities import RealOutputs
+from dipc.simulation.compare import lower_end, upper_end
+from dipc.simulation.conform import Observed, given_observed, is_path, read_observed
+from dipc.text.core import IntType, RealType, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+#: How sure the bound is unless it is said.
+CONFIDENCE = Fraction(99, 100)
+
+#: Sets that are compared in advance, for each order of the two inputs, and budgets of real outputs; where their loss is
+#: infinite these go up to a number.
+_MOST_SETS, _BUDGETS, _MOST_LOSS = 100, 20, Fraction(8)
+
+_DIGITS = 20
+
+Texts = Mapping[str, str]
+
+#: Values of all outputs as text.
+_Answer = tuple[str, ...]
+
+
+@frozen
+class Tested:
+    """A set of outputs, how often it was observed at the `first` of the inputs (0 or 1) and at the other one, of so
+    many runs, and what its probabilities are at least and at most there."""
+
+    first: int
+    outputs: tuple[Texts, ...]
+    counts: tuple[int, int]
+    runs: tuple[int, int]
+    least: float
+    most: float
+
+    @property
+    def lower(self) -> Fraction:
+        """The loss is at least this, if both bounds hold."""
+        if self.least <= self.most:
+            return Fraction(0)
+        ratio = Fraction(self.least) / Fraction(self.most)
+        return log_enclosure(ratio, ratio, _DIGITS)[0]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was observed at the two `inputs` says that the loss there is at least `lower`, which is so with probability
+    `confidence` if the runs were independent. `exact` encloses that of the program, None for infinity, and `claimed` is
+    it as a closed form."""
+
+    program: str
+    inputs: tuple[Texts, Texts]
+    eps: Fraction
+    confidence: Fraction
+    tests: tuple[Tested, Tested]
+    exact: tuple[Fraction, Fraction] | None
+    claimed: str
+
+    @property
+    def worst(self) -> Tested:
+        """The test that says more."""
+        return max(self.tests, key=lambda each: each.lower)
+
+    @property
+    def lower(self) -> Fraction:
+        """The greater bound."""
+        return self.worst.lower
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether more is lost than by the program."""
+        return self.exact is not None and self.lower > self.exact[1]
+
+    def __bool__(self) -> bool:
+        raise TypeError("an audit is neither true nor false: look at what it `exceeds`")
+
+
+def audit(
+    program: Program,
+    samples: Sequence[tuple[Mapping[str, object], Iterable[object] | str | os.PathLike[str]]],
+    eps: Fraction | int | str,
+    *,
+    confidence: Fraction | str = CONFIDENCE,
+) -> Audit:
+    """A certified lower bound of the loss of an implementation of `program` between two inputs, each with the outputs
+    that were observed there, or a CSV file of them.
+
+    Raises DiagnosticError for what does not fit the program and for int outputs, ValueError for numbers
+    that make no sense, Undecided where an exact probability is not known.
+    """
+    point, level = exact_eps(eps), exact_confidence(confidence)
+    if len(samples) != 2:
+        raise ValueError(f"an audit compares two inputs, not {len(samples)}")
+    core, pool = program.core, CellPool()
+    values, observed = [], []
+    for given, observations in samples:
+        cells = input_cells(core, given, pool)
+        values.append({n: cell.value for n, cell in zip(program.inputs, cells, strict=True) if cell.value is not None})
+        if is_path(observations):
+            assert isinstance(observations, str | os.PathLike)
+            observed.append(read_observed(Path(observations), core, counted=False))
+        else:
+            assert isinstance(observations, Iterable)
+            observed.append(given_observed(observations, core, counted=False))
+    return judge_loss(program, (values[0], values[1]), point, (observed[0], observed[1]), level)
+
+
+def judge_loss(
+    program: Program,
+    values: tuple[Mapping[str, Value], Mapping[str, Value]],
+    eps: Fraction,
+    observed: tuple[Observed, Observed],
+    confidence: Fraction,
+) -> Audit:
+    """What `audit` gives, from what it was given."""
+    core = program.core
+    core.require_meaning(eps)
+    slots = [core.slots[slot] for slot in core.outputs]
+    endless = [slot.name for slot in slots if isinstance(slot.type, IntType)]
+    if endless:
+        note = "audit what is made of it, such as whether it is above a number"
+        raise DiagnosticError(Diagnostic("E0801", f"`{endless[0]}` has infinitely many values", notes=(note,)))
+    if values[0] == values[1]:
+        note = "a loss is between two inputs: give another one"
+        raise DiagnosticError(Diagnostic("E0801", "both inputs are the same", notes=(note,)))
+    runs = observed[0].total, observed[1].total
+    error = float((1 - confidence) / 4)
+    laws = _RealLaws(program, values, eps) if _has_real(program) else _FiniteLaws(program, values, eps)
+    exact, claimed = laws.exact()
+    tests = []
+    for first, other in ((0, 1), (1, 0)):
+        sets = laws.sets(first)
+        chosen = sets[_promising([(each.here, each.there) for each in sets], (runs[first], runs[other]), error)]
+        here, there = (
+            sum(count for key, count in observed[at].rows if any(part(key) for part in chosen.parts))
+            for at in (first, other)
+        )
+        least, most = lower_end(here, runs[first], error), upper_end(there, runs[other], error)
+        tests.append(Tested(first, chosen.outputs, (here, there), (runs[first], runs[other]), least, most))
+    shown = [{name: show_value(value) for name, value in each.items()} for each in values]
+    return Audit(program.name, (shown[0], shown[1]), eps, confidence, (tests[0], tests[1]), exact, claimed)
+
+
+def _has_real(program: Program) -> bool:
+    slots = program.core.slots
+    return any(isinstance(slots[slot].type, RealType) for slot in program.core.outputs)
+
+
+@frozen
+class _Set:
+    """Outputs in words, how probable they are at the first input and at the other one, and what is asked of values, one
+    of which has to be so."""
+
+    outputs: tuple[Texts, ...]
+    here: float
+    there: float
+    parts: tuple[Callable[[Sequence[Value | None]], bool], ...]
+
+
+def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
+    """The place of the set of which the greatest bound is to be expected."""
+
+    def promised(each: tuple[float, float]) -> float:
+        here, there = (min(1.0, share) for share in each)
+        least = lower_end(round(here * runs[0]), runs[0], error)
+        return least / upper_end(round(there * runs[1]), runs[1], error)
+
+    return max(range(len(rated)), key=lambda place: promised(rated[place]))
+
+
+class _FiniteLaws:
+    """Those of finite outputs at two inputs: sets are all outputs with a ratio above some number."""
+
+    def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
+        self._names, self._eps = program.outputs, eps
+        self._laws = [
+            {tuple(one.output[name] or "" for name in self._names): one.probability for one in program.outcomes(each)}
+            for each in values
+        ]
+
+    def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
+        """The largest loss of either order, and in closed form."""
+        ratios: list[tuple[Fraction, Fraction, str]] = []
+        for ours, theirs in (self._laws, reversed(self._laws)):
+            for answer, probability in ours.items():
+                low, high = probability.at(self._eps, 2 * _DIGITS)
+                if not high:
+                    continue
+                if answer not in theirs or not theirs[answer].at(self._eps, 2 * _DIGITS)[1]:
+                    return None, "inf"
+                under, over = theirs[answer].at(self._eps, 2 * _DIGITS)
+                ratios.append((low / over, high / under, f"log(({probability})/({theirs[answer]}))"))
+        least, most = max(each[0] for each in ratios), max(each[1] for each in ratios)
+        ends = log_enclosure(max(least, Fraction(1)), max(most, Fraction(1)), _DIGITS)
+        return ends, max(ratios, key=lambda each: each[0])[2]
+
+    def sets(self, first: int) -> list[_Set]:
+        """Some of them."""
+        ours, theirs = self._laws[first], self._laws[1 - first]
+        shares = {
+            answer: tuple([float(law[answer].at(self._eps)[0]) if answer in law else 0.0 for law in (ours, theirs)])
+            for answer in ours
+        }
+        rated = sorted(
+            shares, key=lambda answer: shares[answer][0] / (shares[answer][1] or float_info.min), reverse=True
+        )
+        result = []
+        step = max(1, len(rated) // _MOST_SETS)
+        for count in (1, *range(step, len(rated) + 1, step)):
+            chosen = rated[:count]
+            said = tuple([dict(zip(self._names, answer, strict=True)) for answer in chosen])
+            here, there = (sum(shares[answer][place] for answer in chosen) for place in (0, 1))
+            result.append(_Set(said, here, there, (partial(_is_one_of, frozenset(chosen)),)))
+        return result
+
+
+def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bool:
+    return tuple([show_value(value) if value is not None else "" for value in values]) in chosen
+
+
+class _RealLaws:
+    """Those of outputs of which some are real: sets are the worst ones for budgets up to the largest loss."""
+
+    def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
+        self._names, self._eps = program.outputs, eps
+        self._points = [tuple([each[name] for name in program.inputs]) for each in values]
+        pairs = Pairs(tuple(self._points), ((0, 1), (1, 0)), "both inputs")
+        self._real = RealOutputs(program)
+        table, self._pairs = self._real.losses(pairs)
+        engine = Engine(program.measurer, program.limits)
+        self._exact, _, _, self._claimed = ClosedLaws(table, engine, None).loss(self._pairs, eps, _DIGITS)
+
+    def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
+        """The largest loss of either order, and in closed form."""
+        return self._exact, self._claimed
+
+    def sets(self, first: int) -> list[_Set]:
+        """Some of them. Raises Undecided."""
+        most = _MOST_LOSS if self._exact is None else self._exact[0]
+        one, two = self._points[first], self._points[1 - first]
+        result = []
+        for place in range(_BUDGETS):
+            budget = (most * place / _BUDGETS / self._eps).limit_denominator(1_000)
+            worst = self._real.worst_set(one, two, budget, self._eps)
+            words = tuple(
+                [
+                    {
+                        name: show_value(value)
+                        for name, value in zip(self._names, each.answer, strict=True)
+                        if value is not None
+                    }
+                    for each in worst
+                ]
+            )
+            shares = [
+                float(sum((form.enclosure(self._eps)[0] for form in forms), Fraction(0)))
+                for forms in ([each.first for each in worst], [each.second for each in worst])
+            ]
+            parts = tuple([each.outputs.contains for each in worst if each.outputs is not None])
+            result.append(_Set(words, shares[0], shares[1], parts))
+        return result
