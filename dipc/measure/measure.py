@@ -42,7 +42,8 @@ from dipc.measure.forest import (
     watch_size,
 )
 from dipc.measure.lattice_sum import LatticeSum, lattice_sum
-from dipc.measure.normal import NormalMeasure, normal_measure
+from dipc.measure.normal import NormalMeasure, normal_measure, values_of
+from dipc.measure.plane import PlaneMeasure, plane_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
 from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, coefficients, precision
 from dipc.measure.summed import SummedMeasure, summed_measure
@@ -55,7 +56,7 @@ _SMALL_PRODUCT = 1_000
 _ONE = Fraction(1)
 
 #: What independent parts of an event are measured from.
-Factor = CanonicalTree | NormalMeasure | SummedMeasure | LatticeSum | Closed
+Factor = CanonicalTree | NormalMeasure | PlaneMeasure | SummedMeasure | LatticeSum | Closed
 
 #: All of an event but its means and constants.
 _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
@@ -170,7 +171,7 @@ class Measurer:
                 summed = summed_measure(part)
                 factors: list[Factor] | None = None if summed is None else [summed]
             elif any(noise.law.is_normal for noise in part.noises):
-                factors = [normal_measure(part)]
+                factors = [_over_normal_noise(part)]
             elif len(parts) == 1:
                 factors = [self._part_or_sum(part)]
             else:
@@ -358,6 +359,15 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
     return DifferenceSystem(
         tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
     )
+
+
+def _over_normal_noise(part: Event) -> NormalMeasure | PlaneMeasure:
+    """Raises OutsideFragment, LimitReached."""
+    try:
+        return normal_measure(part)
+    except OutsideFragment:
+        values, rows, unit, fixed = values_of(part)
+        return plane_measure(values, rows, unit, fixed=fixed)
 
 
 def _holds(c: Halfspace) -> bool:
@@ -601,7 +611,7 @@ class UnexpandedBound:
     def _factor(self, factor: Factor, center: Fraction) -> flint.arb_series:
         if isinstance(factor, CanonicalTree):
             return tree_series(factor._replace(stretch=_ONE), SeriesRing(center, factor.stretch), self.limits)
-        if isinstance(factor, NormalMeasure | SummedMeasure | LatticeSum):
+        if isinstance(factor, NormalMeasure | PlaneMeasure | SummedMeasure | LatticeSum):
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)
@@ -616,7 +626,7 @@ class UnexpandedBound:
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
             for factor in each.factors or ():
-                if isinstance(factor, NormalMeasure):
+                if isinstance(factor, NormalMeasure | PlaneMeasure):
                     most *= factor.majorant(center)
             total += most
         return total.upper()
@@ -624,7 +634,7 @@ class UnexpandedBound:
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
         """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
         factors = [factor for each in self.products for factor in each.factors or ()]
-        plain = all(isinstance(factor, NormalMeasure | SummedMeasure) for factor in factors)
+        plain = all(isinstance(factor, NormalMeasure | PlaneMeasure | SummedMeasure) for factor in factors)
         work = bits + 64 if plain else 2 * bits + 64
         while work <= MOST_BITS:
             with precision(work, 1):

@@ -44,7 +44,7 @@ On each of them the integrand is entire in u and eps.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -201,7 +201,7 @@ class Leaf:
         return first + self.spread.below(_on(self.upper, t, eps), self.signs[1]) - 1
 
 
-def _power(series: flint.arb_series, count: int) -> flint.arb_series:
+def power(series: flint.arb_series, count: int) -> flint.arb_series:
     """The power; FLINT's own takes logarithms, and there are none where the series may be 0."""
     result = flint.arb_series([1])
     while count:
@@ -239,7 +239,7 @@ class Piece:
         """The probability of the leaves given t."""
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
-            total = total * _power(leaf.given(t, eps), count)
+            total = total * power(leaf.given(t, eps), count)
         return total
 
 
@@ -257,26 +257,14 @@ class NormalMeasure:
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
         enclosed. Raises LimitReached."""
-        unit = self.unit.ball()
-        if self.fixed:
-            with precision(flint.ctx.prec, 1):
-                value = coefficients(self._series(flint.arb_series([1 / unit]), self._near(_ONE), _ONE), 1)
-            return flint.arb_series(value)  # its other coefficients are 0
-        eps = flint.arb_series([flint.arb(to_fmpq(center)) / unit, 1 / unit])
-        return self._series(eps, self._near(center), center)
-
-    def _near(self, center: Fraction) -> Ends:
-        """Rationals around center/κ."""
-        low, high = self.unit.enclosure(flint.ctx.prec)
-        return center / high, center / low
+        return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
         """That in eps around `center`, of which `eps` is eps/κ, `near` its center."""
         if self.center is None:
             return self.pieces[0].given(flint.arb_series([0]), eps)
         length = flint.ctx.cap
-        # Nothing cancels in a value alone.
-        bits = flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
+        bits = wanted_bits(length)
         total, error = flint.arb_series([0]), flint.arb(0)
         for piece in self.pieces:
             # A value alone needs no disk.
@@ -286,10 +274,7 @@ class NormalMeasure:
                 density = self.center.density(t, piece.nonnegative) * weight
                 total = total + piece.given(t, eps) * (density * eps if rule.scaled else density)
             error += rule.error
-        radius = flint.arb(to_fmpq(DISK * center))
-        return flint.arb_series(
-            [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients(total, length))]
-        )
+        return blurred(total, error, center)
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
         """The (c, f), f None for 1, whose sum of c·f it is where a single value is looked at; None for others."""
@@ -312,7 +297,7 @@ class NormalMeasure:
         if self.fixed:
             return flint.arb(1)
         total = flint.arb(0)
-        near = self._near(center)
+        near = _near(center, self.unit)
         for piece in self.pieces:
             sizes = _Sizes.of(self.center, piece, near, wide=True)
             most = flint.arb(2).sqrt() * flint.arb(to_fmpq(sizes.count))
@@ -322,6 +307,63 @@ class NormalMeasure:
                 most = min(most, grown)
             total += most
         return total.upper()
+
+
+def series_in_unit(
+    found: Callable[[flint.arb_series, Ends, Fraction], flint.arb_series], center: Fraction, unit: Real, *, fixed: bool
+) -> flint.arb_series:
+    """The Taylor series in eps at a positive center, of what is `found` in eps/κ: from that, rationals around its
+    center, and the center itself. Where it is `fixed` it is the same for every eps."""
+    ball = unit.ball()
+    if fixed:
+        with precision(flint.ctx.prec, 1):
+            value = coefficients(found(flint.arb_series([1 / ball]), _near(_ONE, unit), _ONE), 1)
+        return flint.arb_series(value)  # its other coefficients are 0
+    eps = flint.arb_series([flint.arb(to_fmpq(center)) / ball, 1 / ball])
+    return found(eps, _near(center, unit), center)
+
+
+def _near(center: Fraction, unit: Real) -> Ends:
+    """Rationals around center/κ."""
+    low, high = unit.enclosure(flint.ctx.prec)
+    return center / high, center / low
+
+
+def wanted_bits(length: int) -> int:
+    """Of an error, by the length of a series: nothing cancels in a value alone."""
+    return flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
+
+
+def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
+    """The series, with the error of a function that is analytic and at most so large on the disk."""
+    length, error = flint.ctx.cap, error.upper()
+    radius = flint.arb(to_fmpq(DISK * center))
+    return flint.arb_series(
+        [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients(series, length))]
+    )
+
+
+def finite_sizes(
+    law: Normal,
+    low: Fraction | None,
+    high: Fraction | None,
+    near: Ends,
+    curvature: Fraction,
+    count: Fraction,
+    *,
+    wide: bool,
+) -> _Sizes:
+    """Those of an integral of the density of `law` times a function that is at most K·exp(…) = `count`·exp(…)."""
+    piece = Piece(low, high, ())
+    return _Sizes(law, piece, *near, wide, curvature, _ZERO, _ZERO, _ZERO, 1, count, _ZERO)
+
+
+def finite_rule(sizes: _Sizes, wanted: float, most: int) -> _Rule:
+    """The rule of Gauss and Legendre, with the ends cut off. Raises LimitReached for more nodes than `most`."""
+    finite = _Finite.of(sizes, wanted)
+    if finite.total > most:
+        raise LimitReached(None, f"an integral over normal noise takes more than {most} nodes")
+    return finite.rule(sizes)
 
 
 @frozen
@@ -522,9 +564,9 @@ def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
 # --- from events ----------------------------------------------------------------------------------------
 
 
-def normal_measure(event: Event) -> NormalMeasure:
-    """The measure of a connected event over normal noises, and Laplace noises beside them. Raises OutsideFragment where
-    no value is in all half-spaces with two values, LimitReached for too many pieces."""
+def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
+    """The laws of independent values, the half-spaces over them, κ, and whether deviations depend on eps. Raises
+    OutsideFragment for others."""
     kinds = {
         (noise.law.normal_unit, noise.law.fixed) if noise.law.is_normal else (ONE, False) for noise in event.noises
     }
@@ -534,13 +576,19 @@ def normal_measure(event: Event) -> NormalMeasure:
             "compared, which is not covered"
         )
     ((unit, fixed),) = kinds
-    center, pieces = _pieces(event)
+    return *_merged(event), unit, fixed
+
+
+def normal_measure(event: Event) -> NormalMeasure:
+    """The measure of a connected event over normal noises, and Laplace noises beside them. Raises OutsideFragment where
+    no value is in all half-spaces with two values, LimitReached for too many pieces."""
+    values, rows, unit, fixed = values_of(event)
+    center, pieces = _pieces(values, rows)
     return NormalMeasure(center, pieces, unit, fixed)
 
 
-def _pieces(event: Event) -> tuple[Spread | None, tuple[Piece, ...]]:
+def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[Piece, ...]]:
     """The law of the center and the pieces."""
-    values, rows = _merged(event)
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
@@ -658,7 +706,7 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[Piece, ..
         raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
     pieces: list[Piece] = []
     for start, end in pairwise([low, *inside, high]):
-        middle = _between(start, end)
+        middle = between(start, end)
         leaves = _leaves(values, bounds, middle)
         if leaves is None:
             continue
@@ -669,7 +717,8 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[Piece, ..
     return tuple(pieces)
 
 
-def _between(start: Fraction | None, end: Fraction | None) -> Fraction:
+def between(start: Fraction | None, end: Fraction | None) -> Fraction:
+    """A number between the ends."""
     if start is None:
         return _ZERO if end is None else end - 1
     return start + 1 if end is None else (start + end) / 2

@@ -39,7 +39,8 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise
-from dipc.measure.power_series import DISK, coefficients, precision
+from dipc.measure.normal import blurred
+from dipc.measure.power_series import coefficients, precision
 
 #: The most values of all noises together, times coefficients of series.
 MOST_TERMS = 400_000
@@ -89,7 +90,7 @@ class Theta:
         # What is left out of Θ itself: the bound of the variation beyond is twice as much on the disk, as |Θ| > 1/2.
         whole = weights[0] + sum(weights[1:], flint.arb_series([0])) * 2
         left = self.beyond(center, reach, wide=wide) / (2 if wide else 1)
-        theta = _blurred(whole, left, center)
+        theta = blurred(whole, left, center)
         return [weight / theta for weight in weights]
 
 
@@ -177,20 +178,12 @@ class SummedMeasure:
         variations = [flint.arb(to_fmpq(node.law.variation)) if wide else flint.arb(1) for node in self.nodes]
         everything = prod(variations, start=flint.arb(1))
         error = sum((beyond * everything / v for beyond, v in zip(left, variations, strict=True)), flint.arb(0))
-        return _blurred(total, error, center)
+        return blurred(total, error, center)
 
     @property
     def _fixed(self) -> bool:
         """Whether it is the same for every eps."""
         return all(isinstance(node.law, Theta) and node.law.fixed for node in self.nodes)
-
-
-def _blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """The series, with the error of a function that is at most so large on the disk."""
-    length, error = flint.ctx.cap, error.upper()
-    radius = flint.arb(to_fmpq(DISK * center))
-    blurred = [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients(series, length))]
-    return flint.arb_series(blurred)
 
 
 def _within(ends: Ends, reach: int) -> tuple[int, int]:
