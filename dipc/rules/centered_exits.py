@@ -23,8 +23,9 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict, entails
-from dipc.chain.event import ComponentTemplate
+from dipc.chain.event import ComponentTemplate, signs_of_balls
 from dipc.chain.state import is_symbolic
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Verdict
@@ -142,6 +143,15 @@ class ExitFinder:
                 return None
             wanted[slot] = value
         return tuple(_centered(exit_, {}) for exit_ in explored.away_from(wanted))
+
+    def ends(
+        self, finite: Mapping[int, Value], region: Region
+    ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
+        """All exits as they are, with the region's answer by slot and the sides of balls; no exits where answers are
+        near otherwise than by gamma, or there are too many."""
+        answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
+        explored = None if self._near is not None else self._everything(finite)
+        return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
 
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool

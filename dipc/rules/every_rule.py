@@ -28,6 +28,7 @@ from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.program.ideal import Region
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
+from dipc.rules.clamps import CLAMPS
 from dipc.rules.complement import COMPLEMENT
 from dipc.rules.facets import MOST_CHOICES, choices
 from dipc.rules.goal import (
@@ -211,7 +212,7 @@ def _at_infinity(value: Closed) -> Fraction | None:
 SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
 
 #: The rules for ways that were put together, with weights of choices at their ends.
-UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, VERTICES, JOINT_TAILS, CORNERS)
+UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, CLAMPS, VERTICES, JOINT_TAILS, CORNERS)
 
 _ZERO = Fraction(0)
 

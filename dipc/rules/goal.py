@@ -16,6 +16,7 @@ from dipc.frozen import frozen
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.rules.centered_exits import ConvexPiece, ExitFinder
+from dipc.rules.clamps import near_whatever
 from dipc.rules.class_claim import ClassClaim, Fixed, Scale, products
 from dipc.rules.facets import Metric
 from dipc.rules.halfspaces import Ceiling, Moving, greatest_alpha
@@ -183,6 +184,9 @@ class Goal:
             inputs.whole,
             convex.guards,
             lambda: setting.exits.others(inputs.finite, inputs.region),
+            find_near=lambda gamma: near_whatever(
+                *setting.exits.ends(inputs.finite, inputs.region), convex.guards, gamma
+            ),
         )
 
     @cached_property

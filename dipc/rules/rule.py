@@ -215,7 +215,8 @@ def _not_known() -> None:
 class Instance:
     """What a rule is applied to: all inputs that satisfy the `guards` and are behind the `facets`, at the claimed
     `distances`, with all `ways` to their answer; those to other answers are found when a rule asks for them. `slots`
-    are the inputs that are not finite, of which `whole` are ints."""
+    are the inputs that are not finite, of which `whole` are ints. An event of noises with which the output is near det
+    whatever exit is taken is found for every gamma from one on, when a rule asks for it; None where none is known."""
 
     ways: Sequence[CenteredExit]
     facets: Sequence[Moving]
@@ -225,6 +226,7 @@ class Instance:
     guards: Sequence[Constraint] = ()
     find_others: Callable[[], Sequence[CenteredExit] | None] = _not_known
     of_ways: Callable[[], Sequence[Affine]] | None = None
+    find_near: Callable[[Fraction], CenteredExit | None] = lambda _: None
 
     @cached_property
     def others(self) -> Sequence[CenteredExit] | None:

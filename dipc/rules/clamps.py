@@ -1,0 +1,154 @@
+"""A lower bound of the probability that clamped outputs are near: one event of the noises, whatever exit is taken.
+
+Where `max(0, r)` is released, r below 0 and r above 0 are two exits, and each of them alone may be unlikely.
+
+**Lemma.** *Let w be an affine form of noises and inputs, a(u) the exact answer, and S one of the events w <= a + gamma,
+w >= a - gamma, both, or all. If for each exit of the program the noises of S that lead to it, at inputs of the class,
+give an output within gamma of a, then Pr[output within gamma of a] >= Pr[S] at each of these inputs.* Exits cover all
+noises. A noise that is not drawn on the way to an exit may be drawn there and left unused. ∎
+
+For each exit this is that two systems of linear inequalities over noises, inputs and gamma have no solution. Several
+outputs are near if each of them is: the events are taken together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from dipc.chain.chain import ExitState
+from dipc.chain.constraints import Affine, Constraint, centered
+from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.program import Infeasible, solution
+from dipc.measure.event import Noise
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.least_slacks import least_slacks
+from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.text.core import Value
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The key of gamma in a system; noises have even ones, inputs odd ones.
+_GAMMA = -1
+
+#: Exits, and forms of an output, that are looked at.
+_MOST_EXITS, _MOST_FORMS = 40, 4
+
+#: The sides on which w may be bounded, those that need less first: where it is not, the output is near anyway.
+_SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
+
+
+@frozen
+class _Near:
+    """The event S of one output: sign·(a - w) + gamma >= 0 for each of the `signs`."""
+
+    off: Affine
+    signs: tuple[Fraction, ...]
+
+    @property
+    def halfspaces(self) -> list[Halfspace]:
+        return [_halfspace(self.off, -sign, _ONE) for sign in self.signs]
+
+
+def near_whatever(
+    states: Sequence[ExitState],
+    answer: Mapping[int, Value | Affine | None],
+    sides: Sequence[int],
+    guards: Sequence[Constraint],
+    gamma: Fraction,
+) -> CenteredExit | None:
+    """The event S for all real outputs of an `answer` by slot, for inputs that satisfy the guards and every tolerance
+    from `gamma` on; `sides` are those of balls. None where there is none, or every output has one form, so that nothing
+    is gained. Raises NotConfirmed."""
+    forms = {
+        slot: Affine.number(value) if isinstance(value, Fraction) else value
+        for slot, value in answer.items()
+        if any(isinstance(state.outputs[slot], Affine) for state in states)
+    }
+    noises = {noise.id: noise for state in states for noise in state.noises}
+    if (
+        not 1 < len(states) <= _MOST_EXITS
+        or any(noises[noise.id] != noise or noise.law.whole for state in states for noise in state.noises)
+        or all(len({state.outputs[slot] for state in states}) == 1 for slot in forms)
+    ):
+        return None
+    others = {slot: value for slot, value in answer.items() if slot not in forms}
+    found: list[_Near] = []
+    for slot, form in forms.items():
+        if not isinstance(form, Affine):
+            return None
+        known = [(state.outputs[slot], [*_known(state, guards, gamma)]) for state in states]
+        one = next((near for near in _proposed(states, slot, form) if _is_near(known, form, near, sides)), None)
+        if one is None:
+            return None
+        found.append(one)
+    every = [half for near in found for half in near.halfspaces]
+    for state in states:
+        wrong = any(state.outputs[slot] != value for slot, value in others.items())
+        if wrong and not _is_empty([*_known(state, guards, gamma), *every]):
+            return None
+    used = dict.fromkeys(noise for near in found if near.signs for noise, _ in near.off.noises)
+    places = {noise: place for place, noise in enumerate(used)}
+    means = {noise: noises[noise].mean for noise in used}
+    halfspaces = []
+    for near in found:
+        for sign in near.signs:
+            over = centered(near.off if sign < 0 else -near.off, means)
+            terms = sorted_terms({places[noise]: c for noise, c in over.noises})
+            halfspaces.append(ShiftedHalfspace(terms, Affine((), over.inputs, over.constant), 1))
+    drawn = tuple([Noise(noises[noise].law, noises[noise].rate, _ZERO) for noise in used])
+    parts = (NoiseComponent(drawn, tuple(halfspaces)),) if halfspaces else ()
+    return CenteredExit((), None, (), bool(halfspaces), parts)
+
+
+def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_Near]:
+    every = dict.fromkeys(state.outputs[slot] for state in states)
+    forms = [value for value in every if isinstance(value, Affine) and value.noises]
+    for signs in _SIDES:
+        for form in forms[:_MOST_FORMS]:
+            yield _Near(form - answer, signs)
+
+
+def _is_near(
+    known: Sequence[tuple[Value | Affine | None, Sequence[Halfspace]]],
+    answer: Affine,
+    near: _Near,
+    sides: Sequence[int],
+) -> bool:
+    """Whether the output of each exit is near the answer, with the noises of S."""
+    for value, reached in known:
+        given = Affine.number(value) if isinstance(value, Fraction) else value
+        if not isinstance(given, Affine):
+            return False
+        system = [*reached, *near.halfspaces]
+        if not all(_is_empty([*system, _halfspace(answer - given, side, -_ONE, strict=True)]) for side in sides):
+            return False
+    return True
+
+
+def _known(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
+    """What is true where the exit is reached, at inputs that satisfy the guards."""
+    yield Halfspace(((_GAMMA, _ONE),), -gamma)
+    for item in (*state.constraints.items, *state.guards.items, *guards):
+        yield _halfspace(item.form, _ONE, _ZERO, strict=item.strict)
+
+
+def _is_empty(system: Sequence[Halfspace]) -> bool:
+    return isinstance(solution(system), Infeasible)
+
+
+def _halfspace(form: Affine, sign: Fraction | int, radius: Fraction, *, strict: bool = False) -> Halfspace:
+    """sign·form + radius·gamma >= 0."""
+    terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
+    return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)
+
+
+def _bounds(instance: Instance) -> Bounds | None:
+    near = instance.find_near(instance.distances.gamma_base)
+    if near is None:
+        return None
+    return Bounds(least_slacks(Instance([near], instance.facets, instance.distances, instance.slots)).functions, None)
+
+
+CLAMPS = Rule("one event of the noises, whatever exit is taken", _bounds)

@@ -1,0 +1,88 @@
+"""Clamped outputs are near at every input: against exact probabilities at inputs, and against logarithms by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, log
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dipc
+from dipc.inverse.interval import Side
+from tests.patience import examples
+
+CLAMPED = """program clamped; const B = 10; input q : real; output v : real; var r : real;
+ideal { var c : real; c <- q; if q >= B then c <- B end; if q < 0 then c <- 0 end; v <- c }
+r <- Lap(eps, q); v <- r; if r >= B then v <- B end; if r < 0 then v <- 0 end"""
+TWO = """program two; input q[1..2] : real; output v[1..2] : real = 0; var r : real;
+ideal { for i in 1..2 do if q[i] >= 0 then v[i] <- q[i] end end }
+for i in 1..2 do r <- Lap(i*eps, q[i]); if r >= 0 then v[i] <- r end end"""
+
+
+def reach(text: str, side: Side, **constants: int) -> float:
+    """How far the interval reaches, for every input at eps = 1."""
+    found = dipc.interval(dipc.load(text, **constants), inputs="all", eps=1, side=str(side))
+    solution = found.solutions[side]
+    assert solution.value is not None, solution.remark
+    low, high = solution.value
+    assert high - low < Fraction(1, 10**6)
+    return float(low)
+
+
+def test_intervals_round_clamped_releases() -> None:
+    # In the middle the release is off by a Laplace noise on both sides, or on one alone.
+    assert reach(CLAMPED, Side.BOTH) == pytest.approx(log(20), rel=1e-8)
+    assert reach(CLAMPED, Side.LOWER) == pytest.approx(log(10), rel=1e-8)
+    assert reach(CLAMPED, Side.UPPER) == pytest.approx(log(10), rel=1e-8)
+    # In a small range every release is near.
+    assert reach(CLAMPED, Side.LOWER, B=2) == pytest.approx(2, rel=1e-8)
+
+
+def test_several_clamped_outputs_are_near_at_once() -> None:
+    found = reach(TWO, Side.BOTH)
+    assert (1 - exp(-found)) * (1 - exp(-2 * found)) == pytest.approx(0.95, rel=1e-8)
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(
+    bound=st.integers(1, 6),
+    shift=st.fractions(-1, 1, max_denominator=4),
+    near=st.fractions(0, 1, max_denominator=4),
+    inputs=st.lists(st.fractions(-3, 9, max_denominator=4), min_size=3, max_size=3, unique=True),
+    metric=st.sampled_from(["", "metric { output: above; }", "metric { output: below; }"]),
+)
+def test_what_is_proved_holds_at_each_input(
+    bound: int, shift: Fraction, near: Fraction, inputs: list[Fraction], metric: str
+) -> None:
+    text = CLAMPED.replace("ideal", f"{metric} ideal").replace("Lap(eps, q)", f"Lap(eps, q + {shift})")
+    program = dipc.load(text, B=bound)
+    for beta in (Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(19, 20)):
+        about = {"alpha": 0, "gamma": near * bound, "beta": beta, "eps": "1"}
+        rows = dipc.check(program, inputs=[{"q": q} for q in inputs], **about).verdict  # type: ignore[arg-type]
+        everywhere = dipc.check(program, inputs="all", **about).verdict  # type: ignore[arg-type]
+        assert everywhere != "accurate" or rows == "accurate"
+
+
+@pytest.mark.parametrize(("released", "verdict"), [("0", "accurate"), ("-2", "accurate"), ("-4", "inaccurate")])
+def test_far_releases_are_not_taken_for_near_ones(released: str, verdict: str) -> None:
+    """A release of -2 is within 3 of answers up to 1, and rarely reached from others; one of -4 is near no answer, and
+    reached from 0 half of the time."""
+    text = f"""program p; input q : real; output v : real; var r : real;
+    ideal {{ if q >= 0 then v <- q else v <- 0 end }}
+    r <- Lap(eps, q); if r >= 0 then v <- r else v <- {released} end"""
+    about = {"alpha": 0, "gamma": 3, "beta": "exp(-1)", "eps": "1"}
+    assert dipc.check(dipc.load(text), inputs="all", **about).verdict == verdict  # type: ignore[arg-type]
+
+
+def test_noise_that_is_drawn_on_one_way_alone() -> None:
+    """Only what is drawn on the way may be what is released."""
+    text = """program p; input q : real; output v : real = 0; var b, r : real;
+    ideal { v <- q } b <- Lap(eps, q); if b >= 0 then r <- Lap(2*eps, q); v <- r else v <- b end"""
+    about = {"alpha": 0, "gamma": 1, "eps": "1"}
+    least = dipc.solve(dipc.load(text), inputs=[{"q": -9}, {"q": 0}, {"q": 9}], wanted="beta", **about)  # type: ignore[arg-type]
+    assert least is not None
+    for beta, verdict in (("exp(-1)/3", "inaccurate"), ("2*exp(-1)", "accurate")):
+        found = dipc.check(dipc.load(text), inputs="all", beta=beta, **about).verdict  # type: ignore[arg-type]
+        assert found in (verdict, "undecided")
