@@ -3,7 +3,7 @@ begin or end, between a value for which the claim is proved and one for which it
 
 **Lemma.** Let the outputs be inputs plus independent normal noises, and s be a factor of standard deviations alone, in
 powers above 0. Then the deviations grow with s, so that μ of `dipc.questions.privacy.gaussian` falls, and with it
-delta: a claim about privacy holds from some s on.
+delta: a claim about privacy holds from some s on. For thresholds see `dipc.inverse.thresholds`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dipc.claims.table import TableGiven
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
 from dipc.inverse.solve_gamma import narrowed
+from dipc.inverse.thresholds import is_threshold
 from dipc.options import Options
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
@@ -220,7 +221,8 @@ def solve_constant(
     edge, reason, interrupted = None, "", False
     try:
         if isinstance(wanted, str):
-            edge = _edge(decided, options.digits or DIGITS, monotone=_is_monotone(program, name, options))
+            monotone = _is_monotone(program, name, options) or is_threshold(program, table, name, options)
+            edge = _edge(decided, options.digits or DIGITS, monotone=monotone)
         else:
             for number, value in enumerate(wanted.values):
                 decided.at(value)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import mpmath
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dipc
 from dipc.cli.main import run
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
+from dipc.inverse.thresholds import is_threshold
 from dipc.options import Options
 from dipc.text.diagnostic import DiagnosticError
+from tests.patience import examples
 
 THRESHOLD = "tests/golden/files/threshold.dip"
 
@@ -156,3 +161,69 @@ def test_no_value_is_enough() -> None:
     assert isinstance(enough, ConstantSolution)
     assert (enough.status, enough.edge) == ("undecided", None)
     assert "powers of ten" in enough.reason
+
+
+RELEASE = """program release; const T = 5; input n : {0, 1}; output v : real = 0; output said : bool = false;
+var r : real; r <- Lap(eps, n); if n = 1 and r >= T then v <- r; said <- true end"""
+
+
+def monotone(text: str, **options: Any) -> bool:
+    return is_threshold(dipc.load(text), None, "T", Options(**options))
+
+
+def test_the_threshold_from_eps_and_delta() -> None:
+    """A noisy count is released where it is at least T; a key that nobody has is never released. So delta is Pr[1 +
+    Lap(1/eps) >= T] = e^(-eps·(T - 1))/2, and it falls with T."""
+    for eps, delta in ((1, Fraction(1, 10**6)), (2, Fraction(1, 1000)), (Fraction(1, 2), Fraction(1, 100))):
+        found = dipc.solve(dipc.load(RELEASE), wanted="T", adjacent="hamming:1", delta=delta, eps=str(eps))
+        assert isinstance(found, ConstantSolution)
+        assert found.edge is not None
+        assert found.edge.monotone
+        assert found.edge.begins
+        low, high = map(float, found.edge.ends)
+        exact = 1 + math.log(1 / (2 * float(delta))) / float(eps)
+        assert low - 1e-8 * low <= exact <= high + 1e-8 * high
+        assert high - low < 1e-8 * high
+
+
+def test_where_thresholds_are_monotone() -> None:
+    threshold = Path(THRESHOLD).read_text(encoding="utf-8")
+    assert monotone(threshold, beta="1/10", alpha=0)
+    assert monotone(threshold, adjacent="hamming:1", delta="1/10")
+    # Fewer are told of somebody as T grows, and so fewer rightly.
+    right = threshold.replace("ideal { said <- nothing }", "ideal { if n = 1 then said <- somebody end }")
+    assert monotone(right, beta="1/10", alpha=0, inputs="n = 1..1")
+    for other in (
+        threshold.replace("r >= T then", "r >= T and r <= 2*T then"),
+        threshold.replace("Lap(eps, n)", "Lap(T*eps, n)"),
+        threshold.replace("r >= T then", "r >= T then r <- Lap(eps, 0) else r <- Lap(eps, 2*T) end; if r >= T then"),
+    ):
+        assert not monotone(other, beta="1/10", alpha=0)
+        assert not monotone(other, adjacent="hamming:1", delta="1/10")
+    # The exact answer moves with the threshold.
+    assert not is_threshold(dipc.load("benchmarks/sparse.dip"), None, "T", Options(inputs="all", beta="1/10"))
+    # Two counts that are both there: what is known of both falls, and delta need not.
+    both = RELEASE.replace("{0, 1}", "{1, 2}").replace("n = 1 and ", "")
+    assert not monotone(both, adjacent="hamming:1", delta="1/10")
+    assert not monotone(threshold, beta="1/T", alpha=0)
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(
+    factor=st.sampled_from([-2, -1, 1, 2]),
+    op=st.sampled_from([">=", "<"]),
+    second=st.sampled_from(["", " and p >= T", " or p >= T", " and p <= T"]),
+    thresholds=st.lists(st.fractions(-3, 5, max_denominator=4), min_size=3, max_size=3, unique=True),
+)
+def test_probabilities_do_go_in_one_direction(factor: int, op: str, second: str, thresholds: list[Fraction]) -> None:
+    text = f"""program p; const T = 1; input q : real; output b : bool = false; var r, p : real; ideal {{ b <- false }}
+    r <- Lap(eps, q); p <- Lap(2*eps, q + 1); if r {op} {factor}*T{second} then b <- true end"""
+    known = monotone(text, inputs="all", beta="1/10", alpha=0)
+    falls = (factor > 0) == (op == ">=")
+    assert known == (second == "" or falls is (second[-4:] == ">= T"))
+    chances = [
+        float(dipc.load(text, T=value).probability({"q": Fraction(1, 3)}, {"b": False}).at(1)[0])
+        for value in sorted(thresholds)
+    ]
+    if known:
+        assert chances in (sorted(chances), sorted(chances, reverse=True))
