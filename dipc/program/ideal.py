@@ -475,7 +475,13 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: After so many inputs of an ideal with many regions it is worth to know these.
 _MOST_ALONE = 16
 
+#: Combinations of finite inputs whose distances are found at once.
+_MOST_AT_ONCE = 100_000
+
 _Key = tuple[tuple[type, ...], tuple[Value, ...], tuple[type, ...], tuple[Value, ...]]
+
+#: Answers by how near they are.
+_Answers = tuple[tuple[Fraction, _Key], ...]
 
 
 def distance(ideal: Ideal, inputs: Sequence[Value], norm: Norm | None = None) -> Fraction | None:
@@ -502,6 +508,8 @@ class Distances:
         self._classes: dict[_Key, InputSet | None] = {}
         #: How many inputs were looked at alone.
         self._alone = 0
+        #: Of a program with finite inputs alone, once many were asked about, dd of all of them.
+        self._everywhere: Mapping[tuple[Value, ...], Fraction | None] | None = None
 
     def at(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
         """dd(u) for the input u, as `distance` gives it; `answer` is det(u), where that is known."""
@@ -514,6 +522,8 @@ class Distances:
             point[slot] = value
         if not self._ideal.metric.is_plain:
             return self._by_formulas(own, point, answer)
+        if not point and (everywhere := self._of_all()) is not None:
+            return everywhere[own]
         least: Fraction | None = None
         for away, finite in self._around(own):
             if least is not None and away >= least:
@@ -529,6 +539,57 @@ class Distances:
                 distance = target.distance(self._norm, point, away, least)
                 least = least if distance is None else distance
         return least
+
+    def _of_all(self) -> Mapping[tuple[Value, ...], Fraction | None] | None:
+        """dd of all inputs, where all are finite and not too many; None as long as few were asked about, or where det
+        is not defined for all of them."""
+        if self._everywhere is None and self._alone <= _MOST_ALONE:
+            self._alone += 1
+            choices = [finite_values(slot) for slot in self._finite]
+            if self._alone > _MOST_ALONE and prod(map(len, choices)) <= _MOST_AT_ONCE:
+                with suppress(DiagnosticError, Undecided):
+                    self._everywhere = self._transformed(choices)
+        return self._everywhere
+
+    def _transformed(self, choices: Sequence[Sequence[Value]]) -> Mapping[tuple[Value, ...], Fraction | None]:
+        """dd of all combinations of these values, coordinate by coordinate.
+
+        The distance of two inputs is made from those of their coordinates one by one (`Norm.combined` of two at a
+        time), so that the nearest input with each answer is found by letting one coordinate after the other move. Two
+        answers are kept of each input, the nearest ones: of all that differ from a given answer the nearest is among
+        them, and so it is after each move, which makes all distances by one coordinate no smaller.
+        """
+        told = self._ideal.metric.told
+        answers: dict[tuple[Value, ...], _Answers] = {}
+        own: dict[tuple[Value, ...], _Key] = {}
+        for inputs in product(*choices):
+            answer = tuple(told(self._ideal.values(inputs)))
+            own[inputs] = _key(answer, ())
+            answers[inputs] = ((_ZERO, own[inputs]),)
+        for position, values in enumerate(choices):
+            apart = {
+                (one, other): self._norm.combined([gap(a, b)])
+                for one, a in enumerate(values)
+                for other, b in enumerate(values)
+            }
+            before = answers
+            answers = {}
+            for rest in product(*choices[:position], *choices[position + 1 :]):
+                line = [(*rest[:position], value, *rest[position:]) for value in values]
+                found = [before[inputs] for inputs in line]
+                for place, inputs in enumerate(line):
+                    nearest: dict[_Key, Fraction] = {}
+                    for other, each in enumerate(found):
+                        step = apart[place, other]
+                        for away, key in each:
+                            total = self._norm.combined([away, step]) if away and step else away or step
+                            if key not in nearest or total < nearest[key]:
+                                nearest[key] = total
+                    ranked = sorted(((away, key) for key, away in nearest.items()), key=itemgetter(0))
+                    answers[inputs] = tuple(ranked[:2])
+        return {
+            inputs: next((away for away, key in each if key != own[inputs]), None) for inputs, each in answers.items()
+        }
 
     def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
         """Whether the way to the nearest other answer is looked for from this input alone: there are many regions, and
