@@ -18,7 +18,7 @@ from dipc.inverse.cells import Cell
 from dipc.inverse.solution import AlphaSolution
 from dipc.inverse.tune import Varied, _Search
 from dipc.options import Options
-from dipc.questions.privacy.constant import _exponent
+from dipc.questions.privacy.constant import exponent_of
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
 
@@ -99,10 +99,10 @@ def test_equal_privacy() -> None:
 def test_the_best_split_at_equal_privacy() -> None:
     """The half split of three queries is better than the nominal optimum, and one almost without noise of the threshold
     is better still: then the queries have K/3 each, and it needs what the noisiest of three Laplace noises does."""
-    found = dipc.tune(dipc.load(SPLIT), inputs="all", vary="s in (0, 1)", adjacent="linf:1", tolerance="3%")
+    found = dipc.tune(dipc.load(SPLIT), inputs="all", vary="s in (0, 1)", adjacent="linf:1", tolerance="10%")
     assert found.best is not None
     assert found.best.objective is not None
-    assert found.proved_within == Fraction(3, 100)
+    assert found.proved_within == Fraction(1, 10)
     assert float(found.best.values["s"]) == pytest.approx(0.98, abs=2e-3)
     least = float(found.best.objective[0])
     assert least == pytest.approx(8.0203, abs=1e-3)
@@ -184,19 +184,19 @@ def test_least_costs_are_the_exponents_of_probabilities(text: str | Path) -> Non
         for first, form in ((True, candidate.first), (False, candidate.second)):
             reached = search.objective._reach(0, rates, first=first)
             assert reached is not None
-            assert reached.cost == -_exponent(form)
+            assert reached.cost == -exponent_of(form)
 
 
 def test_two_constants() -> None:
     found = dipc.tune(
-        dipc.load(NUMERIC), inputs="all", vary=["s in (0, 1)", "r in (0, 1)"], denominator=16, tolerance="20%"
+        dipc.load(NUMERIC), inputs="all", vary=["s in (0, 1)", "r in (0, 1)"], denominator=16, tolerance="40%"
     )
     assert found.best is not None
     assert found.own is not None
     assert found.best.threshold is not None
     assert found.own.threshold is not None
     assert found.best.threshold[0] < found.own.threshold[0]
-    assert found.proved_within == Fraction(1, 5)
+    assert found.proved_within == Fraction(2, 5)
     for move in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1)):
         s, r = (value + Fraction(step, 16) for value, step in zip(found.best.values.values(), move, strict=True))
         if s > 0 and r > 0 and s + r < 1:
@@ -259,6 +259,11 @@ def test_the_picture_and_the_page(tmp_path: Path) -> None:
     assert run([*words, "--plot", str(picture), "--html", str(page), "-q"]) == 0
     assert picture.stat().st_size > 1000
     assert "Values that were tried" in page.read_text(encoding="utf-8")
+    numeric = tmp_path / "numeric.dip"
+    numeric.write_text(NUMERIC, encoding="utf-8")
+    words = ["tune", str(numeric), "-D", "m=1", "--vary", "s in [1/5, 2/5]", "--vary", "r in [1/5, 2/5]"]
+    assert run([*words, "--denominator", "5", "--tolerance", "900%", "--plot", str(picture), "-q"]) == 0
+    assert picture.stat().st_size > 5000
 
 
 @pytest.mark.slow
