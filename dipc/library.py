@@ -422,9 +422,13 @@ def chain_html(dtmc: Dtmc) -> str:
 
 
 def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    """The rows below the header, without the columns that are empty in all of them."""
+    rows = list(rows)
+    told = [at for at in range(len(header)) if any(row[at] for row in rows)]
+    head = "".join(f"<th>{escape(header[at])}</th>" for at in told)
     lines = (
-        "<tr>" + "".join(f"<td>{escape(cell).replace(chr(10), '<br>')}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{escape(row[at]).replace(chr(10), '<br>')}</td>" for at in told) + "</tr>"
+        for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
