@@ -155,6 +155,11 @@ def test_a_mistake_is_underlined(page: Page) -> None:
     expect(page.locator("#mistakes li")).to_have_count(0)
 
 
+def test_what_a_program_is_stands_beside_it(page: Page) -> None:
+    expect(page.locator("#about")).to_contain_text("the sparse vector technique")
+    expect(page.locator(".cm-line").first).to_have_text("program sparse;")
+
+
 def test_a_runaway_is_stopped(page: Page) -> None:
     page.locator("#table summary").click()
     page.locator("#rows").fill("")
@@ -276,5 +281,11 @@ def test_narrow_and_dark(page: Page) -> None:
                 'document.querySelector("#report .u-wrap").clientWidth',
             ):
                 page.wait_for_function(f"(width) => {part} <= width", arg=width)
+            if width == 400:
+                # Below the menu comes the verdict, and then the program.
+                tops = [page.locator(part).bounding_box() for part in ("#verdict", "#editor")]
+                assert tops[0] is not None
+                assert tops[1] is not None
+                assert tops[0]["y"] < tops[1]["y"]
             if PICTURES:
                 page.screenshot(path=f"{PICTURES}/page-{scheme}-{width}.png", full_page=True)

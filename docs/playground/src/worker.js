@@ -76,6 +76,7 @@ async function start() {
   const before = kept?.match(MEMORY).then((response) => response?.arrayBuffer()).then((buffer) => buffer && read(buffer)).catch(() => null);
   const files = unpacked(names, await inflated("packages.gz"));
   const given = { loadPyodide, createModule, indexURL: new URL("pyodide/", self.location.href).href, files, begin: BEGIN };
+  postMessage({ kind: "loading", part: 1, what: "Starting Python" });
   const { pyodide, remember } = await begin(given, await before, kept);
   postMessage({ kind: "loading", part: 1, what: "Starting dipc" });
   const memory = remember && kept && remember();
