@@ -40,8 +40,8 @@ def test_what_is_cut_off_is_found(tmp_path: Path, width: int) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_style_of_the_site_lets_nothing_stick_out(tmp_path: Path, width: int) -> None:
-    table = f"<table class='docutils'>{WIDE}</table>"
-    assert found(tmp_path, f"<pre>{LONG}</pre>{table if width < 500 else ''}", STYLE, width) == []
+    table = f"<table class='docutils'><tr>{'<td>a counterexample</td>' * 4}</tr></table>"
+    assert found(tmp_path, f"<pre>{LONG}</pre>{table}", STYLE, width) == []
 
 
 @pytest.fixture(scope="module")
