@@ -82,6 +82,11 @@ class Theta:
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
         return (4 if wide else 2) * tail
 
+    def at_most(self, edge: int, eps: Fraction) -> flint.arb:
+        """Pr[N <= edge] at an eps, to the precision that FLINT is set to. Raises LimitReached."""
+        found = SummedMeasure((Node(self, (None, edge), None, 1, (None, None)),)).series(eps)
+        return coefficients(found, 1)[0]
+
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
         """Those of 0 to reach."""
         q = self._q(eps)

@@ -244,3 +244,52 @@ def test_one_more_eps_does_not_change_the_least_delta(tmp_path: Path, capsys: py
     assert all(
         abs(Fraction(end) - Fraction("0.38292492254802620728")) < Fraction(1, 10**15) for end in found[0]["supremum"]
     )
+
+
+def discrete(deviation: str) -> dipc.Program:
+    return dipc.load(f"program p; input q : int; output r : int; r <- DGauss({deviation}, q)")
+
+
+def discrete_delta(deviation: mpmath.mpf, move: int, budget: mpmath.mpf) -> mpmath.mpf:
+    """The sum of what is too much, over all integers."""
+    reach = int(14 * deviation) + 2 * move + 20
+    masses = {k: mpmath.exp(-(k**2) / (2 * deviation**2)) for k in range(-reach - move, reach + 1)}
+    whole = mpmath.fsum(masses.values())
+    parts = (masses[k] - mpmath.exp(budget) * masses[k - move] for k in range(-reach, reach + 1))
+    return mpmath.fsum(part for part in parts if part > 0) / whole
+
+
+@pytest.mark.parametrize("deviation", ["1/3", "1", "sqrt(7)", "12", "3/eps"])
+@pytest.mark.parametrize("move", [1, 3])
+@pytest.mark.parametrize("eps", [Fraction(1, 10), Fraction(2)])
+def test_delta_of_the_discrete_gaussian_is_the_sum_over_all_outputs(deviation: str, move: int, eps: Fraction) -> None:
+    program = discrete(deviation)
+    question = PrivacyQuestion(program, f"linf:{move}", "all", Engine(program.measurer, program.limits))
+    low, high = question.delta_at(Fraction(1), eps)
+    with mpmath.workdps(40):
+        size = {"1/3": mpmath.mpf(1) / 3, "sqrt(7)": mpmath.sqrt(7), "3/eps": 3 / mpmath.mpf(str(float(eps)))}
+        exact = discrete_delta(size.get(deviation) or mpmath.mpf(deviation), move, mpmath.mpf(str(float(eps))))
+        assert mpmath.mpf(low.numerator) / low.denominator <= exact + mpmath.mpf(10) ** -30
+        assert mpmath.mpf(high.numerator) / high.denominator >= exact - mpmath.mpf(10) ** -30
+        assert high - low < Fraction(1, 10**40)
+
+
+def test_the_discrete_gaussian_is_private_and_not() -> None:
+    program = discrete("4")
+    about: dict[str, object] = {"inputs": "all", "budget": "eps", "eps": 1}
+    holds = dipc.check_privacy(program, "linf:1", delta="3056/10^9", **about)  # type: ignore[arg-type]
+    fails = dipc.check_privacy(program, "linf:1", delta="3055/10^9", **about)  # type: ignore[arg-type]
+    assert (holds.verdict, fails.verdict) == (PrivacyVerdict.PRIVATE, PrivacyVerdict.NOT_PRIVATE)
+    assert fails.counterexample is not None
+    assert fails.counterexample.probability[0] > fails.counterexample.allowed[1]
+    # Without eps in the deviation delta falls with eps; with it nothing is known on an interval.
+    about["eps"] = "[1, inf)"
+    assert dipc.check_privacy(program, "linf:1", delta="3056/10^9", **about).verdict is PrivacyVerdict.PRIVATE  # type: ignore[arg-type]
+    known = dipc.check_privacy(discrete("4/eps"), "linf:1", delta="1/10", **about)  # type: ignore[arg-type]
+    assert known.verdict is PrivacyVerdict.UNDECIDED
+
+
+def test_rho_of_the_discrete_gaussian() -> None:
+    program = discrete("3")
+    question = PrivacyQuestion(program, "linf:2", "all", Engine(program.measurer, program.limits))
+    assert question.rho("1").value == (Fraction(2, 9), Fraction(2, 9))

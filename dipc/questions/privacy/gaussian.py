@@ -13,6 +13,16 @@ and y = -D·eps/2 - K/D; as x² - y² = -2b, e^b·φ(y) = φ(x), and Φ(y) <= φ
 as |y| > K/D. Where μ is the same for all eps, δ falls with eps, or is the same where K = 0: its derivative by b is
 -e^b·Φ(y). As a function of μ it grows: its derivative is φ(μ/2 - b/μ). So μ is to be the greatest of all adjacent
 moves, and as it is convex in d that is at a vertex.
+
+**Integers.** One output with discrete Gaussian noise N, moved by an integer t > 0: the ratio of the masses at k,
+e^{(t² - 2·k·t)/(2σ²)}, falls with k, so the worst set is all up to some k, and with F(k) = Pr[N <= k]
+
+    δ = max over k of F(k) - e^b·F(k - t),    attained at k = ⌊t/2 - b·σ²/t⌋
+
+(Canonne, Kamath and Steinke 2020, Theorem 7). It grows with t, as F(k - t) falls. The Rényi divergences of orders a
+that are integers are a·t²/(2σ²), as Σ e^{-(k - x)²/(2σ²)} is the same for all integers x, and others are no greater
+(Poisson summation), so that ρ is t²/(2σ²). Where σ is the same for all eps, δ falls with eps, as F(k) - e^b·F(k - t)
+does for each k. How it depends on eps else is not said: it is decided at one eps.
 """
 
 from __future__ import annotations
@@ -20,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from math import floor
 from typing import Any
 
 import flint
@@ -28,11 +39,13 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import dyadic, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import outward
-from dipc.algebra.reals import Real
+from dipc.algebra.reals import ONE, Real
 from dipc.chain.constraints import Affine
 from dipc.chain.state import is_symbolic
 from dipc.decide.obligation import Counterexample
 from dipc.frozen import frozen
+from dipc.measure.power_series import precision
+from dipc.measure.summed import Theta
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
@@ -77,6 +90,8 @@ class GaussianMechanism:
     outputs: tuple[NormalOutput, ...]
     unit: Real
     fixed: bool
+    #: Whether the noise is discrete Gaussian; there is one output then.
+    whole: bool = False
 
     @staticmethod
     def of(program: Program) -> GaussianMechanism | None:
@@ -101,10 +116,10 @@ class GaussianMechanism:
             weights, constant, variance = dict(form.inputs), form.constant, _ZERO
             for noise, c in form.noises:
                 law = drawn[noise].law
-                if not law.is_normal:
+                if not (law.is_normal or (law.is_discrete_normal and abs(c) == 1)):
                     return None
-                kinds.add((law.normal_unit, law.fixed))
-                variance += c**2 * law.normal_variance(drawn[noise].rate)
+                kinds.add((law.normal_unit, law.fixed, law.whole))
+                variance += 1 / drawn[noise].rate ** 2 if law.whole else c**2 * law.normal_variance(drawn[noise].rate)
                 used.append(noise)
                 constant += c * drawn[noise].mean.constant
                 for source, factor in drawn[noise].mean.inputs:
@@ -112,8 +127,10 @@ class GaussianMechanism:
             outputs.append(NormalOutput(core.slots[slot].name, tuple(sorted(weights.items())), constant, variance))
         if len(kinds) != 1 or len(set(used)) < len(used):
             return None
-        ((unit, fixed),) = kinds
-        return GaussianMechanism(tuple(outputs), unit, fixed)
+        ((unit, fixed, whole),) = kinds
+        if whole and len(used) > 1:
+            return None
+        return GaussianMechanism(tuple(outputs), unit, fixed, whole)
 
     def square(self, move: Mapping[int, Fraction]) -> Fraction:
         """(μ·unit/eps)², or (μ·unit)² where it is fixed."""
@@ -128,10 +145,35 @@ class GaussianMechanism:
         """δ for the budget budget·eps, enclosed."""
         if not square:
             return _ZERO, _ZERO
+        if self.whole:
+            with flint.ctx.workprec(_BITS):
+                found = [ours - factor * theirs for _, ours, theirs, factor in self.edges(square, budget, eps)]
+            return max(_ZERO, *(dyadic(ball.lower()) for ball in found)), max(dyadic(ball.upper()) for ball in found)
         with flint.ctx.workprec(_BITS):
             b, mean = flint.arb(to_fmpq(budget * eps)), self.mean(square, eps)
             ball = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
             return max(_ZERO, dyadic(ball.lower())), dyadic(ball.upper())
+
+    def edges(
+        self, square: Fraction, budget: Fraction, eps: Fraction
+    ) -> Sequence[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
+        """Of the discrete one: the k, in multiples of the move t, one of which is worst, with F(k), F(k - t) and e^b.
+
+        Raises Undecided where a move is no integer, and for too many terms."""
+        (output,) = self.outputs
+        root = Real.of(square * output.variance).sqrt().rational
+        if root is None or root.denominator != 1:
+            raise OutsideFragment("an output with discrete Gaussian noise moves by something that is no integer")
+        low, high = (end**2 * output.variance for end in self.unit.enclosure(_BITS))
+        scale = 1 if self.fixed else eps**2
+        ends = [floor(root / 2 - budget * eps * size / (scale * root)) for size in (high, low)]
+        law = Theta((ONE / Real.of(output.variance).sqrt()).base, self.unit, self.fixed)
+        result = []
+        with precision(_BITS, 1):
+            for k in range(ends[0], ends[1] + 1):
+                ours, theirs = (law.at_most(edge, _ONE if self.fixed else eps) for edge in (k, k - int(root)))
+                result.append((k / root, ours, theirs, flint.arb(to_fmpq(budget * eps)).exp()))
+        return result
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
         """μ²/2, which is exact where both ends are equal."""
@@ -213,6 +255,11 @@ class GaussianPrivacy:
         """That of the greatest μ."""
         return self.mechanism.square(self.move)
 
+    def _require_point(self, interval: Interval) -> None:
+        """Raise OutsideFragment where nothing is known of all eps."""
+        if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
+            raise OutsideFragment("the delta of discrete Gaussian noise whose deviation is s/eps is decided at one eps")
+
     def worst(self, interval: Interval) -> Fraction | None:
         """The end of an interval at which, or next to which, most is needed; None is infinity."""
         return interval.lower if self.mechanism.fixed else interval.upper
@@ -222,6 +269,7 @@ class GaussianPrivacy:
         attained there."""
         result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
+            self._require_point(interval)
             end = self.worst(interval)
             if end is None:
                 return (_ONE, _ONE) if self.square else (_ZERO, _ZERO), None, not self.square
@@ -234,6 +282,7 @@ class GaussianPrivacy:
         delta = claim.delta
         number = None if _depends_on_eps(delta) else delta.at(_ONE, 60)
         for interval in claim.intervals:
+            self._require_point(interval)
             if interval.is_point:
                 allowed = delta.at(interval.lower, 60)
             elif number is not None:
@@ -262,13 +311,9 @@ class GaussianPrivacy:
         """At this eps, a half-space of outputs that is too likely at the first input; None where there is none."""
         if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.at(eps)[1]:
             return None
-        for denominator in _DENOMINATORS:
+        for edge, ours, likely, factor in self._edges(claim.budget, eps):
             with flint.ctx.workprec(_BITS):
-                b, mean = flint.arb(to_fmpq(claim.budget * eps)), self.mechanism.mean(self.square, eps)
-                # In units of μ from the first input towards the second; those below are more likely at the first.
-                edge = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
-                place = flint.arb(to_fmpq(edge)) * mean
-                ours, theirs = _phi(place), b.exp() * _phi(place - mean)
+                theirs = factor * likely
                 low, high = claim.delta.at(eps, 60)
                 most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
@@ -278,6 +323,20 @@ class GaussianPrivacy:
                     sides = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
                     return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
         return None
+
+    def _edges(self, budget: Fraction, eps: Fraction) -> Iterator[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
+        """In units of μ from the first input towards the second, edges below which outputs are more likely at the
+        first; with the probabilities at both, and e^b."""
+        if self.mechanism.whole:
+            yield from self.mechanism.edges(self.square, budget, eps)
+            return
+        for denominator in _DENOMINATORS:
+            with flint.ctx.workprec(_BITS):
+                b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(self.square, eps)
+                edge = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
+                place = flint.arb(to_fmpq(edge)) * mean
+                found = _phi(place), _phi(place - mean), b.exp()
+            yield edge, *found
 
     def _half_space(self, edge: Fraction) -> Texts:
         """The outputs that are less than so far from those of the first input without noise, towards the second's."""
