@@ -148,7 +148,9 @@ class GaussianMechanism:
         if self.whole:
             with flint.ctx.workprec(_BITS):
                 found = [ours - factor * theirs for _, ours, theirs, factor in self.edges(square, budget, eps)]
-            return max(_ZERO, *(dyadic(ball.lower()) for ball in found)), max(dyadic(ball.upper()) for ball in found)
+                return max(_ZERO, *(dyadic(ball.lower()) for ball in found)), max(
+                    dyadic(ball.upper()) for ball in found
+                )
         with flint.ctx.workprec(_BITS):
             b, mean = flint.arb(to_fmpq(budget * eps)), self.mean(square, eps)
             ball = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
