@@ -134,8 +134,6 @@ def _constant_line(found: Constant) -> str:
     if found.exact:
         onwards = numbers is not None and numbers.onwards
         return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at(numbers)}"
-    if found.proved is None and not found.refuted_below and found.refuted_below is not None:
-        return f"constant{_every(found.numbers)}: none is proved, and none is refuted"
     proved = "none is proved" if found.proved is None else f"{rational(found.proved)} is proved"
     if numbers is not None and numbers.each is not None:
         proved = f"{numbers.each} is proved"
@@ -143,9 +141,10 @@ def _constant_line(found: Constant) -> str:
             ends = sorted({numbers.least, numbers.attained})
             known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant does"
             return f"constant {numbers.each}: {known} for {numbers.parameter} = {'..'.join(map(str, ends))}"
-    below = (
-        "all are refuted" if found.refuted_below is None else f"all below {rational(found.refuted_below)} are refuted"
-    )
+    if found.refuted_below is None:
+        below = "all are refuted"
+    else:
+        below = f"all below {rational(found.refuted_below)} are refuted" if found.refuted_below else "none is refuted"
     if numbers is not None and numbers.below is not None:
         below = f"all below {numbers.below} are refuted for {numbers.parameter} >= {numbers.at}"
         return f"constant{_every(numbers)}: {proved}, {below}"

@@ -33,6 +33,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import floor
+from typing import assert_never
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed
@@ -83,6 +84,30 @@ class AlignedExit:
         ]
         return slacks, reals
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether it depends on comparisons of the inputs without noise."""
+        return any(item.coefficients[0][0] >= self.first_input for item in self.slacks)
+
+    def at(self, point: Mapping[int, Fraction]) -> AlignedExit | None:
+        """The exit at inputs, by their keys; None where a comparison without noise comes out otherwise there."""
+        slacks = []
+        for item in self.slacks:
+            value = self._valued(item, point)
+            if value.coefficients:
+                slacks.append(value)
+            elif value.constant < 0 or (item.strict and not value.constant):
+                return None
+        return replace(
+            self, slacks=tuple(slacks), reals=tuple([(slot, self._valued(form, point)) for slot, form in self.reals])
+        )
+
+    def _valued(self, item: Halfspace, point: Mapping[int, Fraction]) -> Halfspace:
+        """The form with numbers in place of the inputs."""
+        noises = tuple([(key, c) for key, c in item.coefficients if key < self.first_input])
+        moved = sum((c * point[key] for key, c in item.coefficients if key >= self.first_input), _ZERO)
+        return Halfspace(noises, item.constant + moved, item.strict)
+
     def corresponds(self, other: AlignedExit) -> bool:
         """Whether another exit gives the same finite outputs as likely after the choices, by the same inequalities and
         real outputs but for their constants: a shift may lead from one into the other."""
@@ -97,20 +122,24 @@ def _shape(aligned: AlignedExit) -> Hashable:
 def onto_others(
     ones: Sequence[AlignedExit], others: Sequence[AlignedExit]
 ) -> Iterator[tuple[AlignedExit, AlignedExit]]:
-    """Each exit with another one that it corresponds to, no two with the same. Raises OutsideFragment where there are
-    none left."""
+    """Each exit with one that it corresponds to, the same if it is there, no two with the same. Raises OutsideFragment
+    where there are none left."""
     left = list(others)
     for one in ones:
-        aligned = next((other for other in left if one.corresponds(other)), None)
-        if aligned is None:
-            raise OutsideFragment("finite inputs that differ lead to exits that no shift maps into each other")
+        fitting = [other for other in left if one.corresponds(other)]
+        if not fitting:
+            raise OutsideFragment("inputs that differ lead to exits that no shift maps into each other")
+        aligned = next((other for other in fitting if other.state is one.state), fitting[0])
         left.remove(aligned)
         yield one, aligned
 
 
-def aligned_exits(program: Program, finite: Mapping[int, Value] | None = None) -> tuple[AlignedExit, ...]:
+def aligned_exits(
+    program: Program, finite: Mapping[int, Value] | None = None, *, guarded: bool = False
+) -> tuple[AlignedExit, ...]:
     """All exits of a program for values of its finite inputs, by slot, as few as can be united; real and int inputs are
-    left open. Raises Undecided where these do not say it all."""
+    left open. Raises Undecided where these do not say it all, as comparisons of the inputs without noise may, too,
+    unless exits may be `guarded` by them."""
     core = program.core
     given = {} if finite is None else finite
     if not all(is_symbolic(core.slots[slot].type) or slot in given for slot in core.inputs):
@@ -121,7 +150,7 @@ def aligned_exits(program: Program, finite: Mapping[int, Value] | None = None) -
         each = _aligned(program, state, explored.weights.get(state.node))
         by_likeness.setdefault((each.likeness, each.reals), []).append(each)
     few = [each for alike in by_likeness.values() for each in _as_few(alike, program)]
-    if any(item.coefficients[0][0] >= each.first_input for each in few for item in each.slacks):
+    if not guarded and any(each.is_guarded for each in few):
         raise OutsideFragment("some exits depend on comparisons of the inputs without noise")
     return tuple(few)
 
@@ -335,17 +364,21 @@ def _without(item: Halfspace, keys: frozenset[int]) -> Halfspace:
     return Halfspace(tuple([(key, c) for key, c in item.coefficients if key not in keys]), item.constant, item.strict)
 
 
-def pivot_cost(
-    exits: Sequence[AlignedExit], count: int, ball: Ball, radius: Fraction, is_empty: Emptiness
-) -> Fraction | None:
+def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Within, is_empty: Emptiness) -> Fraction | None:
     """The least bound of the loss, in multiples of eps, over all continuous noises as the pivot; None where none will
     do. The exits have one likeness and `count` real inputs. Raises LimitReached, NotConfirmed."""
-    costs = [
-        rate * farthest
-        for key, rate in exits[0].rates.items()
-        if key not in exits[0].whole
-        if (farthest := _Pivot(key, exits[0].first_input, count).farthest(exits, ball, radius, is_empty)) is not None
-    ]
+    first = exits[0].first_input + count
+    balls = _balls(within, range(first, first + count))
+    if balls is None:
+        return None
+    costs = []
+    for key, rate in exits[0].rates.items():
+        if key not in exits[0].whole:
+            pivot = _Pivot(key, exits[0].first_input, count)
+            farthest = [pivot.farthest(exits, ball, is_empty) for ball in balls]
+            known = [far for far in farthest if far is not None]
+            if len(known) == len(balls):
+                costs.append(rate * max(known))
     return min(costs, default=None)
 
 
@@ -358,14 +391,13 @@ class _Pivot:
     count: int
 
     def farthest(
-        self, exits: Sequence[AlignedExit], ball: Ball, radius: Fraction, is_empty: Emptiness
+        self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """The largest |t|; None where one of the conditions is not met."""
+        """The largest |t| for moves `within` these; None where one of the conditions is not met."""
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
             return None
         moved = [[self._moved(item) for item in system] for system in others]
-        within = _ball(ball, radius, range(self.first_input + self.count, self.first_input + 2 * self.count))
         largest = _ZERO
         for one in exits:
             here = [*one.slacks, *within]
@@ -435,13 +467,24 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
     return Halfspace(sorted_terms(terms), one.constant + factor * two.constant)
 
 
-def _ball(ball: Ball, radius: Fraction, moves: range) -> list[Halfspace]:
-    """The moves of the ball; those of L1 by numbers, after the moves, that are at least as large as each of these."""
-    signs = (_ONE, -_ONE)
-    if ball is Ball.LINF:
-        return [Halfspace(((key, sign),), radius) for key in moves for sign in signs]
+def _balls(within: Within, moves: range) -> list[list[Halfspace]] | None:
+    """Convex sets of moves that together are all that lead to adjacent inputs; None for several moves by anything.
+    Those of L1 are said by numbers, after the moves, that are at least as large as each of these."""
+    signs, radius = (_ONE, -_ONE), within.radius
+    match within.distance:
+        case Distance.HAMMING if radius != 1:
+            return None
+        case Distance.HAMMING:
+            still = {key: [Halfspace(((key, sign),), _ZERO) for sign in signs] for key in moves}
+            return [[half for key in moves if key != one for half in still[key]] for one in moves]
+        case Distance.LINF:
+            return [[Halfspace(((key, sign),), radius) for key in moves for sign in signs]]
+        case Distance.L1:
+            pass
+        case _:
+            assert_never(within.distance)
     sizes = [key + len(moves) for key in moves]
     lengths = [
         Halfspace(((key, sign), (size, _ONE)), _ZERO) for key, size in zip(moves, sizes, strict=True) for sign in signs
     ]
-    return [*lengths, Halfspace(tuple([(size, -_ONE) for size in sizes]), radius)]
+    return [[*lengths, Halfspace(tuple([(size, -_ONE) for size in sizes]), radius)]]

@@ -42,7 +42,6 @@ from dipc.questions.privacy.alignment import (
     Costly,
     Emptiness,
     aligned_exits,
-    ball_of,
     costliest,
     costliest_into,
     integer_cost,
@@ -93,6 +92,9 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         costly = [costliest(aligned, ball, real) for aligned in aligned_exits(real)]
     except Undecided as undecided:
         why = undecided.reason
+        guarded = None if _has_finite(program) else _beyond_guards(program, within, engine)
+        if guarded is not None:
+            return guarded
         try:
             return _beside_finite(program, within, engine)
         except Undecided as other:
@@ -125,6 +127,28 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     return LossBounds(proved, reason, tuple(near), unbounded)
 
 
+def _beyond_guards(program: Program, within: Within, engine: Engine) -> LossBounds | None:
+    """The bounds where exits depend on comparisons of the inputs without noise, as those of clamped inputs do: by a
+    pivot for all exits with one likeness. None where there is none, or no such comparison."""
+    try:
+        every = aligned_exits(program, guarded=True)
+        if not any(each.is_guarded for each in every):
+            return None
+        alike: dict[Hashable, list[AlignedExit]] = {}
+        for each in every:
+            alike.setdefault(each.likeness, []).append(each)
+        costs = [_pivoted(exits, within, program) for exits in alike.values()]
+    except Undecided:
+        return None
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return None
+    finite = _finite_outputs(program)
+    near = [*_at_guards(program, within), _grid_pairs(program, within)] if finite else []
+    candidates = [each for pairs in near if pairs for each in _at(program, pairs, engine)]
+    return LossBounds(max(known), None, (*candidates, *(() if finite else _far_intervals(program, within))))
+
+
 def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
     """Intervals of outputs that are all real, beyond the inputs of a small grid, at its pairs."""
     slots = [program.core.slots[slot] for slot in program.core.outputs]
@@ -132,7 +156,13 @@ def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
         return
     far = 2 * _STEP + WIDTH_OF_OUTPUTS
-    for (i, j), middle in islice(product(pairs.ordered, (far, -far)), _GRID):
+
+    def moved(pair: tuple[int, int]) -> Fraction:
+        one, two = (pairs.inputs[position] for position in pair)
+        return sum((abs(b - a) for a, b in zip(one, two, strict=True)), _ZERO)  # type: ignore[operator]
+
+    farthest = sorted(pairs.ordered, key=moved, reverse=True)
+    for (i, j), middle in islice(product(farthest, (far, -far)), _GRID):
         output = {slot.name: str(middle) for slot in slots}
         balls = {slot.name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for slot in slots}
         point, other = pairs.texts(program, (i, j))
@@ -275,10 +305,11 @@ def _order(each: Costly) -> tuple[bool, Fraction]:
 def _pivoted(exits: Sequence[AlignedExit], within: Within, program: Program) -> Fraction | None:
     """A bound by a pivot for all exits of one likeness; None where there is none."""
     core = program.core
-    if len(exits) == 1 or not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+    single = len(exits) == 1 and not exits[0].is_guarded
+    if single or not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
         return None
     try:
-        return pivot_cost(exits, len(core.inputs), ball_of(within), within.radius, Emptiness(program, exits[0]))
+        return pivot_cost(exits, len(core.inputs), within, Emptiness(program, exits[0]))
     except LimitReached:
         return None
 
@@ -298,8 +329,13 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
         finite = {slot: point[position] for position, slot in places}
         key = tuple([(isinstance(value, bool), value) for value in finite.values()])
         if key not in known:
-            known[key] = aligned_exits(program, finite)
+            known[key] = aligned_exits(program, finite, guarded=True)
         return known[key]
+
+    def values(exits: Sequence[AlignedExit], point: Input) -> dict[int, Fraction]:
+        """The numbers of a point, by their keys in the exits."""
+        first = exits[0].first_input if exits else 0
+        return {first + position: Fraction(point[position]) for position in numbers}
 
     for i, j in pairs.ordered:
         one, two = pairs.inputs[i], pairs.inputs[j]
@@ -307,20 +343,19 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             every, others = exits_at(one), exits_at(two)
         except Undecided as undecided:
             return LossBounds(None, undecided.reason, tuple(near))
-        onto: Sequence[tuple[AlignedExit, AlignedExit | None]]
+        start = values(every, one)
+        here = [(each, valued) for each in every if (valued := each.at(start)) is not None]
+        there = [valued for each in others if (valued := each.at(values(others, two))) is not None]
+        onto: Sequence[tuple[AlignedExit, AlignedExit]]
         try:
-            onto = [(each, each) for each in every] if every is others else list(onto_others(every, others))
+            onto = list(onto_others([valued for _, valued in here], there))
         except Undecided as undecided:
-            proved, reason, onto = None, undecided.reason, [(each, None) for each in every]
+            proved, reason, onto = None, undecided.reason, []
+        for opened, _ in here:
+            near += near_outputs(program, opened, one, two, start)
         for aligned, other in onto:
-            start = {aligned.first_input + position: one[position] for position in numbers}
-            near += near_outputs(program, aligned, one, two, start)  # type: ignore[arg-type]
-            if other is None:
-                continue
-            moves = {position: two[position] - one[position] for position in numbers}  # type: ignore[operator]
-            move = {aligned.first_input + position: Fraction(by) for position, by in moves.items()}
             try:
-                cost = integer_cost(aligned, move, program.limits, other)
+                cost = integer_cost(aligned, {}, program.limits, other)
             except Undecided as undecided:
                 proved, reason = None, undecided.reason
                 continue
@@ -355,7 +390,8 @@ def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     core = program.core
     if not all(is_symbolic(core.slots[slot].type) for slot in core.inputs):
         return None
-    for values in ((-_STEP, Fraction(0), _STEP), (Fraction(0), _STEP)):
+    step = _STEP if within.distance is Distance.HAMMING else within.radius
+    for values in ((-step, Fraction(0), step), (Fraction(0), step)):
         if len(values) ** len(core.inputs) <= _GRID:
             points = list(product(values, repeat=len(core.inputs)))
             return _pairs_of([(one, two) for one in points for two in points if within.relates(one, two)])
