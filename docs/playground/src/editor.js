@@ -36,7 +36,7 @@ export function makeEditor(parent, changed) {
   const view = new EditorView({ parent, state: EditorState.create({ extensions }) });
   return {
     text: () => view.state.doc.toString(),
-    show(text) { view.setState(EditorState.create({ doc: text, extensions })); changed(); },
+    show(text) { view.setState(EditorState.create({ doc: text, extensions })); view.scrollDOM.scrollTop = 0; changed(); },
     mark(mistakes) {
       const length = view.state.doc.length;
       const found = mistakes.map((each) => ({
