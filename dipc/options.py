@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
@@ -334,6 +335,11 @@ class Options:
         """The parts of the claims that are given, by name, in the order in which commands name them."""
         said = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: part for name, part in said.items() if part is not None}
+
+    def mention(self, name: str) -> bool:
+        """Whether the text of what is claimed, or of what it is about, has the name of a constant in it."""
+        said = (*self.parts.values(), self.inputs, self.adjacent)
+        return any(re.search(rf"\b{name}\b", str(text)) for text in said if text is not None)
 
     @property
     def asks_for_all(self) -> bool:

@@ -264,8 +264,7 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
             return False
     except Undecided:
         return False
-    said = (options.budget, options.delta, options.eps, options.inputs, options.adjacent)
-    if options.adjacent is None or any(re.search(rf"\b{name}\b", str(text)) for text in said if text is not None):
+    if options.adjacent is None or options.mention(name):
         return False
     tree = parse(program.core.source)
     rates = [node.rate for node in walk(tree) if isinstance(node, Noise) and node.law.by_deviation]

@@ -472,13 +472,21 @@ class _Search:
             if computed_from(tree.declarations, core.given, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")
             inside = sum(_occurrences(rate, name) for rate in rates)
-            if inside != _occurrences((tree.declarations, tree.body), name):
+            in_claim = self.options.mention(name) or self._is_in_table(name)
+            if in_claim or inside != _occurrences((tree.declarations, tree.body), name):
                 raise OutsideFragment(f"`{name}` stands in other places than rates")
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
             raise OutsideFragment(f"a rate is no affine function of {' and '.join(f'`{name}`' for name in names)}")
         noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
         if any(each.law.is_normal for each in noises):
             raise OutsideFragment("a bound is known for noise whose density has exponential tails")
+
+    def _is_in_table(self, name: str) -> bool:
+        """Whether a row has a part of the claim of its own with the constant in it."""
+        table = asked(self.program, self.table, self.options).table
+        own = () if table is None else ((row.alpha, row.beta, row.gamma) for row in table.rows)
+        texts = {cell.text for cells in own for cell in cells if cell is not None}
+        return any(re.search(rf"\b{name}\b", text) for text in texts)
 
     def _rates(self) -> tuple[Program, AffineRates]:
         """A program whose rates are told apart by their values, and the rates as functions. Raises OutsideFragment."""

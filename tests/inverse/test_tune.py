@@ -313,3 +313,28 @@ def test_ten_queries_at_equal_privacy() -> None:
     assert float(found.best.objective[0]) == pytest.approx(14.12, abs=5e-3)
     assert found.proved_within == Fraction(1, 100)
     assert process_time() - begun < 60
+
+
+@pytest.mark.parametrize("where", ["beta", "alpha", "the claim block", "the table"])
+def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) -> None:
+    """With beta = s/5 a bound was found for the beta of one value alone: more than what the best ones need."""
+    text, about, table = SPLIT, {"inputs": "all", "beta": "s/5"}, None
+    if where == "alpha":
+        about = {"inputs": "all", "beta": "1/10", "alpha": "s"}
+    elif where == "the claim block":
+        text, about = text.replace("ideal", "claim { beta: s/5; }\nideal", 1), {"inputs": "all"}
+    elif where == "the table":
+        table, about = [{"q": 1, "o": "true", "beta": "s/5"}], {"wanted": "eps"}
+    found = dipc.tune(dipc.load(text), table, vary="s in (1/10, 9/10)", denominator=6, **about)  # type: ignore[arg-type]
+    assert (found.within, found.lower) == (None, None)
+    assert found.unproved == "`s` stands in other places than rates"
+
+
+SPLIT = """
+program split;
+const s = 1/2;
+input q : real;
+output o : bool;
+ideal { o <- q >= 0 }
+o <- Lap(s*eps, q) >= Lap((1 - s)*eps, 0)
+"""
