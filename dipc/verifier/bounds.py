@@ -14,7 +14,7 @@ from itertools import product
 from typing import assert_never
 
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
-from dipc.verifier.execution import Affine, Constraints, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
+from dipc.verifier.execution import Affine, Constraints, End, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -545,6 +545,12 @@ class OpenRun(Execution):
                 inputs[open_input(j)] = inputs.get(open_input(j), _ZERO) + b * c
         return noises, {slot: c for slot, c in inputs.items() if c}
 
+    def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
+        """The way to an exit, with what has to hold besides."""
+        rows = end.known.rows.values()
+        own = (Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole) for row in rows)
+        return Way.of(weights[end.state], [*besides, *own], self.laws)
+
 
 def _guard(form: Fraction | Affine) -> Guard:
     """form >= 0, by the slots of the inputs."""
@@ -677,11 +683,8 @@ class Bounds:
                     same = same and not gap
                 elif gap:
                     compared += self._ball(run, gap)
-            if same is others:
-                continue
-            for row in end.known.rows.values():
-                compared.append(Comparison.of(*run.centered(row.form), Fraction(row.constant), 0, row.whole))
-            yield Way.of(weights[end.state], compared, run.laws)
+            if same is not others:
+                yield run.way(end, weights, compared)
 
     def _near(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
@@ -714,11 +717,7 @@ class Bounds:
         """The exits with an answer that is near, or those with `others`."""
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
-                rows = end.known.rows.values()
-                compared = [
-                    Comparison.of(*run.centered(row.form), Fraction(row.constant), 0, row.whole) for row in rows
-                ]
-                yield Way.of(weights[end.state], compared, run.laws)
+                yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
         """That an output is off by at most gamma, on the sides that count."""

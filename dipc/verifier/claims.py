@@ -32,7 +32,7 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.normal import Enclosed, Sum, complementary
-from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
+from dipc.verifier.reading import Budget, Rejected, in_step, must_be_derived
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
 # === expression ================================================================================
@@ -130,10 +130,8 @@ def parsed(expression: str | Expr, budget: Budget) -> Expr:
     """The tree of an expression; raises Rejected where it is none."""
     if not isinstance(expression, str):
         return expression
-    try:
+    with must_be_derived():
         return read_expression(expression, budget)
-    except NotDerived as error:
-        raise Rejected(error.why) from None
 
 
 def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Form:

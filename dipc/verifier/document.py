@@ -29,12 +29,12 @@ from dipc.verifier.reading import (
     Answers,
     Budget,
     Exhausted,
-    NotDerived,
     Question,
     Rejected,
     Unreadable,
     WrongAnswer,
     in_step,
+    must_be_derived,
     plain,
     why_it_ends,
 )
@@ -574,11 +574,9 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
     """A document about the privacy of pairs of inputs."""
     data = document.data
     claim = PrivacyClaim.read(data["claim"])
-    try:
+    with in_step("program"), must_be_derived():
         # Privacy knows no distances: outputs are what they are.
         theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
-    except NotDerived as error:
-        raise Rejected(error.why, "program") from None
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
     counts, missing = check_privacy(data, claim, theorem, context, decided, budget)

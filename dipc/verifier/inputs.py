@@ -48,7 +48,16 @@ from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
-from dipc.verifier.reading import ALL_INPUTS, DERIVATION_ENDS, Budget, NotDerived, Rejected, in_step, why_it_ends
+from dipc.verifier.reading import (
+    ALL_INPUTS,
+    DERIVATION_ENDS,
+    Budget,
+    NotDerived,
+    Rejected,
+    in_step,
+    must_be_derived,
+    why_it_ends,
+)
 from dipc.verifier.surroundings import Surroundings, has_one_answer
 from dipc.verifier.syntax import Program
 
@@ -366,9 +375,10 @@ def check_inputs(
             says = any(entry.get("verdict") != "undecided" for entry in classes)
             if computed_from_it.keys() != varying and (says or computed_from_it):
                 raise Rejected("other constants than in other cases are computed from the number")
-            if says and computed_from_it != _computed(tree, claim.constants, varying, budget):
-                raise Rejected("its constants are not those that the program computes")
-            theorem = _theorem(tree, claim.constants, budget, covering) if says else None
+            with must_be_derived():
+                if says and computed_from_it != computed(tree, claim.constants, varying, budget):
+                    raise Rejected("its constants are not those that the program computes")
+                theorem = Theorem.of_tree(tree, claim.constants, budget, covering) if says else None
             own = []
             shown: list[Shown] = []
             for entry in classes:
@@ -423,14 +433,6 @@ def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fr
     return (least + 1 if claim.is_near({}, least, alpha) else least), False
 
 
-def _theorem(tree: Program, constants: Mapping[str, Fraction], budget: Budget, distances: Budget) -> Theorem:
-    """The program with these constants; raises Rejected."""
-    try:
-        return Theorem.of_tree(tree, constants, budget, distances)
-    except NotDerived as error:
-        raise Rejected(error.why, "program") from None
-
-
 def _trusted(
     theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
 ) -> Iterator[str]:
@@ -459,16 +461,6 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
         parameter = read.text(read.by_name(read.anything)(data["numbers"]).get("parameter"))
         cases = [read.fields(item, _CASE) for item in read.items(data.get("cases", []))]
         yield parameter, {name for constants, _ in cases for name in constants} - {parameter}
-
-
-def _computed(
-    tree: Program, constants: Mapping[str, Fraction], names: Set[str], budget: Budget
-) -> Mapping[str, Fraction]:
-    """The values of these constants in the text, for those of all others."""
-    try:
-        return computed(tree, constants, names, budget)
-    except NotDerived as error:
-        raise Rejected(error.why) from None
 
 
 def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:

@@ -35,7 +35,16 @@ from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Constraint, Event, Family, Noise
 from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced
-from dipc.verifier.reading import DERIVATION_ENDS, DISTANCES, PROBABILITIES, Budget, NotDerived, Rejected, why_it_ends
+from dipc.verifier.reading import (
+    DERIVATION_ENDS,
+    DISTANCES,
+    PROBABILITIES,
+    Budget,
+    NotDerived,
+    Rejected,
+    must_be_derived,
+    why_it_ends,
+)
 from dipc.verifier.signs import sign_of_ring
 from dipc.verifier.syntax import Program, read_program
 
@@ -531,11 +540,9 @@ def program_of(
     raises Rejected."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
         raise Rejected("`sha256` is not that of its text")
-    try:
+    with must_be_derived():
         tree = replace(read_program(text, budget), at=at)
         machine = Machine.of(tree, constants, budget)
-    except NotDerived as error:
-        raise Rejected(error.why) from None
     if machine.name != name:
         raise Rejected(f"its name is `{machine.name}`")
     return tree, machine

@@ -17,7 +17,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -89,6 +90,15 @@ def why_it_ends(error: Exception) -> str:
             return "it is nested too deeply"
         case _:
             return "it takes more memory than there is"
+
+
+@contextmanager
+def must_be_derived() -> Iterator[None]:
+    """Raises Rejected where something is not derived without which there is no certificate."""
+    try:
+        yield
+    except NotDerived as error:
+        raise Rejected(error.why) from None
 
 
 # === budget ====================================================================================
