@@ -202,7 +202,8 @@ KINDS: dict[str, Kind] = {
             (WHOLE, "exp(-alpha*eps)/2"),
             (changed(WHOLE, ("DLap(eps", "DLap(eps/2")), "exp(-alpha*eps)"),
             (changed(WHOLE, ("x >= 0", "x >= 1")), "exp(-alpha*eps)"),
-            (WHOLE, "exp(-2*eps)", "(0, inf)", "1"),
+            # Of dd > 1/2, so of dd = 1.
+            (WHOLE, "exp(-2*eps)", "(0, inf)", "1/2"),
         ),
     ),
     "every m": Kind(
