@@ -19,6 +19,7 @@ from typing import Any
 import flint
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.claims.claim import Claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.given import Cell
 from dipc.claims.table import NumberList, PackedRows, Row, Table
@@ -27,6 +28,7 @@ from dipc.questions.report import DecidedRows, RowOutcome
 from dipc.text.core import SampleNoise
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
+from dipc.verifier.reading import SCHEMA, Question
 
 #: Bits from which on FLINT writes a number sooner than Python, and which Python writes whatever its limit is set to.
 _LONG = 1_200
@@ -41,6 +43,27 @@ def rational(number: Fraction) -> str:
     """`p/q` in lowest terms, or `p`."""
     above = digits(number.numerator)
     return above if number.denominator == 1 else f"{above}/{digits(number.denominator)}"
+
+
+def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:
+    """What all documents about a program have: what they are about, and who wrote them."""
+    return {
+        "schema": SCHEMA,
+        "question": question.value,
+        "tool": tool,
+        "program": program_data(program),
+        "verdict": str(verdict),
+    }
+
+
+def claim_data(claim: Claim) -> dict[str, Any]:
+    """A claim about accuracy: its expressions, and the intervals of eps."""
+    return {
+        "alpha": expression_text(claim.alpha),
+        "beta": expression_text(claim.beta),
+        "gamma": expression_text(claim.gamma),
+        "eps": [str(interval) for interval in claim.intervals],
+    }
 
 
 def program_data(program: Program) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from dipc.certificate.data import (
     NOT_EXPANDED,
     FunctionData,
     expression_text,
-    program_data,
+    headed,
     rational,
     ring_data,
     sealed,
@@ -43,7 +43,7 @@ from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.classes import Kind, least_decay, required
 from dipc.verifier.functions import ONE, read_ring
-from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
+from dipc.verifier.reading import Budget, Exhausted, Question, Rejected
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
@@ -93,12 +93,8 @@ class _Writer:
             numbers = self._numbers(number_results[-1])
             verdicts = [*[_certified(row) for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
         return {
-            "schema": SCHEMA,
-            "question": Question.ALL_INPUTS.value,
-            "tool": tool,
-            "program": program_data(self._program),
+            **headed(Question.ALL_INPUTS, self._program, tool, _worst(verdicts)),
             "claim": self._stated,
-            "verdict": str(_worst(verdicts)),
             "numbers": numbers,
             "cases": cases,
             **self._obligations.shared(),

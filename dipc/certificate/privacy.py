@@ -13,7 +13,7 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
 from dipc.certificate.answers import with_answers
-from dipc.certificate.data import FunctionData, Uncertified, program_data, rational, require_known_laws, sealed
+from dipc.certificate.data import FunctionData, Uncertified, headed, rational, require_known_laws, sealed
 from dipc.certificate.obligations import ObligationWriter
 from dipc.decide.obligation import Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
@@ -26,7 +26,7 @@ from dipc.questions.privacy.outcome import PrivacyClaim, PrivacyCounterexample, 
 from dipc.text.core import RealType
 from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.probability import program_of
-from dipc.verifier.reading import DERIVATION_ENDS, SCHEMA, Budget, Question
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question
 from dipc.verifier.shifts import AlignedExit, Change, aligned_exits
 
 _HOLDS = Verdict.ACCURATE
@@ -78,16 +78,12 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
     """Shifts of the noises that cost no more than the budget, for each exit that the checker finds, and each move."""
-    program = program_data(question.program)
+    head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
-        "schema": SCHEMA,
-        "question": Question.ALL_PAIRS.value,
-        "tool": tool,
-        "program": program,
+        **head,
         "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
         "adjacent": str(question.adjacency),
-        "verdict": str(report.verdict),
-        "shifts": shifts(program, question.program.core.only_at, str(question.adjacency)),
+        "shifts": shifts(head["program"], question.program.core.only_at, str(question.adjacency)),
     }
 
 
@@ -143,14 +139,10 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
     """The same for every value of a constant."""
     return {
-        "schema": SCHEMA,
-        "question": Question.ALL_PAIRS_EVERY_NUMBER.value,
-        "tool": tool,
-        "program": program_data(question.program),
+        **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
         "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
         "adjacent": report.adjacency,
         "numbers": {"parameter": question.parameter, "least": str(question.least)},
-        "verdict": str(report.verdict),
     }
 
 
@@ -254,13 +246,9 @@ class _Writer:
             raise Uncertified("an output is never assigned on some path: give it an initial value")
         adjacency = self._question.adjacency
         return {
-            "schema": SCHEMA,
-            "question": Question.PAIRS.value,
-            "tool": tool,
-            "program": program_data(self._question.program),
+            **headed(Question.PAIRS, self._question.program, tool, self._report.verdict),
             "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
             "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
-            "verdict": str(self._report.verdict),
             "outputs": outputs,
             "excess": [],
             "sets": [],

@@ -9,9 +9,9 @@ from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (
     FunctionData,
-    expression_text,
+    claim_data,
+    headed,
     own_cells,
-    program_data,
     sealed,
     table_data,
 )
@@ -25,7 +25,7 @@ from dipc.rules.class_claim import FREE
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least
 from dipc.verifier.obligations import end
-from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
+from dipc.verifier.reading import Budget, Exhausted, Question, Rejected
 
 
 def certify_ranges(question: FreeGamma, results: Sequence[RowResult], verdict: Verdict, tool: str) -> str:
@@ -37,12 +37,7 @@ class _Writer:
     def __init__(self, question: FreeGamma) -> None:
         self._question = question
         claim = question.claim
-        self._stated = {
-            "alpha": expression_text(claim.alpha),
-            "beta": expression_text(claim.beta),
-            "gamma": FREE,
-            "eps": [str(interval) for interval in claim.intervals],
-        }
+        self._stated = claim_data(claim) | {"gamma": FREE}
         self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
         self._obligations = ObligationWriter(FunctionData(), question.program.limits)
 
@@ -50,13 +45,9 @@ class _Writer:
         question = self._question
         rows = [self._row(row, result) for row, result in zip(question.table.rows, results, strict=True)]
         return {
-            "schema": SCHEMA,
-            "question": Question.ROWS.value,
-            "tool": tool,
-            "program": program_data(question.program),
+            **headed(Question.ROWS, question.program, tool, verdict),
             "table": table_data(question.program, question.table),
             "claim": self._stated,
-            "verdict": str(verdict),
             "rows": rows,
             **self._obligations.shared(),
         }

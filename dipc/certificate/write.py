@@ -12,10 +12,10 @@ from dipc.certificate.data import (
     HOLE,
     FunctionData,
     RowTexts,
+    claim_data,
     encode,
-    expression_text,
+    headed,
     own_cells,
-    program_data,
     require_known_laws,
     seal,
     table_data,
@@ -34,7 +34,7 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions
-from dipc.verifier.reading import SCHEMA, Budget, Question
+from dipc.verifier.reading import Budget, Question
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
@@ -77,12 +77,7 @@ class _Writer:
             self.evidence.claim.intervals,
         )
         claim = self.evidence.claim
-        self.stated = {
-            "alpha": expression_text(claim.alpha),
-            "beta": expression_text(claim.beta),
-            "gamma": expression_text(claim.gamma),
-            "eps": [str(interval) for interval in claim.intervals],
-        }
+        self.stated = claim_data(claim)
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
     def parts(self, tool: str) -> dict[str, str | list[str]]:
@@ -91,13 +86,9 @@ class _Writer:
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
         rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
         document = {
-            "schema": SCHEMA,
-            "question": Question.ROWS.value,
-            "tool": tool,
-            "program": program_data(named),
+            **headed(Question.ROWS, named, tool, self.report.verdict),
             "table": table_data(named, table),
             "claim": self.stated,
-            "verdict": str(self.report.verdict),
             "rows": [],
             **self.obligations.shared(),
         }

@@ -560,8 +560,8 @@ class Claim:
     gamma: str | None
     intervals: tuple[Interval, ...]
     constants: Mapping[str, Fraction]
-    known: dict[tuple[str | None, ...], Terms] = field(default_factory=dict)
-    _falling: dict[tuple[str | Expr, bool], bool] = field(default_factory=dict)
+    _known: dict[tuple[str | None, ...], Terms] = field(default_factory=dict, init=False)
+    _falling: dict[tuple[str | Expr, bool], bool] = field(default_factory=dict, init=False)
 
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
@@ -580,10 +580,10 @@ class Claim:
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
         """alpha, gamma and beta at a row with these cells of its own and this dd."""
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
-        if key not in self.known:
+        if key not in self._known:
             alpha, gamma, names = self.distances(own, dd, budget)
-            self.known[key] = alpha, gamma, self.beta_at(own, names, budget)
-        return self.known[key]
+            self._known[key] = alpha, gamma, self.beta_at(own, names, budget)
+        return self._known[key]
 
     def distances(
         self, own: Mapping[str, str], dd: str | None, budget: Budget

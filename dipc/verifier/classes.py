@@ -103,7 +103,7 @@ def meaning(
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
     """The number that alpha is."""
     # Whatever gamma and beta are.
-    alpha, _, _ = replace(claim, gamma="0", known={}).distances({}, None, budget)
+    alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
     if alpha is None:
         raise Rejected("alpha is no number")
     return alpha

@@ -643,7 +643,7 @@ def check_numbers(
             raise Rejected("a union bound refutes nothing")
         assert claim.beta is not None, "a claim without beta was refused"
         # No probability is greater than 1.
-        claim = replace(claim, beta=without_ones(parsed(claim.beta, budget)), known={})
+        claim = replace(claim, beta=without_ones(parsed(claim.beta, budget)))
         variable, terms, *rest = read.fields(union, _UNION)
         bound = _UnionBound(claim, variable, parameter, start, Terms(terms), stated, budget)
         missing, totals = bound.check(*rest)

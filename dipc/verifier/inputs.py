@@ -402,7 +402,7 @@ def check_inputs(
     if parameter is not None:
         # What is said of all other numbers must not depend on what is another for each.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
-        alike = replace(whole, constants=steady, known={})
+        alike = replace(whole, constants=steady)
         verdict, missing, words = check_numbers(data["numbers"], alike, stated, tree, singly, budget, covering)
         counts["rows"] += 1
         counts[verdict] += 1
@@ -468,7 +468,7 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
         raise Rejected("a case has constants that the program has not", "constants")
-    return replace(claim, constants={**claim.constants, parameter: Fraction(number), **others}, known={})
+    return replace(claim, constants={**claim.constants, parameter: Fraction(number), **others})
 
 
 # --- what classes refer to --------------------------------------------------------------------------
