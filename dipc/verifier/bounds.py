@@ -41,7 +41,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 # === ways ======================================================================================
 
-_STEP = "classes"
 
 #: More ways than this are left as they are.
 MOST_MERGED = 60

@@ -88,8 +88,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 # === agreement =================================================================================
 
-_STEP = "numbers"
-
 
 @dataclass(frozen=True, slots=True)
 class Leg:

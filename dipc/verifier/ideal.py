@@ -124,7 +124,6 @@ def tightened(guard: Guard, whole: Set[int]) -> Guard:
 #: The most paths of an ideal, and combinations of its finite inputs.
 MOST_PATHS = 2_000
 
-_STEP = "ideal"
 
 NORMS = ("linf", "l1", "discrete")
 

@@ -65,7 +65,6 @@ from dipc.verifier.syntax import Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-_STEP = "classes"
 
 #: The most cells that one path is divided into.
 MOST_CELLS = 2_000

@@ -404,7 +404,6 @@ def _both(laws: Sequence[Law], above: Fraction, below: Fraction) -> Term:
 
 # === loop runs =================================================================================
 
-_STEP = "numbers"
 
 #: Heads of one loop, and ways from one head.
 MOST_HEADS = 500

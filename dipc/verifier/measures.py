@@ -444,9 +444,6 @@ class _Elimination:
         self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms, bits)
 
 
-_STEP = "measure"
-
-
 def _with(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
     """The product with Y_v^power·e^{slope·Y_v}."""
     for at, (i, n, l) in enumerate(monomial):

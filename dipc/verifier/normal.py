@@ -40,7 +40,6 @@ from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positi
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-_STEP = "normal noise"
 
 #: The most nodes on each side of one integral, of leaves, of terms of a series, and bits of an error.
 MOST_NODES, MOST_LEAVES, MOST_TERMS, MOST_BITS = 5_000, 500, 200, 2_000

@@ -50,7 +50,6 @@ from dipc.verifier.syntax import Program, read_program
 
 # === visits ====================================================================================
 
-_STEP = "visits"
 
 #: The largest component that is solved.
 MOST_STATES = 2_000

@@ -153,7 +153,6 @@ def _left_open(guard: Guard) -> bool:
 
 # === loop shifts ===============================================================================
 
-_LOOP_STEP = "shifts"
 
 #: Shifts that are tried, in multiples of the radius, and tables of costs.
 SHIFTS = tuple(map(Fraction, range(-2, 3)))

@@ -36,7 +36,6 @@ from dipc.verifier.reading import Budget, Rejected
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-_STEP = "classes"
 
 #: Cells of one neighbourhood, and inputs whose l1 norm is written out.
 MOST_CELLS = 400
