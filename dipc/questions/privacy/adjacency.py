@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
@@ -47,11 +47,11 @@ class Within:
     def __str__(self) -> str:
         return f"{self.distance.value}:{self.radius}"
 
-    def neighbors(self, point: Sequence[Value], choices: Sequence[Sequence[Value]]) -> Iterator[tuple[Value, ...]]:
-        """All inputs of the product of the `choices` that are adjacent to a point, in lexicographic order."""
-        for other, _ in self._within(point, choices, self.radius):
-            if other != tuple(point):
-                yield other
+    def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
+        """The places of the choices that one input may move to, with what that leaves less of the radius for others."""
+        moves = [self._move(value, other) for other in choices]
+        spent = 0 if self.distance is Distance.LINF else 1
+        return [(place, _plain(spent * move)) for place, move in enumerate(moves) if move <= self.radius]
 
     def relates(self, point: Sequence[Value], other: Sequence[Value]) -> bool:
         """Whether two different inputs are adjacent."""
@@ -66,20 +66,6 @@ class Within:
             return self.radius if all(move <= self.radius for move in moves) else None
         left = self.radius - sum(moves, Fraction(0))
         return left if left >= 0 else None
-
-    def _within(
-        self, point: Sequence[Value], choices: Sequence[Sequence[Value]], radius: Fraction
-    ) -> Iterator[tuple[tuple[Value, ...], Fraction]]:
-        """What is within the radius, with what is left of it."""
-        if not choices:
-            yield (), radius
-            return
-        for value in choices[0]:
-            move = self._move(point[0], value)
-            if move <= radius:
-                rest = radius if self.distance is Distance.LINF else radius - move
-                for others, left in self._within(point[1:], choices[1:], rest):
-                    yield (value, *others), left
 
     def _move(self, one: Value, two: Value) -> Fraction:
         if self.distance is Distance.HAMMING:
@@ -100,6 +86,11 @@ class Listed:
 
 
 Adjacency = Within | Listed
+
+
+def _plain(number: Fraction) -> Fraction | int:
+    """The same number, as an int where it is one: these are added sooner."""
+    return int(number) if number.denominator == 1 else number
 
 
 def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
@@ -237,12 +228,29 @@ def _are_finite(program: Program) -> bool:
 
 
 def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:
-    place = {point: index for index, point in enumerate(points)}
+    """The places of adjacent ones of the points, which are all combinations of the choices, the last one going round
+    first: a place is a number whose digits are those of the values. Raises LimitReached."""
+    assert len(set(points)) == len(points), "no input is named twice"
+    near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]
     ordered: list[tuple[int, int]] = []
-    for position, point in enumerate(points):
-        ordered += [(position, place[other]) for other in adjacency.neighbors(point, inputs.choices)]
-        if len(ordered) > limits.rows:
-            raise LimitReached("rows", f"there are more than {limits.rows} pairs of adjacent inputs")
+    places = iter(range(len(points)))
+
+    def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
+        """All points from the position on, of which the first values are within reach of others, by their places."""
+        if position == len(near):
+            place = next(places)
+            ordered.extend([(place, other) for other, _ in reached if other != place])
+            if len(ordered) > limits.rows:
+                raise LimitReached("rows", f"there are more than {limits.rows} pairs of adjacent inputs")
+            return
+        size = len(near[position])
+        for steps in near[position]:
+            further = [
+                (other * size + step, left - cost) for other, left in reached for step, cost in steps if cost <= left
+            ]
+            onwards(position + 1, further)
+
+    onwards(0, [(0, _plain(adjacency.radius))])
     return ordered
 
 

@@ -32,7 +32,7 @@ from dipc.questions.privacy.constant import (
     bounds_for_every_pair,
     constant_of_candidates,
     of_table,
-    refuted_ends,
+    refuted_up_to,
 )
 from dipc.questions.privacy.delta import LeastDelta, Where
 from dipc.questions.privacy.densities import RealOutputs, worst_pair
@@ -428,7 +428,7 @@ class PrivacyQuestion:
                 ends = constant_of_candidates(listed, intervals, self.engine, digits)
             else:
                 bounds = self.bounds()
-                refuted = refuted_ends(bounds.candidates, intervals, self.program.limits)
+                refuted = refuted_up_to(bounds.proved, bounds.candidates, intervals, self.program.limits)
                 ends = Ends(bounds.proved, refuted.refuted_below, refuted.at)
                 reason = bounds.reason
                 if isinstance(pairs, Pairs) and not self.real_outputs and ends.proved != ends.refuted_below:

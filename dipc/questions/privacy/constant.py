@@ -675,13 +675,31 @@ class Ends:
 Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fraction | None]]
 
 
+def refuted_up_to(
+    proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
+) -> Ends:
+    """The greatest K of which all smaller ones are refuted by some candidate; none is greater than what is `proved`, so
+    that limits are enough where they come to that."""
+    if proved is not None:
+        found = refuted_ends(candidates, intervals, limits, _limits, proved)
+        if found.refuted_below is None or found.refuted_below >= proved:
+            return found
+    return refuted_ends(candidates, intervals, limits)
+
+
 def refuted_ends(
-    candidates: Iterable[Candidate], intervals: Sequence[Interval], limits: Limits, values: Values | None = None
+    candidates: Iterable[Candidate],
+    intervals: Sequence[Interval],
+    limits: Limits,
+    values: Values | None = None,
+    enough: Fraction | None = None,
 ) -> Ends:
     """The greatest K of which all smaller ones are refuted by some candidate, at an eps or at a limit, or as these
-    `values` say; nothing is proved."""
+    `values` say, or one that is `enough`; nothing is proved."""
     best, at = Fraction(0), None
     for candidate in candidates:
+        if enough is not None and best >= enough:
+            break
         for value in (values or _below)(candidate.first, candidate.second, intervals, limits):
             if value is None:
                 return Ends(None, None, candidate)
