@@ -134,7 +134,7 @@ PARTS: list[tuple[str, Callable[[Path], bool]]] = [
     ("every m", lambda path: path[0] == "cases" and path[-1] == "m"),
     ("sparse refuted", lambda path: "witness" in path and path[-1] in ("obligation", "dd")),
     ("every gamma refuted", lambda path: "witness" in path and path[-1] == "gamma"),
-    ("ranges of gamma", ends_in("to")),
+    ("ranges of gamma", lambda path: "ranges" in path and path[-1] == "to"),
     ("ranges of gamma", lambda path: "ranges" in path and path[-1] in ("alpha", "obligation", "beta", "probability")),
 ]
 
