@@ -475,6 +475,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: After so many inputs of an ideal with many regions it is worth to know these.
 _MOST_ALONE = 16
 
+#: After so many of a program with finite inputs alone the distances of all are found at once.
+_FEW = 2
+
 #: Combinations of finite inputs whose distances are found at once.
 _MOST_AT_ONCE = 100_000
 
@@ -543,10 +546,10 @@ class Distances:
     def _of_all(self) -> Mapping[tuple[Value, ...], Fraction | None] | None:
         """dd of all inputs, where all are finite and not too many; None as long as few were asked about, or where det
         is not defined for all of them."""
-        if self._everywhere is None and self._alone <= _MOST_ALONE:
+        if self._everywhere is None and self._alone <= _FEW:
             self._alone += 1
             choices = [finite_values(slot) for slot in self._finite]
-            if self._alone > _MOST_ALONE and prod(map(len, choices)) <= _MOST_AT_ONCE:
+            if self._alone > _FEW and prod(map(len, choices)) <= _MOST_AT_ONCE:
                 with suppress(DiagnosticError, Undecided):
                     self._everywhere = self._transformed(choices)
         return self._everywhere
