@@ -474,11 +474,21 @@ class Exits:
     states: tuple[ExitState, ...]
     weights: Mapping[int, Closed]
     intervals: Mapping[int, tuple[NoiseWeight, ...]] = field(default_factory=dict)
+    #: The states by what they give for some outputs, once these were asked for.
+    _known: dict[tuple[int, ...], dict[object, list[ExitState]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def towards(self, wanted: Mapping[int, Value], balls: Collection[int] = ()) -> Iterator[Exit]:
         """Those with these finite outputs, which must be observed, for real and int outputs `balls` in balls to come:
         Pr[they are so] is the sum over these exits whose guards hold of the inputs."""
-        return self._exits((state for state in self.states if _gives(state, wanted)), balls)
+        slots = tuple(wanted)
+        if slots not in self._known:
+            by_outputs: dict[object, list[ExitState]] = {}
+            for state in self.states:
+                by_outputs.setdefault(_values_key(state.outputs[slot] for slot in slots), []).append(state)
+            self._known[slots] = by_outputs
+        return self._exits(self._known[slots].get(_values_key(wanted.values()), ()), balls)
 
     def all(self) -> Iterator[Exit]:
         """All of them, with the outputs that their states have."""
@@ -527,6 +537,11 @@ def exits(
         return Exits(flow.program, chain.exits, {})
     reached = exit_weights(chain, weights, limits)
     return Exits(flow.program, chain.exits, reached.weights, reached.intervals)
+
+
+def _values_key(values: Iterable[object]) -> object:
+    """Equal for values that are the same: true is not the number 1."""
+    return tuple([(isinstance(value, bool), value) for value in values])
 
 
 def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:

@@ -106,8 +106,13 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     alone = constant and all(_same_answer(region, told[0]) for region in told)
     for finite, regions in by_finite:
         answers = [replace(region, answer=ideal.metric.told(region.answer)) for region in regions]
-        for region, own in zip(regions, answers, strict=True):
-            pairs = [(other, _may_agree(own, its)) for other, its in zip(regions, answers, strict=True)]
+        numbers_of = dict[object, int]()
+        constants = [_number_of(each, numbers_of) for each in answers]
+        for region, own, number in zip(regions, answers, constants, strict=True):
+            pairs = [
+                (other, _may_agree(own, its) if number is None or its_number is None else number == its_number)
+                for other, its, its_number in zip(regions, answers, constants, strict=True)
+            ]
             others, rivals = [
                 tuple([other for other, agrees in pairs if agrees is alike and other is not region])
                 for alike in (True, False)
@@ -160,6 +165,13 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
     return any(
         isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
     )
+
+
+def _number_of(region: Region, known: dict[object, int]) -> int | None:
+    """The same number for regions with the same constant answers; None where an answer is a form."""
+    if any(isinstance(value, Affine) for value in region.answer):
+        return None
+    return known.setdefault(tuple([(isinstance(value, bool), value) for value in region.answer]), len(known))
 
 
 def _may_agree(left: Region, right: Region) -> bool:
