@@ -41,8 +41,7 @@ from dipc.decide.engine import Engine
 from dipc.outcome import rows
 from dipc.outcome.outcome import Outcome, Standing
 from dipc.outcome.words import Asked
-from dipc.questions.expected_error import error_report
-from dipc.questions.question import answer, error_asked, question_of
+from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -217,7 +216,7 @@ def error(**given: Any) -> ExitCode:
         question = error_asked(program, asked.table, options)
         engine = work.engine(question.source.program)
         progress.stage(f"what is expected of {program.name}")
-        report = error_report(question.source, engine, options.at_eps, question.claimed, progress)
+        report = errors(question, engine, options)
     return output.deliver(later.errors.outcome(report, question.source), asked.command("error"))
 
 

@@ -20,13 +20,14 @@ from dipc.outcome.words import (
     rational,
     shown,
 )
-from dipc.questions.expected_error import ErrorReport, ErrorRow, ErrorRows, complement
+from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
+from dipc.questions.source import Source
 
 #: Rows that are told of in full, and closed forms up to this length.
 _SHOWN_ROWS, _SHORT = 4, 400
 
 
-def outcome(report: ErrorReport, source: ErrorRows | None = None) -> Outcome:
+def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
     """The answer: what is expected, or whether the claim about it holds."""
     known = all(row.error is not None for row in report.rows)
     if report.verdict is not None:
@@ -51,7 +52,8 @@ def outcome(report: ErrorReport, source: ErrorRows | None = None) -> Outcome:
 def headline(report: ErrorReport) -> str:
     """The whole answer in one sentence."""
     everywhere = everywhere_text(report.eps)
-    rows = count(len(report.rows), "row")
+    classes = any(row.where is not None for row in report.rows)
+    rows = count(len(report.rows), "class" if classes else "row")
     if report.verdict is not None:
         failing = sum(1 for row in report.rows if row.result is not None and row.result.verdict is Verdict.INACCURATE)
         match report.verdict:
@@ -65,10 +67,17 @@ def headline(report: ErrorReport) -> str:
     worst = next((row for row in report.rows if row.row == report.worst), None)
     if worst is None or worst.value is None:
         unknown = next((row for row in report.rows if row.error is None), None)
-        return "no rows" if unknown is None else f"UNDECIDED: E[{report.said}] of row {unknown.row} is not known"
+        return (
+            "no rows"
+            if unknown is None
+            else f"UNDECIDED: E[{report.said}] of {_word(unknown)} {unknown.row} is not known"
+        )
     where = f"at eps = {rational(report.at)}"
     if len(report.rows) == 1:
-        return f"E[{report.said}] = {shown(*worst.value)} {where}"
+        everyone = "" if worst.where is None else " for every input"
+        return f"E[{report.said}] {'=' if worst.exact else '≤'} {shown(*worst.value)} {where}{everyone}"
+    if worst.where is not None:
+        return f"E[{report.said}] is at most {shown(*worst.value)} {where} for every input, of {rows}"
     most = f"of {rows} {where}" + (f", and the most {everywhere}" if report.everywhere else "")
     return f"E[{report.said}] is at most {shown(*worst.value)}, in row {worst.row}, {most}"
 
@@ -76,9 +85,10 @@ def headline(report: ErrorReport) -> str:
 def _parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
     yield GAP
     fields = [("program", program_text(report.program, tuple(report.constants.items())))]
+    classes = any(row.where is not None for row in report.rows)
     if about:
-        fields.append(("table", about))
-    fields.append(("expected", f"E[{report.said}], for every input u of the table"))
+        fields.append(("inputs" if classes else "table", about))
+    fields.append(("expected", f"E[{report.said}], for every input u" + ("" if classes else " of the table")))
     if report.claimed is not None:
         fields.append(("claim", f"E[{report.said}] ≤ {report.claimed}"))
     fields.append(("eps", f"all of {interval_text(report.eps)}"))
@@ -88,11 +98,15 @@ def _parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
         yield GAP
         verdict = "" if row.result is None else f": {row.result.verdict}"
         worst = " (the worst)" if row.row == report.worst and len(report.rows) > 1 else ""
-        yield Line(f"row {row.row}{worst}{verdict}", Tone.HEAD)
+        yield Line(f"{_word(row)} {row.row}{worst}{verdict}", Tone.HEAD)
         yield Fields(_fields(report, row))
     if len(ordered) > _SHOWN_ROWS:
         yield GAP
         yield Line(f"and {count(len(ordered) - _SHOWN_ROWS, 'more row')}: --format json has all", Tone.FAINT)
+
+
+def _word(row: ErrorRow) -> str:
+    return "row" if row.where is None else "class"
 
 
 def _importance(row: ErrorRow) -> tuple[bool, bool, float, int]:
@@ -101,13 +115,14 @@ def _importance(row: ErrorRow) -> tuple[bool, bool, float, int]:
 
 
 def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
-    yield "input", assignment_text(row.input) or "none"
+    yield ("input", assignment_text(row.input) or "none") if row.where is None else ("inputs", row.where)
     yield "output", assignment_text(row.output)
     if row.error is None or row.value is None:
         yield "reason", row.reason or ""
         return
-    yield "expected", _form(row.error)
-    yield f"at eps = {rational(report.at)}", shown(*row.value)
+    most = "" if row.exact else "at most "
+    yield "expected", most + _form(row.error)
+    yield f"at eps = {rational(report.at)}", most + shown(*row.value)
     if row.bias is not None and row.variance is not None:
         yield "bias", _form(row.bias)
         yield "variance", _form(row.variance)
@@ -139,7 +154,7 @@ def _table(report: ErrorReport) -> tuple[tuple[str, ...], Iterator[tuple[Tone | 
         text = (row.reason or "") if row.error is None else _form(row.error)
         return None if verdict is None else TONES[verdict], (
             str(row.row),
-            assignment_text(row.input),
+            assignment_text(row.input) if row.where is None else row.where,
             text,
             value,
             "" if verdict is None else str(verdict),

@@ -326,6 +326,16 @@ class _Area:
         return self.noises, self.coefficients
 
 
+def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Moment) -> Bound:
+    """1 less what is expected of Z = Σ factor·N of centered noises. Raises OutsideFragment for sums of integer ones."""
+    area = _Area(noises, (), tuple(enumerate(factors)), _ZERO)
+    if any(noise.law.whole for noise in noises):
+        shares = [Share(area.of_integers(moment), ())]
+    else:
+        shares = [Share(weight, (event,)) for weight, event in area.integrals(moment)]
+    return Bound(tuple([_times(share, -_ONE) for share in shares]), _ONE)
+
+
 def _over_eps(factor: Fraction, degree: int) -> Closed:
     """factor/eps^degree."""
     return ExpPoly.constant(factor) if not degree else Quotient(ExpPoly.constant(factor), ExpPoly.term(1, degree))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,9 @@ class ErrorRow:
     variance: ClosedForm | None = None
     reason: str | None = None
     result: RowResult | None = None
+    #: Of a class of inputs, which it is, and whether each of them has that error, or at most that.
+    where: str | None = None
+    exact: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """The row's object in the JSON output."""
@@ -74,6 +77,8 @@ class ErrorRow:
             "value": None if self.value is None else _ends(self.value),
             "reason": self.reason,
         }
+        if self.where is not None:
+            result |= {"inputs": self.where, "exact": self.exact}
         more = {"bias": self.bias, "variance": self.variance}
         result |= {name: str(form) for name, form in more.items() if form is not None}
         if self.result is not None:
@@ -139,21 +144,31 @@ class ErrorReport:
         return [row.as_json() for row in self.rows] if key == "rows" else self.as_json()[key]
 
 
+def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
+    """The expected errors at the rows of the source, with what is claimed of them decided."""
+    for case, row in zip(source.cases(), source.table.rows, strict=True):
+        result = engine.run(case.settle()) if claimed else None
+        yield _row(source, engine, row, point, case.shown() if result is None else result, result)
+
+
 def error_report(
-    source: ErrorRows, engine: Engine, point: Fraction, claimed: str | None, progress: Progress | None = None
+    source: Source,
+    every: Iterable[ErrorRow],
+    engine: Engine,
+    point: Fraction,
+    claimed: str | None,
+    progress: Progress | None = None,
 ) -> ErrorReport:
-    """The expected errors at the rows of the source, with what is claimed of them decided; on Ctrl-C those known then,
-    `interrupted`."""
+    """What is known of every row; on Ctrl-C what was known then, `interrupted`."""
     program = source.program
     assert isinstance(program, Erring)
     rows: list[ErrorRow] = []
     interrupted = False
     try:
-        for case, row in zip(source.cases(), source.table.rows, strict=True):
-            result = engine.run(case.settle()) if claimed is not None else None
-            rows.append(_row(source, engine, row, point, case.shown() if result is None else result, result))
+        for row in every:
+            rows.append(row)
             if progress is not None:
-                progress(len(rows), len(source.table.rows))
+                progress(len(rows), source.total)
     except KeyboardInterrupt:
         interrupted = True
     worst = _worst(rows)

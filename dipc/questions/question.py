@@ -22,7 +22,7 @@ from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inpu
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.enclosed import Enclosed
 from dipc.questions.every_gamma import FreeGamma
-from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report
+from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report, table_rows
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.rows import TableRows
 from dipc.questions.source import OtherSource, Source, results
@@ -316,15 +316,27 @@ def expected_error(program: Program, table: TableGiven | None = None, **given: U
     with ExitStack() as stack:
         asked = error_asked(program, table, options)
         engine = options.engine(stack, asked.source.program)
-        return error_report(asked.source, engine, options.at_eps, asked.claimed, options.progress)
+        return errors(asked, engine, options)
 
 
 @frozen
 class ErrorAsked:
     """A question about expected errors, and the claim in it, None where there is none."""
 
-    source: ErrorRows
+    source: Source
     claimed: str | None
+
+
+def errors(asked: ErrorAsked, engine: Engine, options: Options) -> ErrorReport:
+    """The answer at every row, or for every class of inputs. Raises DiagnosticError for claims that make no sense."""
+    source, point, claimed = asked.source, options.at_eps, asked.claimed is not None
+    if isinstance(source, ErrorRows):
+        rows = table_rows(source, engine, point, claimed=claimed)
+    else:
+        from dipc.questions.every_error import class_rows
+
+        rows = class_rows(source, engine, point, claimed=claimed)
+    return error_report(source, rows, engine, point, asked.claimed, options.progress)
 
 
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
@@ -336,14 +348,20 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
     source = question_of(erring, table, replace(asked, classes=False))
     if not isinstance(source, ErrorRows):
         source = getattr(source, "source", source)
-    if not isinstance(source, ErrorRows):
+    if not isinstance(source, ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
         message = "expected errors are known at finitely many inputs only"
         notes = (
             'give a table, or such as --inputs "q = -1..1"',
-            "for every input there is no proof: errors do not fall as slacks grow",
+            "for every input there is a proof where one output is a number: errors do not fall as slacks grow",
         )
         raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
     return ErrorAsked(source, None if stated is None else print_expression(stated.tree))
+
+
+def _is_about_all(source: Source) -> bool:
+    from dipc.questions.every_input import EveryInput
+
+    return isinstance(source, EveryInput)
 
 
 def about_errors(program: Program, options: Options) -> tuple[Erring, Options]:

@@ -48,7 +48,7 @@ class _Near:
 
     @property
     def halfspaces(self) -> list[Halfspace]:
-        return [_halfspace(self.off, -sign, _ONE) for sign in self.signs]
+        return [halfspace(self.off, -sign, _ONE) for sign in self.signs]
 
 
 def near_whatever(
@@ -86,7 +86,7 @@ def near_whatever(
     every = [half for near in found for half in near.halfspaces]
     for state in states:
         wrong = any(state.outputs[slot] != value for slot, value in others.items())
-        if wrong and not _is_empty([*_known(state, guards, gamma), *every]):
+        if wrong and not is_empty([*_known(state, guards, gamma), *every]):
             return None
     used = dict.fromkeys(noise for near in found if near.signs for noise, _ in near.off.noises)
     places = {noise: place for place, noise in enumerate(used)}
@@ -122,7 +122,7 @@ def _is_near(
         if not isinstance(given, Affine):
             return False
         system = [*reached, *near.halfspaces]
-        if not all(_is_empty([*system, _halfspace(answer - given, side, -_ONE, strict=True)]) for side in sides):
+        if not all(is_empty([*system, halfspace(answer - given, side, -_ONE, strict=True)]) for side in sides):
             return False
     return True
 
@@ -131,14 +131,15 @@ def _known(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> I
     """What is true where the exit is reached, at inputs that satisfy the guards."""
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
-        yield _halfspace(item.form, _ONE, _ZERO, strict=item.strict)
+        yield halfspace(item.form, _ONE, _ZERO, strict=item.strict)
 
 
-def _is_empty(system: Sequence[Halfspace]) -> bool:
+def is_empty(system: Sequence[Halfspace]) -> bool:
+    """Whether it is proved to have no solution. Raises NotConfirmed."""
     return isinstance(solution(system), Infeasible)
 
 
-def _halfspace(form: Affine, sign: Fraction | int, radius: Fraction, *, strict: bool = False) -> Halfspace:
+def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, strict: bool = False) -> Halfspace:
     """sign·form + radius·gamma >= 0."""
     terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
     return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)

@@ -166,11 +166,41 @@ def test_the_worst_row() -> None:
     assert not dipc.expected_error(dipc.load(REGRET), inputs="q = 0..2").everywhere
 
 
+@pytest.mark.parametrize("moment", [1, 2])
+@pytest.mark.parametrize("text", [LAPLACE, CLAMPED, COUNT], ids=["noise", "clamped", "ints"])
+def test_the_most_at_every_input(text: str, moment: int) -> None:
+    """A bound for all inputs is what each of some inputs needs, or what they come near to far from the clamp."""
+    program = dipc.load(text)
+    everywhere = dipc.expected_error(program, inputs="all", moment=moment, at=1)
+    exact = text is not CLAMPED
+    assert all(row.exact is exact for row in everywhere.rows)
+    bounds = [middle(everywhere, row.row) for row in everywhere.rows]
+    assert len(set(bounds)) == 1
+    found = [middle(dipc.expected_error(program, inputs=f"q = {q}", moment=moment, at=1)) for q in (-3, 0, 1, 5, 40)]
+    if exact:
+        assert found == pytest.approx([bounds[0]] * len(found), rel=1e-12)
+    else:
+        assert max(found) == pytest.approx(bounds[0], rel=1e-9)
+        assert all(each <= bounds[0] * (1 + 1e-12) for each in found)
+        assert min(found) < 0.99 * bounds[0]
+    for factor, verdict in (("101/100", "accurate"), ("99/100", "inaccurate" if exact else "undecided")):
+        claim = f"{factor}*({everywhere.rows[0].error})"
+        assert dipc.expected_error(program, inputs="all", moment=moment, error=claim).verdict == verdict
+
+
+def test_nothing_is_said_of_inputs_that_may_be_further_off() -> None:
+    """A release of 2·r moves by more than its noise, and one of -r away from the answer."""
+    for other in ("v <- 2*r", "v <- -r", "v <- r + 1"):
+        text = CLAMPED.replace("then v <- r end", f"then {other} end")
+        report = dipc.expected_error(dipc.load(text), inputs="all")
+        assert any(row.error is None and "as far off as its noise" in (row.reason or "") for row in report.rows)
+
+
 def test_what_has_no_expected_error() -> None:
     with pytest.raises(DiagnosticError, match="E1803"):
         dipc.expected_error(dipc.load("benchmarks/sparse.dip", m=1), inputs="q = 0..1")
     with pytest.raises(DiagnosticError, match="E1805"):
-        dipc.expected_error(dipc.load(LAPLACE), inputs="all")
+        dipc.expected_error(dipc.load(REGRET), inputs="all")
     gauss = dipc.load("program n; input q : real; output o : real; ideal { o <- q } o <- Gauss(1/eps, q)")
     (row,) = dipc.expected_error(gauss, inputs="q = 0").rows
     assert row.error is None

@@ -1,0 +1,144 @@
+"""How far off answers are to be expected at most at every input, where the error is that of noise alone.
+
+**Lemma.** *Let D be a sum of centered noises with factors, and a(u) the exact answer. If at each exit of the program,
+for the inputs of a class, |output - a(u)| <= |D|, then E[|output - a(u)|^k] <= E[|D|^k] at each of these inputs, and
+equal where output - a(u) is D at all exits.* Exits cover all noises. ∎
+
+For each exit and each sign of D that is that two systems of linear inequalities have no solution. Where a sum is
+clamped, D is its noise: it moves a clamped number by as much at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import OutsideFragment, Undecided
+from dipc.chain.chain import ExitState
+from dipc.chain.constraints import Affine, Constraint, centered
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.measure.event import Noise
+from dipc.measure.measure import Bound
+from dipc.program.expected_error import Erring, Moment, of_noise
+from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.questions.expected_error import ErrorRow
+from dipc.questions.report import RowResult, answer_texts, guard_texts
+from dipc.questions.source import Source
+from dipc.rules.clamps import halfspace, is_empty
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
+    """What is expected at most in each class of inputs with one answer, of a question about every input; a class of
+    which that is not known has its reason. Raises DiagnosticError for claims that make no sense."""
+    assert isinstance(source, EveryInput)
+    for case in source.cases():
+        shown = case.shown()
+        if not isinstance(case, ClassCase):
+            yield ErrorRow(case.number, {}, shown.output, None, None, reason="the class could not be made out")
+            continue
+        try:
+            yield _row(source, case, engine, point, shown, claimed=claimed)
+        except Undecided as undecided:
+            where = _where(source, case)
+            yield ErrorRow(case.number, {}, shown.output, None, None, reason=undecided.reason, where=where)
+
+
+def _where(source: EveryInput, case: ClassCase) -> str:
+    return ", ".join(guard_texts(source.program.core, case.convex.guards, case.convex.inputs.finite)) or "all"
+
+
+def _row(
+    source: EveryInput, case: ClassCase, engine: Engine, point: Fraction, shown: RowResult, *, claimed: bool
+) -> ErrorRow:
+    program, inputs = source.program, case.convex.inputs
+    assert isinstance(program, Erring)
+    place, moment = program.error.place, program.error.moment
+    states, answer, _ = source.exits.ends(inputs.finite, inputs.region)
+    if place is None or not states:
+        raise OutsideFragment("for every input there is a proof for outputs that are sums of noise alone")
+    slot = program.core.outputs[place]
+    exact = answer[slot]
+    form = Affine.number(exact) if isinstance(exact, Fraction) else exact
+    if not isinstance(form, Affine):
+        raise OutsideFragment(f"the answer `{program.core.slots[slot].name}` is no number")
+    noise, equal = _noise(states, slot, form, case.convex.guards)
+    drawn = {each.id: each for state in states for each in state.noises}
+    noises = tuple([Noise(drawn[key].law, drawn[key].rate, _ZERO) for key, _ in noise.noises])
+    factors = tuple([c for _, c in noise.noises])
+
+    def expected(which: Moment) -> Bound:
+        return of_noise(noises, factors, which)
+
+    bound = expected(moment)
+    error = ClosedForm(1 - engine.bound(bound).value)
+    bias = variance = None
+    if equal:
+        bias = ClosedForm(1 - engine.bound(expected(Moment.SIGNED)).value)
+        variance = ClosedForm(1 - engine.bound(expected(Moment.SQUARE)).value - bias.value * bias.value)
+    result = _decided(case, engine, bound, shown, equal=equal) if claimed else None
+    forms = [None if each is None else each.standing_for(program.core.only_at) for each in (error, bias, variance)]
+    output = answer_texts(program.core, inputs.region)
+    value = error.at(point, 20)
+    return ErrorRow(
+        case.number, {}, output, forms[0], value, forms[1], forms[2], None, result, _where(source, case), equal
+    )
+
+
+def _decided(case: ClassCase, engine: Engine, bound: Bound, shown: RowResult, *, equal: bool) -> RowResult:
+    """The claim about a class: refuted only where the bound is what is expected."""
+    required = case.goal.required
+    if required.beta is None or required.distances.is_open:
+        raise OutsideFragment("the claim about errors depends on a distance that is left open")
+    decision = engine.decide(Obligation(bound, required.beta, case.goal.intervals))
+    if decision.verdict is Verdict.INACCURATE and not (equal and not required.distances.alpha_base):
+        decision = Decision.undecided("what is expected at most is more than is claimed")
+    return RowResult(
+        case.number,
+        {},
+        shown.output,
+        shown.alpha,
+        required.beta,
+        shown.gamma,
+        decision.verdict,
+        decision.bound,
+        counterexample=decision.counterexample,
+        failing=decision.failing,
+        reason=decision.reason,
+    )
+
+
+def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
+    """The D of the lemma, and whether it is the error itself. Raises OutsideFragment where there is none."""
+    means = {noise.id: noise.mean for state in states for noise in state.noises}
+    if any(means[noise.id] != noise.mean for state in states for noise in state.noises):
+        raise OutsideFragment("a noise has one mean on one way and another one on others")
+    outputs = []
+    for state in states:
+        value = state.outputs[slot]
+        value = Affine.number(value) if isinstance(value, Fraction) else value
+        if not isinstance(value, Affine):
+            raise OutsideFragment("the output is not always assigned")
+        outputs.append((value, state))
+    for form in dict.fromkeys(value for value, _ in outputs if value.noises):
+        over = centered(form, means)
+        noise = form - Affine((), over.inputs, over.constant)
+        if all(_is_less(value - answer, noise, state, guards) for value, state in outputs):
+            return over - Affine((), over.inputs, over.constant), all(value - answer == noise for value, _ in outputs)
+    raise OutsideFragment("for every input there is a proof where an output is as far off as its noise, at most")
+
+
+def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
+    """Whether |gap| <= |noise| wherever the exit is reached, at inputs that satisfy the guards."""
+    known = [
+        halfspace(item.form, _ONE, strict=item.strict)
+        for item in (*state.constraints.items, *state.guards.items, *guards)
+    ]
+    return all(
+        is_empty([*known, halfspace(noise, side), halfspace(gap.scaled(sign) - noise.scaled(side), _ONE, strict=True)])
+        for side in (_ONE, -_ONE)
+        for sign in (_ONE, -_ONE)
+    )
