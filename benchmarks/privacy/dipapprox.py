@@ -65,6 +65,7 @@ ENTRIES: tuple[Entry, ...] = (
     *_entry("noisy_min_gauss", 4, 35.8, None),
     *_entry("m_range", 1, 1.8, 1.8),
     *_entry("m_range", 2, 169.1, 351.8),
+    *_entry("m_range", 3, None, None),
     *_entry("k_min_max", 3, 2.6, 5.8),
     *_entry("k_min_max", 4, 41.4, 318.1),
     *_entry("svt_laplace", 1, 1.0, None),
