@@ -36,6 +36,14 @@ _HEADER = ("schema", "question", "tool", "program", "table", "claim", "adjacent"
 #: Steps that one check may take.
 _STEPS = 20_000_000
 
+
+def changed(source: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
 THRESHOLD = """
 program threshold; input q : real; output o : bool; var r : real;
 ideal { o <- q >= 0 }
@@ -65,13 +73,26 @@ metric { output: abs(y - y'); }
 ideal { y <- x }
 y <- Exp(eps, v in {0..2} : -abs(v - x));
 """
-
-
-def changed(source: str, *changes: tuple[str, str]) -> str:
-    for old, new in changes:
-        assert old in source, old
-        source = source.replace(old, new)
-    return source
+COUNT = """
+program count; input q : real; output o : real;
+ideal { o <- q }
+o <- Gauss(2/eps, q)
+"""
+STILL = changed(COUNT, ("Gauss(2/eps", "Gauss(2"))
+WINNER = """
+program winner; input q[1..2] : real; output w : {1..2}; output v : real; var a, b : real;
+ideal { if q[1] >= q[2] then w <- 1; v <- q[1] else w <- 2; v <- q[2] end }
+a <- Lap(eps, q[1]); b <- Lap(eps, q[2]);
+if a >= b then w <- 1; v <- Lap(eps, q[1]) else w <- 2; v <- Lap(eps, q[2]) end
+"""
+#: The answer 0 is behind two sides: where it is, is a neighbourhood of two half-spaces.
+CORNER = """
+program corner; input x, y : real; output o : {0, 1}; var r, s : real;
+ideal { if x >= 0 and y >= 0 then o <- 1 else o <- 0 end }
+r <- Lap(eps, x); s <- Lap(eps, y);
+if r >= 0 and s >= 0 then o <- 1 else o <- 0 end
+"""
+INT_CORNER = changed(CORNER, ("x, y : real", "x, y : int"), ("r, s : real", "r, s : int"), ("Lap(", "DLap("))
 
 
 # --- honest certificates -----------------------------------------------------------------------------------
@@ -84,6 +105,17 @@ def _of_rows(source: str, beta: str, eps: str = "(0, inf)") -> str:
 
 def _of_inputs(source: str, beta: str, eps: str = "(0, inf)", alpha: str = "dd", **options: Any) -> str:
     report = dipc.check(dipc.load(source), inputs="all", beta=beta, eps=eps, alpha=alpha, keep_proofs=True, **options)
+    return dipc.certify(report)
+
+
+def _of_inputs_near(source: str, beta: str, gamma: str = "2", alpha: str = "1", eps: str = "(0, inf)") -> str:
+    return _of_inputs(source, beta, eps, alpha, gamma=gamma)
+
+
+def _of_count(source: str, beta: str, eps: str = "(0, inf)", gamma: str = "2") -> str:
+    report = dipc.check(
+        dipc.load(source), inputs="q = 1..2", beta=beta, gamma=gamma, alpha=0, eps=eps, keep_proofs=True
+    )
     return dipc.certify(report)
 
 
@@ -167,6 +199,70 @@ KINDS: dict[str, Kind] = {
             (_ROWS, "exp(-2*eps)/2", "[5, 6]"),
             (_ROWS, "max(exp(-2*eps)/2, exp(-eps)/3)"),
             (changed(_ROWS, ("r >= 0", "r >= 1/2")), "exp(-eps)/2"),
+        ),
+    ),
+    "rows with normal noise": Kind(
+        _of_count,
+        (
+            (COUNT, "erfc(eps/sqrt(2))"),
+            (COUNT, "2*exp(-eps/2)", "(0, 1]"),
+            (STILL, "1/3"),
+            (STILL, "exp(-eps)", "[1/2, 1]"),
+        ),
+        (
+            (COUNT, "erfc(eps)"),
+            (changed(COUNT, ("2/eps", "3/eps")), "erfc(eps/sqrt(2))"),
+            (COUNT, "exp(-eps/2)", "(0, 1]", "1/2"),
+            (STILL, "1/4"),
+            (STILL, "exp(-eps)", "[1/2, 2]"),
+            (changed(STILL, ("Gauss(2", "Gauss(3")), "1/3"),
+        ),
+    ),
+    "inputs with normal noise": Kind(
+        _of_inputs,
+        (
+            (changed(THRESHOLD, ("Lap(eps", "Gauss(2/eps")), "exp(-alpha*eps/8)"),
+            (changed(THRESHOLD, ("Lap(eps", "Gauss(2/eps")), "exp(-eps/8)", "(0, inf)", "1"),
+        ),
+        (
+            (changed(THRESHOLD, ("Lap(eps", "Gauss(2/eps")), "exp(-alpha*eps/2)/2"),
+            (changed(THRESHOLD, ("Lap(eps", "Gauss(9/eps")), "exp(-alpha*eps/2)"),
+            (changed(THRESHOLD, ("Lap(eps", "Gauss(2/eps"), ("r >= 0", "r >= 1")), "exp(-eps/8)", "(0, inf)", "1"),
+        ),
+    ),
+    "right and near": Kind(
+        _of_inputs_near,
+        (
+            (WINNER, "2*exp(-eps)"),
+            (WINNER, "exp(-eps)*3/2", "4"),
+            (changed(WINNER, ("ideal", "metric { output: above; }\nideal")), "2*exp(-eps)"),
+            (changed(WINNER, ("ideal", "metric { dd: all; }\nideal")), "exp(-eps)/9"),
+        ),
+        (
+            (WINNER, "exp(-eps)/9"),
+            (WINNER, "exp(-5*eps)", "4"),
+            (WINNER, "2*exp(-eps)", "2", "1/2"),
+            (changed(WINNER, ("ideal", "metric { output: below; }\nideal")), "exp(-2*eps)/2"),
+            (changed(WINNER, ("q[1] >= q[2]", "q[1] >= q[2] + 1")), "2*exp(-eps)"),
+        ),
+    ),
+    "behind two sides": Kind(
+        _of_inputs,
+        ((CORNER, "3/2*exp(-alpha*eps)"), (CORNER, "2*exp(-eps)", "(0, inf)", "1")),
+        (
+            (CORNER, "exp(-alpha*eps)/2"),
+            (CORNER, "2*exp(-2*eps)", "(0, inf)", "1"),
+            (changed(CORNER, ("y >= 0", "y >= 3")), "3/2*exp(-alpha*eps)"),
+            (changed(CORNER, ("Lap(eps, x)", "Lap(eps/2, x)")), "3/2*exp(-alpha*eps)"),
+        ),
+    ),
+    "ints behind two sides": Kind(
+        _of_inputs,
+        ((INT_CORNER, "2*exp(-eps)", "(0, inf)", "1"), (INT_CORNER, "2*exp(-2*eps)", "(0, inf)", "2")),
+        (
+            (INT_CORNER, "exp(-2*eps)", "(0, inf)", "1"),
+            (INT_CORNER, "exp(-4*eps)", "(0, inf)", "1"),
+            (changed(INT_CORNER, ("y >= 0", "y >= 3")), "2*exp(-eps)", "(0, inf)", "1"),
         ),
     ),
     "every gamma": Kind(
