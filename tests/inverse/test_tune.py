@@ -315,10 +315,20 @@ def test_ten_queries_at_equal_privacy() -> None:
     assert process_time() - begun < 60
 
 
+COMPARED = """
+program split;
+const s = 1/2;
+input q : real;
+output o : bool;
+ideal { o <- q >= 0 }
+o <- Lap(s*eps, q) >= Lap((1 - s)*eps, 0)
+"""
+
+
 @pytest.mark.parametrize("where", ["beta", "alpha", "the claim block", "the table"])
 def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) -> None:
     """With beta = s/5 a bound was found for the beta of one value alone: more than what the best ones need."""
-    text, about, table = SPLIT, {"inputs": "all", "beta": "s/5"}, None
+    text, about, table = COMPARED, {"inputs": "all", "beta": "s/5"}, None
     if where == "alpha":
         about = {"inputs": "all", "beta": "1/10", "alpha": "s"}
     elif where == "the claim block":
@@ -328,13 +338,3 @@ def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) 
     found = dipc.tune(dipc.load(text), table, vary="s in (1/10, 9/10)", denominator=6, **about)  # type: ignore[arg-type]
     assert (found.within, found.lower) == (None, None)
     assert found.unproved == "`s` stands in other places than rates"
-
-
-SPLIT = """
-program split;
-const s = 1/2;
-input q : real;
-output o : bool;
-ideal { o <- q >= 0 }
-o <- Lap(s*eps, q) >= Lap((1 - s)*eps, 0)
-"""
