@@ -60,11 +60,10 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 
     Where nothing is known of it, it is said not to be."""
     tree = parse(program.core.source)
-    said = (options.alpha, options.beta, options.gamma, options.error, options.budget, options.delta, options.inputs)
     if (
         _times(tree.body, name) != _times(tree, name)
         or options.error is not None
-        or any(re.search(rf"\b{name}\b", text) for text in said if isinstance(text, str))
+        or options.mention(name)
         or (tree.ideal is not None and tree.ideal.noiseless)
     ):
         return False
@@ -72,7 +71,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
     try:
         opened = _Opened(program, tree, name)
         if options.adjacent is None:
-            wanted = _towards(program, table, options)
+            wanted = _towards(program, table, name, options)
             return wanted is not None and opened.is_monotone(wanted)
         pairs = read_pairs(program, parse_adjacency(options.adjacent, program.core), options.inputs, program.limits)
         return (
@@ -87,9 +86,10 @@ def _times(tree: object, name: str) -> int:
     return sum(isinstance(node, Name) and node.name == name for node in walk(tree))
 
 
-def _towards(program: Program, table: TableGiven | None, options: Options) -> list[_Wanted] | None:
-    """Finite inputs with the answers that the claim is about; None where answers are near otherwise than by gamma, or a
-    constant is left open. Raises Undecided, DiagnosticError."""
+def _towards(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
+    """Finite inputs with the answers that the claim is about; None where answers are near otherwise than by gamma, rows
+    have claims of their own about the constant of this name, or another one is left open. Raises Undecided,
+    DiagnosticError."""
     question = asked(program, table, options)
     core = program.core
     if question.parameter is not None or not Nearness(core).plain:
@@ -105,6 +105,9 @@ def _towards(program: Program, table: TableGiven | None, options: Options) -> li
         )
 
     if question.table is not None:
+        own = [cell for row in question.table.rows for cell in (row.alpha, row.beta, row.gamma) if cell is not None]
+        if any(re.search(rf"\b{name}\b", cell.text) for cell in own):
+            return None
         return [
             (
                 tuple([value_of(row.inputs[place]) for place in inputs]),

@@ -206,6 +206,9 @@ def test_where_thresholds_are_monotone() -> None:
     both = RELEASE.replace("{0, 1}", "{1, 2}").replace("n = 1 and ", "")
     assert not monotone(both, adjacent="hamming:1", delta="1/10")
     assert not monotone(threshold, beta="1/T", alpha=0)
+    rows = [{"n": 1, "said": "nothing", "beta": "1/T"}]
+    assert not is_threshold(dipc.load(threshold), rows, "T", Options(alpha=0))
+    assert is_threshold(dipc.load(threshold), [{**rows[0], "beta": "1/10"}], "T", Options(alpha=0))
 
 
 @settings(max_examples=examples(10), deadline=None)

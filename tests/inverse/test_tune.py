@@ -286,7 +286,6 @@ def test_more_queries(m: int, share: float, least: float, half: float, published
     if m == 10:
         assert found.proved_within == Fraction(1, 100)
         assert process_time() - begun < 60
-    assert (found.within is not None) == (m == 10)
 
 
 @pytest.mark.slow
