@@ -132,8 +132,9 @@ def _canonical_noise() -> Draw:
     return lambda: measurement(0.0)
 
 
-def _gaussian(dp: Any) -> Any:
-    return dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0)
+def _gaussian(dp: Any, kind: type = float) -> Any:
+    atom = dp.atom_domain(T=float, nan=False) if kind is float else dp.atom_domain(T=int)
+    return dp.m.make_gaussian(atom, dp.absolute_distance(T=kind), scale=1.0)
 
 
 _UTILITY: dict[str, object] = {"u": [0, 1, 2]}
@@ -152,6 +153,9 @@ MECHANISMS = (
         "make_laplace, ints", "opendp", "discrete_laplace", {"x": 0}, True, _of_opendp(lambda d: _laplace(d, int), 0)
     ),
     Mechanism("make_gaussian, floats", "opendp", "gaussian", {"x": 0}, True, _of_opendp(_gaussian, 0.0)),
+    Mechanism(
+        "make_gaussian, ints", "opendp", "discrete_gaussian", {"x": 0}, True, _of_opendp(lambda d: _gaussian(d, int), 0)
+    ),
     Mechanism(
         "make_geometric, bounds (0, 4)",
         "opendp",
@@ -214,6 +218,14 @@ MECHANISMS = (
         {"x": 0},
         False,
         _of_diffprivlib("GaussianAnalytic", 0.0, epsilon=1, delta=1e-5, sensitivity=1),
+    ),
+    Mechanism(
+        "GaussianDiscrete",
+        "diffprivlib",
+        "discrete_gaussian_analytic",
+        {"x": 0},
+        True,
+        _of_diffprivlib("GaussianDiscrete", 0, epsilon=1, delta=1e-5, sensitivity=1),
     ),
     Mechanism(
         "Geometric",
