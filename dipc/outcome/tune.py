@@ -48,7 +48,13 @@ def headline(found: Tuned) -> str:
     if found.within is None:
         return f"{text}; {tried}"
     share = found.proved_within if found.proved_within is not None else found.within
-    return f"{text}; {tried}, within {_percent(share)} of any, proved"
+    return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(found)}, proved"
+
+
+def _proved_for(found: Tuned) -> str:
+    """The values of which something is proved."""
+    ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in found.proved_for.items())
+    return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(found.varied) > 1 else "")
 
 
 def _objective(found: Tuned) -> str:
@@ -80,9 +86,7 @@ def _parts(found: Tuned, path: str) -> Iterator[Part]:
     yield GAP
     if found.lower is not None:
         private = "" if found.adjacent is None else "K·"
-        ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in found.proved_for.items())
-        but = " with rates that are a fiftieth of the greatest, or more" if len(found.varied) > 1 else ""
-        text = f"{private}t ≥ {exact(found.lower, 6)} for every {ranges}{but}, by {count(found.cells, 'cell')}"
+        text = f"{private}t ≥ {exact(found.lower, 6)} for every {_proved_for(found)}, by {count(found.cells, 'cell')}"
         yield Fields([("proved", text), *_at_an_end(found)])
     elif found.unproved is not None:
         yield Fields([("proved", f"nothing of other values: {found.unproved}")])
