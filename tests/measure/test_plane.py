@@ -231,3 +231,25 @@ def test_halfspaces_are_as_they_are_given() -> None:
     moved = tuple(normal(1, mean) for mean in (3, 2, 1, 0))
     rows = tuple(Halfspace(((i, F(1)), (i + 1, F(-1))), F(1), False) for i in range(3))
     assert measured(Event(noises, rows)) == measured(Event(moved, tuple(at_least({i: 1, i + 1: -1}) for i in range(3))))
+
+
+AROUND = """program around; input q : real; output out : {none, one, both} = none; var t, r, s : real;
+ideal { if q >= 0 then out <- both end }
+t <- Gauss(2/eps, 0);
+r <- Gauss(1/eps, q);
+if r >= t then s <- Gauss(1/eps, r); if s >= t then out <- both else out <- one end end"""
+
+
+def test_a_claim_about_noise_around_a_noisy_value() -> None:
+    """For every eps, and where it begins to hold, against draws."""
+    program = dipc.load(AROUND)
+    assert dipc.check(program, inputs="q=2", beta="6*exp(-eps/3)/7").verdict is dipc.Verdict.ACCURATE
+    assert dipc.check(program, inputs="q=2", beta="exp(-eps/3)/7").verdict is dipc.Verdict.INACCURATE
+    found = dipc.solve(program, wanted="eps", inputs="q=2", beta="1/10", digits=6)
+    assert found.status == "solved"
+    assert found.at is not None
+    eps, runs = float(found.at[0]), 4_000_000
+    draws = np.random.default_rng(1).standard_normal((3, runs)) / eps
+    threshold, first = 2 * draws[0], 2 + draws[1]
+    share = float(((first >= threshold) & (first + draws[2] >= threshold)).mean())
+    assert abs(share - 0.9) < 5 * math.sqrt(0.09 / runs)
