@@ -179,7 +179,7 @@ LOOPS = {
     ),
     "a coin for all": Loop(
         _each("r <- Lap(eps/2, q[i]); if r >= 0 then out[i] <- b end", before="b <- choose { 0 : 1/3, 1 : 2/3 };"),
-        None,
+        _each_number("m/2"),
     ),
     "a choice at the exit": Loop(
         _each(

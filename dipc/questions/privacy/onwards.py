@@ -1,14 +1,14 @@
 """What refutes a constant for one number of queries refutes others for every greater one.
 
 **Words.** An output of n iterations is a word, one letter for each. Let a block of p letters, at given inputs, lead
-from one head of the loop, which is the only one that the letters before it lead to, back to this head, with the same
-noises alive and whatever the other noises are. With t for the noises alive there, the word with k such blocks has the
-probability
+from one head of the loop back to this head, with the same noises alive and whatever the other noises are; let it do so
+from all heads that the letters before it lead to, and let the letters after it be impossible from all others. With t
+for the noises alive there, the word with k >= 1 such blocks has the probability
 
     M(k) = ∫ P(t)^k·g(t) dμ(t):
 
 P is the probability of the block, and neither it, nor g, nor μ depends on k, as iterations to come depend on the head
-alone. Then
+alone; with k = 0 it may be more. Then
 
   * M is log-convex (Hölder), so that M(k + i) >= M(k)·(M(k)/M(k-1))^i;
   * M(k + i) <= M(k)·(sup P)^i. Where the noises N that are drawn in the block must have Σ rate·|N| >= c whatever t is
@@ -73,9 +73,10 @@ def lower_bound(
     try:
         here, there = (_Word(single, number, candidate, point) for point in (candidate.input, candidate.adjacent))
         for block in range(here.count - period + 1):
-            if not (here.returns(block, period) and there.returns(block, period)):
+            head = there.around(block, period)
+            if head is None or here.around(block, period) is None:
                 continue
-            cost = there.least_cost(block, period, unit)
+            cost = there.least_cost(head, block, period, unit)
             less = here.shortened(block, period, smaller, engine)
             if cost is not None and less is not None:
                 gained = exponents[0] / unit.at(number) - exponent_of(less) / unit.at(number - period)
@@ -164,21 +165,35 @@ class _Word(PathRuns):
             raise NotUniform("a real output is no interval")
         return letter is None if isinstance(value, Mark) else show_value(value) == letter
 
-    def returns(self, block: int, period: int) -> bool:
-        """Whether so many letters from a position on lead from the only head there back to it, with the same noises."""
-        if block >= len(self._heads) or len(self._heads[block]) != 1:
-            return False
-        ((key, start),) = self._heads[block].items()
-        alive, exit_label = alive_noises(self._own, start), self._own.flow.exit_label
-        return all(
-            end.label != exit_label and self._key(end) == key and alive_noises(self._own, end) == alive
-            for end in self._ends(start, block, block + period - 1)
-        )
+    def around(self, block: int, period: int) -> State | None:
+        """The only head that the word passes before so many letters from a position on, where these lead back to it,
+        with the same noises, and from any other head, if they do not end the word, back to that; None where there is
+        none."""
+        found = []
+        exit_label = self._own.flow.exit_label
+        for key, start in self._heads[block].items() if block < len(self._heads) else ():
+            alive = alive_noises(self._own, start)
+            ends = self._ends(start, block, block + period - 1)
+            for end in ends:
+                if end.label == exit_label or self._key(end) != key or alive_noises(self._own, end) != alive:
+                    return None
+            if ends and self._ends_well(ends[0], block + period):
+                found.append(start)
+        return found[0] if len(found) == 1 else None
 
-    def least_cost(self, block: int, period: int, unit: Ratio) -> Fraction | None:
-        """The least Σ rate·|N| over noises that are drawn in a block, in multiples of the unit, that give its letters;
-        those that are alive before may be anything. None where there are none."""
-        ((_, start),) = self._heads[block].items()
+    def _ends_well(self, start: State, position: int) -> bool:
+        """Whether the letters from a position on are possible from a head there."""
+        heads = [start]
+        for place in range(position, self.count):
+            ends = [end for state in heads for end in self._ends(state, place, place)]
+            if any(end.label == self._own.flow.exit_label for end in ends):
+                return True
+            heads = list({self._key(end): end for end in ends}.values())
+        return bool(heads)
+
+    def least_cost(self, start: State, block: int, period: int, unit: Ratio) -> Fraction | None:
+        """The least Σ rate·|N| over noises that are drawn in a block after this head, in multiples of the unit, that
+        give its letters; those that are alive before may be anything. None where there are none."""
         known = {noise.id for noise in start.noises}
         costs = []
         for end in self._ends(start, block, block + period - 1):
