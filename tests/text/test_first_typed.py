@@ -71,6 +71,6 @@ def test_all_are_asked() -> None:
 def test_mechanisms_as_first_typed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     inputs, code, text = MECHANISMS[name]
     asked = [] if inputs is None else ["--inputs", inputs]
-    assert run(["check", f"{PLACE / 'mechanisms.py'}::{name}", *asked, "-q"]) == code
+    assert run(["check", f"{PLACE / 'functions.py'}::{name}", *asked, "-q"]) == code
     said = capsys.readouterr()
     assert text in said.out + said.err
