@@ -49,7 +49,11 @@ CASES: dict[str, tuple[str | Path, Any, dict[str, Any]]] = {
     "a beta in pieces": (SPARSE, SPARSE_TABLE, {"beta": "min(1, 6*exp(-alpha*eps/8))"}),
     "refuted, with a beta in pieces": (SPARSE, SPARSE_TABLE, {"beta": "min(1, exp(-alpha*eps/4))", "digits": 15}),
     "undecided: the chain": (SPARSE, SPARSE_TABLE, {"limits": parse_limits(["states=9"])}),
-    "undecided: the measure": (SPARSE, SPARSE_TABLE, {"beta": "49/50", "limits": parse_limits(["terms=1"])}),
+    "undecided: the measure": (
+        SPARSE,
+        SPARSE_TABLE,
+        {"beta": "49/50", "limits": parse_limits(["terms=1", "intervals=1"])},
+    ),
     "undecided: the sign": (SPARSE, SPARSE_TABLE, {"limits": parse_limits(["intervals=1"])}),
     "vacuous rows": (SPARSE, SPARSE_TABLE, {"alpha": "1"}),
     "every gamma": (SPARSE, SPARSE_TABLE, {"gamma": "free"}),
