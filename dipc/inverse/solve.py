@@ -372,7 +372,7 @@ def _greatest(inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], 
         assert one.stated is not None
         less = one.stated.opposite
         others = [other.stated for other in inequalities if other is not one and other.stated is not None]
-        bounds = [Bound((*other.shares, *less.shares), other.constant + less.constant) for other in others]
+        bounds = [Bound.combined([(1, other), (1, less)], Fraction(0)) for other in others]
         obligations = [Obligation(bound, PiecewiseForm(ExpPoly.zero()), intervals) for bound in bounds]
         if all(engine.decide(obligation).verdict is Verdict.ACCURATE for obligation in obligations):
             return [one]

@@ -696,21 +696,3 @@ class EnclosedForm:
 
 #: A probability as a function of eps.
 Probability = ClosedForm | EnclosedForm
-
-
-def rest_of(whole: Probability, parts: Sequence[Probability], limits: Limits) -> Probability:
-    """The whole less its parts."""
-    closed = [part.value for part in parts if isinstance(part, ClosedForm)]
-    if isinstance(whole, ClosedForm) and len(closed) == len(parts):
-        return ClosedForm(total([whole.value, *(-value for value in closed)]))
-    constant, products, reason = Fraction(0), [], ""
-    for sign, part in [(1, whole), *((-1, part) for part in parts)]:
-        if isinstance(part, ClosedForm):
-            if not isinstance(part.value, ExpPoly):
-                raise OutsideFragment("a weight has a denominator")
-            products.append(_Product(part.value * sign, (), 0, _ONE))
-        else:
-            constant += sign * part.bound.constant
-            products += [replace(each, weight=each.weight * sign) for each in part.bound.products]
-            reason = part.reason
-    return EnclosedForm(UnexpandedBound(constant, tuple(products), limits), reason)

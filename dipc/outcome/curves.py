@@ -119,6 +119,13 @@ class _Inequality:
     optima: Sequence[Cell | None] = ()
     is_limit: bool = False
 
+    @staticmethod
+    def of(word: str, claimed: Claimed, required: str = "1 − β") -> _Inequality:
+        """That of rows or classes with one obligation."""
+        name = numbered(word, claimed.rows, _LISTED)
+        said = labels(required, exact=claimed.exact)
+        return _Inequality(name, claimed.variable, said, claimed.intervals, claimed.bound, claimed.beta)
+
     @property
     def span(self) -> Span:
         """From where little has happened yet to where all is over."""
@@ -243,15 +250,10 @@ def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> t
         engine,
     )
     return _drawn(
-        _Inequality(
-            numbered("row", one.rows, _LISTED),
-            one.variable,
-            labels(exact=one.exact),
-            one.intervals,
-            one.bound,
-            one.beta,
-            rows[one.rows[0]].failing,
-            rows[one.rows[0]].counterexample,
+        replace(
+            _Inequality.of("row", one),
+            failing=rows[one.rows[0]].failing,
+            counterexample=rows[one.rows[0]].counterexample,
         )
         for one in sorted(claimed, key=lambda one: _shortfall(rows[one.rows[0]]))
     )
@@ -267,17 +269,7 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
         if len(posed) >= most:
             break
     claimed, _ = measured(posed, engine)
-    return _drawn(
-        _Inequality(
-            numbered("class", one.rows, _LISTED),
-            one.variable,
-            labels(exact=one.exact),
-            one.intervals,
-            one.bound,
-            one.beta,
-        )
-        for one in claimed[:most]
-    )
+    return _drawn(_Inequality.of("class", one) for one in claimed[:most])
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
@@ -289,13 +281,8 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
     needed = [place.claimed for place in tightest.places]
     claims = sorted(tightest.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return _drawn(
-        _Inequality(
-            numbered(tightest.word, one.rows, _LISTED),
-            one.variable,
-            labels("1 − f·β", exact=one.exact),
-            one.intervals,
-            one.bound,
-            one.beta,
+        replace(
+            _Inequality.of(tightest.word, one, "1 − f·β"),
             factor=factor,
             optima=[place.eps for place in tightest.places if place.claimed is one and place.attained],
         )
@@ -314,14 +301,9 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
     except Undecided:
         return ()
     return _drawn(
-        _Inequality(
-            numbered(question.word, one.rows, _LISTED),
-            one.variable,
-            labels(exact=one.exact),
-            one.intervals,
-            one.bound,
-            one.beta,
-            _failing(one, question.program.limits) if one.exact else (),
+        replace(
+            _Inequality.of(question.word, one),
+            failing=_failing(one, question.program.limits) if one.exact else (),
             optima=[solution.at] if solution.at is not None and not {*solution.rows}.isdisjoint(one.rows) else (),
         )
         for one in sorted(claims, key=lambda one: {*solution.rows}.isdisjoint(one.rows))[:most]

@@ -22,7 +22,7 @@ from dipc.claims.given import show_value
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
 from dipc.frozen import frozen
 from dipc.measure.event import Event
-from dipc.measure.measure import Measurer, rest_of
+from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone
 from dipc.outcome.outcome import Table as ShownTable
@@ -341,8 +341,10 @@ def _with_ints(
     for outcome in outcomes:
         if any(value is None for value in outcome.output.values()):
             return outcomes
-        forms = [program.probability(values, {**outcome.output, name: k}) for k in shown]
-        beyond = rest_of(outcome.probability, forms, program.limits)
+        single = [{**outcome.output, name: k} for k in shown]
+        forms = [program.probability(values, output) for output in single]
+        terms = [(1, outcome.output, Fraction(0)), *((-1, output, Fraction(0)) for output in single)]
+        beyond = program.combination(values, terms)
         said = [*map(str, shown), f"below {shown[0]} or above {shown[-1]}"]
         result += [
             OutputProbability({**outcome.output, name: text}, form)

@@ -247,7 +247,7 @@ class OneGammaCase(ClassCase):
         return None
 
 
-def about_every_input(program: Program, options: ClaimOptions) -> EveryInput:
+def question_about_all(program: Program, options: ClaimOptions) -> EveryInput:
     """The claim about every real and int input. Raises DiagnosticError."""
     claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
     if claim.both_open:

@@ -59,7 +59,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner without what only these need.
-        from dipc.questions.both_open import EveryDistance, about_every_input
+        from dipc.questions.both_open import EveryDistance, question_about_all
         from dipc.questions.every_input import EveryInput
 
         def about_all(options: ClaimOptions) -> Source:
@@ -67,7 +67,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
                 return AllNumbers(program, *opened, options)
-            every_input = about_every_input(program, options)
+            every_input = question_about_all(program, options)
             betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
             # Integer distances are decided with beta as it is.
             if not betas or every_input.ideal.whole_inputs:

@@ -3,6 +3,7 @@ functions and pairs that are gone through."""
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -44,6 +45,37 @@ def test_clamped_means(n: int, adjacent: str, constant: Fraction) -> None:
     assert dipc.check_privacy(program, adjacent, inputs="all", budget=f"{constant}*eps").verdict == "private"
     less = dipc.check_privacy(program, adjacent, inputs="all", budget=f"{constant * F(99, 100)}*eps")
     assert less.verdict == "not private"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pairs_beside_and_on_thresholds(seed: int) -> None:
+    """At each pair the exits that are there: comparisons of every kind, and inputs on their edges."""
+    chance = random.Random(seed)
+    cuts = sorted(chance.sample([F(k, 2) for k in range(-3, 4)], chance.choice([1, 2])))
+    kinds = {
+        "<": operator.lt,
+        "<=": operator.le,
+        "=": operator.eq,
+        "!=": operator.ne,
+        ">": operator.gt,
+        ">=": operator.ge,
+    }
+    tests = [(cut, chance.choice(list(kinds))) for cut in cuts]
+    lines = [(F(chance.randint(-1, 1)), F(chance.randint(-2, 2))) for _ in range(len(cuts) + 1)]
+    release = [f"y <- Lap(eps, ({slope})*x + ({base}))" for slope, base in lines]
+    body = release[-1]
+    for (cut, kind), drawn in zip(reversed(tests), reversed(release[:-1]), strict=True):
+        body = f"if x {kind} {cut} then {drawn} else {body} end"
+    points = sorted({*cuts, *(cut + F(1, 3) for cut in cuts), F(-3), F(3)})
+
+    def value(x: Fraction) -> Fraction:
+        held = [kinds[kind](x, cut) for cut, kind in tests]
+        slope, base = lines[held.index(True) if True in held else -1]
+        return slope * x + base
+
+    inputs = "x in {" + ", ".join(map(str, points)) + "}"
+    found = question(f"program p; input x : real; output y : real; {body}", "linf:9", inputs).constant(None)
+    assert found.proved == max(abs(value(a) - value(b)) for a, b in product(points, repeat=2))
 
 
 def test_pairs_of_clamped_inputs() -> None:

@@ -346,6 +346,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
         start = values(every, one)
         here = [(each, valued) for each in every if (valued := each.at(start)) is not None]
         there = [valued for each in others if (valued := each.at(values(others, two))) is not None]
+        assert here, "every input leads to some exit"
         onto: Sequence[tuple[AlignedExit, AlignedExit]]
         try:
             onto = list(onto_others([valued for _, valued in here], there))
