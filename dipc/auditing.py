@@ -25,7 +25,7 @@ from dipc.claims.given import CellPool, show_value
 from dipc.claims.table import input_cells
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.program.program import Program
+from dipc.program.program import Program, ProgramGiven, within
 from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.densities import RealOutputs
@@ -104,7 +104,7 @@ class Audit:
 
 
 def audit(
-    program: Program,
+    program: ProgramGiven,
     samples: Sequence[tuple[Mapping[str, object], Iterable[object] | str | os.PathLike[str]]],
     eps: Fraction | int | str,
     *,
@@ -119,6 +119,7 @@ def audit(
     point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
         raise ValueError(f"an audit compares two inputs, not {len(samples)}")
+    program = within(program, eps=eps)
     core, pool = program.core, CellPool()
     values, observed = [], []
     for given, observations in samples:

@@ -13,7 +13,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
 from dipc.execution.tree import Answered, Drawn, Tree
 from dipc.noise.lazy import RandomBits
-from dipc.program.program import Program
+from dipc.program.program import Program, ProgramGiven, within
 from dipc.text.core import RealType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
 
@@ -70,7 +70,7 @@ class Runs(Sequence[Mapping[str, Value | None]]):
 
 
 def run(
-    program: Program,
+    program: ProgramGiven,
     input: Mapping[str, object],  # noqa: A002 - the contract's name
     eps: Fraction | int | str,
     n: int = 1,
@@ -89,7 +89,7 @@ def run(
     """
     if n < 0:
         raise ValueError(f"the number of runs is at least 0, not {n}")
-    execution = Execution.of(program, input, eps, grid=grid, seed=seed)
+    execution = Execution.of(within(program, eps=eps), input, eps, grid=grid, seed=seed)
     return execution.runs(n)
 
 

@@ -28,7 +28,7 @@ from dipc.inverse.question import asked
 from dipc.inverse.solution import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted
 from dipc.inverse.solve import solved
 from dipc.options import GivenTune, Options, takes
-from dipc.program.program import Program, Progress
+from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.least_costs import LeastCosts
@@ -177,7 +177,7 @@ class Tuned:
 
 
 @takes(GivenTune, {"digits": _DIGITS})
-def tune(program: Program, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
+def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
     """The constants `vary`, such as "s in (0, 1)" or several, that make the least t = alpha·eps for which the claim
     holds the least, at equal privacy under `adjacent`, or at nominal privacy without; gamma·eps where `wanted` is
     "gamma", eps where it is "eps"; to so many `digits`. Values have denominators up to `denominator`. With one constant
@@ -186,7 +186,7 @@ def tune(program: Program, table: TableGiven | None = None, **given: Unpack[Give
     The other parameters are those of `dipc.solve`. Raises DiagnosticError for constants that are none, and bad claims.
     """
     options = Options(**given)
-    return tuned(program, table, options)
+    return tuned(within(program, options.limits, options.eps), table, options)
 
 
 def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned:

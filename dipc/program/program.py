@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
@@ -563,17 +563,27 @@ class Program:
         return Laws(self.row_flow, self.choices, self.limits)
 
 
-#: A program, or its path or text, of which it is loaded.
-ProgramGiven = Program | str | os.PathLike[str]
+class Programmed(Protocol):
+    """What is read into a program: a mechanism written as a Python function."""
+
+    @property
+    def program(self) -> Any: ...
 
 
-def within(program: object, limits: object, eps: GivenEps = None) -> Program:
+#: A program, its path or text, or the mechanism that it is read from.
+ProgramGiven = Program | Programmed | str | os.PathLike[str]
+
+
+def within(program: object, limits: object = None, eps: GivenEps = None) -> Program:
     """The program, loaded as by `load` if it is its path or text, worked on within these limits where some are given;
     TypeError for what is neither."""
     if isinstance(program, str | os.PathLike):
         program = load(program, eps=eps)
+    elif not isinstance(program, Program):
+        program = getattr(program, "program", program)
     if not isinstance(program, Program):
-        raise TypeError(f"the program is what dipc.load gives, or its path, not {type(program).__name__}")
+        kind = type(program).__name__
+        raise TypeError(f"the program is what dipc.load gives, a mechanism, or its path, not {kind}")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits are given as dipc.Limits(terms=…), not {type(limits).__name__}")
     return program if limits is None else program.with_limits(limits)

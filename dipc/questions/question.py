@@ -284,7 +284,7 @@ class ForAll:
 
 @takes(GivenForAll)
 def check_for_all(
-    program: Program, parameter: str, *, least: int | None = None, **given: Unpack[GivenForAll]
+    program: ProgramGiven, parameter: str, *, least: int | None = None, **given: Unpack[GivenForAll]
 ) -> ForAll:
     """Decide the claim for every real input and every integer value of the constant `parameter`, from the first index
     of its loop on, or from `least` on where that is greater; the other options are those of `check`.
@@ -302,7 +302,7 @@ def check_for_all(
 
 
 @takes(GivenError)
-def expected_error(program: Program, table: TableGiven | None = None, **given: Unpack[GivenError]) -> ErrorReport:
+def expected_error(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenError]) -> ErrorReport:
     """How far off answers are to be expected at every row of `table`, or at det of every one of `inputs`: the mean of
     |output - det(u)| for an `output` that is a number, of its square for `moment` 2, or of the distance of finite
     answers that the `metric` block gives, in closed form in eps, with its value at the eps `at`.
@@ -314,7 +314,7 @@ def expected_error(program: Program, table: TableGiven | None = None, **given: U
     """
     options = Options(**given)
     with ExitStack() as stack:
-        asked = error_asked(program, table, options)
+        asked = error_asked(within(program, eps=options.eps), table, options)
         engine = options.engine(stack, asked.source.program)
         return errors(asked, engine, options)
 

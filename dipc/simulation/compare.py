@@ -21,7 +21,7 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.options import takes
-from dipc.program.program import Outcome, Program
+from dipc.program.program import Outcome, Program, ProgramGiven, within
 from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
 from dipc.text.core import Value
 from dipc.text.diagnostic import DiagnosticError
@@ -312,7 +312,7 @@ _DEFAULTS: dict[str, Any] = {
 
 @takes(GivenSimulation, _DEFAULTS)
 def simulate(
-    program: Program,
+    program: ProgramGiven,
     input: Mapping[str, object],  # noqa: A002 - the contract's name
     eps: Fraction | int | str,
     **given: Unpack[GivenSimulation],
@@ -326,6 +326,7 @@ def simulate(
     Raises DiagnosticError for what does not fit the program or goes wrong in some run, TypeError for floats.
     """
     options = {**_DEFAULTS, **given}
+    program = within(program, eps=eps)
     runs = options["runs"]
     point, level = exact_eps(eps), exact_confidence(options["confidence"])
     radius = exact_rational(options["gamma"], "gamma")

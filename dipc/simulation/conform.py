@@ -21,7 +21,7 @@ from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
-from dipc.program.program import Program
+from dipc.program.program import Program, ProgramGiven, within
 from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
 from dipc.simulation.likelihood import STEP, LikelihoodTest, scale_test
 from dipc.text.core import IntType, RealType, Value
@@ -261,7 +261,7 @@ class Conformance:
 
 
 def conform(
-    program: Program,
+    program: ProgramGiven,
     input: Mapping[str, object],  # noqa: A002 - the contract's name
     eps: Fraction | int | str,
     counts: Mapping[object, int] | str | os.PathLike[str] | None = None,
@@ -288,6 +288,7 @@ def conform(
     if (counts is None) == (samples is None):
         raise ValueError("give either counts or samples")
     given, counted = (counts, True) if samples is None else (samples, False)
+    program = within(program, eps=eps)
     core = program.core
     if is_path(given):
         assert isinstance(given, str | os.PathLike)

@@ -12,7 +12,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.program.program import Program, Progress
+from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.every_number.in_number import Ratio
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
@@ -353,12 +353,13 @@ def _selection(text: LoopText) -> Selection | None:
 
 
 def check_privacy_for_all(
-    program: Program, parameter: str, adjacent: str, *, least: int | None = None, budget: str | None = None
+    program: ProgramGiven, parameter: str, adjacent: str, *, least: int | None = None, budget: str | None = None
 ) -> PrivacyReport:
     """Whether the program is private, with delta 0, for all adjacent real inputs and every value of the constant
     `parameter`, from the first index of its loop on, or from `least` on where that is greater.
 
     Raises DiagnosticError for an unknown constant, and for what cannot be read."""
+    program = within(program)
     engine = Engine(program.measurer, program.limits)
     question = EveryNumber(program, parameter, least, adjacent, engine, None)
     return question.decide(read_claim(program, budget, None, None))

@@ -26,7 +26,7 @@ from dipc.claims.claim import Given, GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.inputs import InputSpec
-from dipc.program.program import Program
+from dipc.program.program import ProgramGiven, within
 from dipc.questions.privacy.check import ComposedQuestion, PrivacyQuestion
 from dipc.questions.privacy.enclosed import EnclosedLaws
 from dipc.questions.privacy.loss import DIGITS, IMPOSSIBLE, Loss, Renyi, different_pairs
@@ -394,7 +394,7 @@ class Composition:
 
 
 def compose(
-    *programs: Program, adjacent: str, inputs: InputSpec | None = None, runs: Sequence[int] | int = 1
+    *programs: ProgramGiven, adjacent: str, inputs: InputSpec | None = None, runs: Sequence[int] | int = 1
 ) -> Composition:
     """Independent runs of one or several programs with the same inputs, `runs` of each, at pairs of adjacent inputs:
     what they come to together. `adjacent` and `inputs` are as for `dipc.check_privacy`.
@@ -406,8 +406,9 @@ def compose(
     counts = [runs] * len(programs) if isinstance(runs, int) else list(runs)
     if not programs or len(counts) != len(programs) or min(counts) < 1:
         raise ValueError("give programs, and with `runs` a number >= 1 for each of them")
+    loaded = [within(program) for program in programs]
     parts = [
         PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits), runs=count)
-        for program, count in zip(programs, counts, strict=True)
+        for program, count in zip(loaded, counts, strict=True)
     ]
     return Composition(parts[0] if len(parts) == 1 else ComposedQuestion(parts))
