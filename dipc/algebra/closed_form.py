@@ -78,6 +78,9 @@ class ClosedForm:
     def __str__(self) -> str:
         if self._text is None:
             numerator, denominator = self.parts()
+            if denominator is not None and self.only_at is not None and all(not q for _, q, _ in denominator.terms()):
+                value = sum((c * self.only_at**k for k, _, c in denominator.terms()), Fraction(0))
+                numerator, denominator = numerator * (1 / value), None
             self._text = format_terms(numerator.terms(), self.only_at)
             if denominator is not None:
                 above = self._text if len(numerator) == 1 else f"({self._text})"

@@ -329,3 +329,41 @@ def test_a_move_without_end_refutes_every_constant(seed: int) -> None:
             if not found.balls:
                 first, second = (program.probability(each, found.outputs[0]).at(1)[0] for each in (one, two))
                 assert float(first) > math.exp(float(budget.split("*")[0].replace("eps", "1"))) * float(second)
+
+
+#: Weights that are 0 at eps = 2.
+LINEAR = """
+program w; input x : {0, 1}; output y : {0, 1};
+if x = 0 then y <- choose { 0 : (2 - eps)/4, 1 : (2 + eps)/4 }
+else y <- choose { 0 : (2 + eps)/4, 1 : (2 - eps)/4 } end
+"""
+
+#: One that is 0 at eps = log 2.
+CROSSED = """
+program w; input x : {0, 1}; output y : {0, 1};
+if x = 0 then y <- choose { 0 : (exp(eps) - 2)*(exp(eps) - 2)/(exp(2*eps) + 4), 1 : 4*exp(eps)/(exp(2*eps) + 4) }
+else y <- choose { 0 : 1/2, 1 : 1/2 } end
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "eps", "infinite"),
+    [
+        (LINEAR, "(0, 2)", True),
+        (LINEAR, "(1, 2)", True),
+        (LINEAR, "(0, 199999/100000]", False),
+        (CROSSED, "(1/2, 1)", True),
+        (CROSSED, "[7/10, 1]", False),
+        (CROSSED, "[1/10, 693/1000]", False),
+    ],
+)
+def test_the_constant_is_infinite_where_a_probability_falls_to_zero(text: str, eps: str, infinite: bool) -> None:
+    """Next to an open end of the intervals, or to an eps between."""
+    program = dipc.load(text, eps="(0, 2)")
+    asked = PrivacyQuestion(program, "linf:1", None, Engine(program.measurer, program.limits))
+    found = asked.constant(eps)
+    assert (found.proved is None, found.refuted_below is None) == (infinite, infinite)
+    assert found.at is not None
+    if found.proved is not None:
+        assert found.refuted_below is not None
+        assert found.proved - found.refuted_below < Fraction(1, 16)

@@ -143,3 +143,31 @@ def test_renyi_of_randomized_response() -> None:
 
 def test_divergence_is_infinite_where_the_support_differs() -> None:
     assert question(mechanisms.BARE).divergence(2, TENTH)["renyi"]["value"] == ["inf", "inf"]
+
+
+#: A weight that is 0 at eps = 3/2.
+TOUCHING = """
+program w; input x : {0, 1}; output y : {0, 1}; %s
+if x = 0 then y <- choose { 0 : (2*eps - 3)*(2*eps - 3)/(9 + 4*eps*eps), 1 : 12*eps/(9 + 4*eps*eps) }
+else y <- choose { 0 : 1/2, 1 : 1/2 } end;
+"""
+
+
+@pytest.mark.parametrize("more", ["", "output z : real;"])
+@pytest.mark.parametrize("eps", [Fraction(1), Fraction(3, 2), Fraction(2)])
+def test_divergences_where_a_weight_is_zero_at_some_eps(more: str, eps: Fraction) -> None:
+    """At that eps the divergence from it is infinite, elsewhere it is the sum."""
+    text = TOUCHING % more + ("z <- Lap(eps, x)" if more else "")
+    found = question(text, inputs=None).divergence(2, eps)
+    p = (2 * eps - 3) ** 2 / (9 + 4 * eps * eps)
+    if not p:
+        assert found.value is None
+        return
+    noise = 2 * math.exp(eps) / 3 + math.exp(-2 * eps) / 3 if more else 1
+    most = max(2 * p**2 + 2 * (1 - p) ** 2, 1 / (4 * p) + 1 / (4 * (1 - p)))
+    assert found.value is not None
+    assert float(found.value[0]) == pytest.approx(math.log(float(most) * noise), rel=1e-12)
+    assert found.moment is not None
+    assert float(found.moment.at(eps)[0]) == pytest.approx(float(most) * noise, rel=1e-12)
+    with pytest.raises(ValueError, match="only"):
+        found.moment.at(eps + 1)

@@ -302,11 +302,11 @@ class PrivacyQuestion:
         pairs = self._enumerated("--renyi")
         if self.real_outputs:
             real = self._densities()
-            moments = (((i, j), real.moment(pairs.inputs[i], pairs.inputs[j], order)) for i, j in pairs.ordered)
+            moments = (((i, j), real.moment(pairs.inputs[i], pairs.inputs[j], order, eps)) for i, j in pairs.ordered)
             pair, moment, value = largest_divergence(moments, order, eps, digits)
         else:
             pair, moment, value = self._laws(self.table(pairs)).divergence(pairs, order, eps, digits)
-        form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
+        form = None if moment is None else moment.standing_for(self.program.core.only_at)
         return Renyi(*self.asked, order, eps, value, form, *pairs.texts(self.program, pair))
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:

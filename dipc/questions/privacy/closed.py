@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, total
+from dipc.algebra.exppoly import ExpPoly, total
 from dipc.algebra.limits import Undecided
 from dipc.decide.engine import Engine
 from dipc.measure.measure import Probability
@@ -69,7 +69,7 @@ class Laws(Protocol):
 
     def divergence(
         self, pairs: Pairs, order: int, eps: Fraction, digits: int
-    ) -> tuple[tuple[int, int], Closed | None, Ends | None]:
+    ) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
         """The pair with the largest Rényi divergence at eps, its moment, and the divergence; None is infinity."""
 
     def least_delta(self, pairs: Pairs, claim: PrivacyClaim, digits: int, words: Words) -> Deltas:
@@ -110,8 +110,8 @@ class ClosedLaws:
 
     def divergence(
         self, pairs: Pairs, order: int, eps: Fraction, digits: int
-    ) -> tuple[tuple[int, int], Closed | None, Ends | None]:
-        moments = ((pair, moment(self.table, pair, order)) for pair in different_pairs(self.table, pairs))
+    ) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
+        moments = ((pair, moment(self.table, pair, order, eps)) for pair in different_pairs(self.table, pairs))
         return largest_divergence(moments, order, eps, digits)
 
     def least_delta(self, pairs: Pairs, claim: PrivacyClaim, digits: int, words: Words) -> Deltas:

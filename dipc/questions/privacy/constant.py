@@ -50,8 +50,9 @@ from dipc.questions.privacy.alignment import (
 )
 from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
 from dipc.questions.privacy.outcome import Numbers, PrivacyAnswer, Texts, power
+from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Infinite, leading_at_infinity, limit_at_zero
+from dipc.sign.optimum import Infinite, Ratio, leading_at_infinity, limit_at_zero
 from dipc.text import ast
 from dipc.text.core import DomType, IntType, RealType, Slot, Value
 from dipc.text.diagnostic import DiagnosticError, Source
@@ -616,8 +617,8 @@ def _zeros(form: Halfspace, at: Mapping[int, Fraction]) -> dict[int, Fraction]:
 #: Where the supremum is neither next to 0 nor towards infinity, it is enclosed to this width.
 WIDTH = Fraction(1, 64)
 
-#: No constant beyond this is looked for.
-_MOST = 1024
+#: A constant from which on it is looked whether it is infinite.
+_MANY = 1024
 
 #: Digits of a lower bound at one eps, and where it is looked at.
 _DIGITS = 12
@@ -726,8 +727,10 @@ def constant_of_candidates(
     low, high = best, max(best, WIDTH) * 2
     while still := _failing(failing, high, intervals, engine):
         failing, low, high = still, high, high * 2
-        if high > _MOST:
-            return Ends(None, low, failing[0])
+        if low >= _MANY > low / 2:
+            poles = (each for each in failing if _has_a_pole(each.first, each.second, intervals, limits))
+            if (infinite := next(poles, None)) is not None:
+                return Ends(None, None, infinite)
     witness = failing[0]
     while high - low > (WIDTH if digits is None else high / 10**digits):
         middle = (low + high) / 2
@@ -744,6 +747,18 @@ def constant_of_candidates(
     if closer.refuted_below is None or closer.refuted_below > low:
         return Ends(high, closer.refuted_below, closer.at)
     return Ends(high, low, witness)
+
+
+def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
+    """Whether first/second is unbounded next to some eps > 0 of the intervals, or to an end of them: at the roots of
+    its denominator in lowest terms, none of which is one of its numerator. Raises Undecided."""
+    (above, below), (over, under) = fraction_of(first), fraction_of(second)
+    divisor = Ratio.of(above * under, below * over).denominator
+    for interval in intervals:
+        closed = replace(interval, lower_closed=interval.lower > 0, upper_closed=interval.upper is not None)
+        if isolate_roots(divisor, closed, limits):
+            return True
+    return False
 
 
 def _short(low: Fraction, high: Fraction) -> Fraction:

@@ -47,12 +47,11 @@ from dipc.measure.event import Event, Noise
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
-from dipc.questions.privacy.loss import LawTable, Numbering, loss_enclosure
+from dipc.questions.privacy.loss import LawTable, Numbering, loss_enclosure, ratio_power, sum_of
 from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
-from dipc.sign.piecewise import over_positive
 from dipc.text.core import IntType, RealType, Slot, Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -217,16 +216,16 @@ class RealOutputs:
         parts = list(self._excesses(one, two, claim))
         return [each for each in parts if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
 
-    def moment(self, one: Input, two: Input, order: int) -> Closed | None:
-        """Σ∫ p^order·p'^(1-order); None is infinity. Raises Undecided."""
-        parts: list[Closed] = []
+    def moment(self, one: Input, two: Input, order: int, eps: Fraction) -> ClosedForm | None:
+        """Σ∫ p^order·p'^(1-order), as in `ratio_power`; None is infinity at eps. Raises Undecided."""
+        parts: list[ClosedForm] = []
         for alike in self._alike(one, two):
             for cell in alike.cells():
-                function = _cell_moment(cell, order)
+                function = _cell_moment(cell, order, eps)
                 if function is None:
                     return None
                 parts.append(function)
-        return total(parts)
+        return sum_of(parts)
 
     # --- tables -------------------------------------------------------------------------------------------
 
@@ -564,17 +563,16 @@ def _comparison(half: Halfspace, names: Sequence[str]) -> str:
     return f"{form.replace('+ -', '- ')} {'>=' if first > 0 else '<='} {-half.constant / first}"
 
 
-def _cell_moment(cell: _Cell, order: int) -> Closed | None:
-    """∫ p^order·p'^(1-order) over a cell; None is infinity. Raises OutsideFragment."""
+def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
+    """∫ p^order·p'^(1-order) over a cell; None is infinity at eps. Raises OutsideFragment."""
     slopes, factor = cell.ours
     if cell.theirs is None:
         return None
     others, other = cell.theirs
-    above, below = fraction_of(other)
-    inverse = over_positive(below, above)
-    if inverse is None:
-        raise OutsideFragment("a probability may be 0 at some eps")
-    parts: list[Closed] = [*[factor] * order, *[inverse] * (order - 1)]
+    ratio = ratio_power(factor, other, order, eps)
+    if ratio is None or (ratio.value.is_zero() and ratio.only_at is not None):
+        return ratio
+    parts: list[Closed] = [ratio.value]
     for (low, high), s, t in zip(cell.box, slopes, others, strict=True):
         slope = order * s - (order - 1) * t
         if (high is None and slope >= 0) or (low is None and slope <= 0):
@@ -586,7 +584,7 @@ def _cell_moment(cell: _Cell, order: int) -> Closed | None:
         upper = ExpPoly.zero() if high is None else ExpPoly.term(1 / slope, 0, slope * high)
         lower = ExpPoly.zero() if low is None else ExpPoly.term(1 / slope, 0, slope * low)
         parts.append(upper - lower)
-    return product(parts)
+    return ClosedForm(product(parts), ratio.only_at)
 
 
 # --- all real inputs --------------------------------------------------------------------------------------------

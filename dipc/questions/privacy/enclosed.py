@@ -147,7 +147,7 @@ class EnclosedLaws:
 
     def divergence(
         self, pairs: Pairs, order: int, eps: Fraction, digits: int
-    ) -> tuple[tuple[int, int], Closed | None, Ends | None]:
+    ) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
         best: tuple[Ends, tuple[int, int]] | None = None
         highest = _ONE
         for pair in different_pairs(self.table, pairs):

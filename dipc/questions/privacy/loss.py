@@ -502,7 +502,7 @@ def _settle(table: LawTable, couple: Couple, claim: PrivacyClaim) -> Generator[O
 @frozen
 class Renyi(PrivacyAnswer):
     """The largest divergence D_order at `eps` over `pairs` ordered pairs, and where: `value` encloses it, None is
-    infinity. `moment` is e^((order-1)·D) of that pair for every eps."""
+    infinity. `moment` is e^((order-1)·D) of that pair, for every eps unless it is only at one."""
 
     order: int
     eps: Fraction
@@ -537,34 +537,50 @@ class Divergences(PrivacyAnswer):
         return {**self.head, "pairs": self.pairs, "eps": str(self.orders[0].eps), "renyi_orders": orders}
 
 
-def moment(table: LawTable, pair: tuple[int, int], order: int) -> Closed | None:
-    """Σ p^order / p'^(order-1) at a pair; None is infinity. Raises Undecided where a probability is not known, or is
-    not known to be positive for every eps."""
-    parts: list[Closed] = []
+def moment(table: LawTable, pair: tuple[int, int], order: int, eps: Fraction) -> ClosedForm | None:
+    """Σ p^order / p'^(order-1) at a pair, as in `ratio_power`; None is infinity at eps. Raises Undecided where a
+    probability is not known."""
+    parts: list[ClosedForm] = []
     for first, second in table.at_pair(pair):
         if first == IMPOSSIBLE:
             continue
-        if second == IMPOSSIBLE:
+        part = None if second == IMPOSSIBLE else ratio_power(table.closed(first), table.closed(second), order, eps)
+        if part is None:
             return None
-        p, q = table.closed(first), table.closed(second)
-        above, below = fraction_of(q)
-        inverse = over_positive(below, above)
-        if inverse is None:
-            raise OutsideFragment("a probability may be 0 at some eps")
-        parts.append(product([*[p] * order, *[inverse] * (order - 1)]))
-    return total(parts)
+        parts.append(part)
+    return sum_of(parts)
+
+
+def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
+    """first^order / second^(order-1), of functions that are nowhere negative; for that eps alone where the second is
+    not known to be positive for every one; None is infinity there. Raises OutsideFragment."""
+    above, below = fraction_of(second)
+    inverse, only_at = over_positive(below, above), None
+    if inverse is None:
+        if above.value_is_zero(eps):
+            return ClosedForm(ExpPoly.zero(), eps) if _vanishes(first, eps) else None
+        inverse, only_at = over_positive(below, above, (Interval(eps, eps, True, True),)), eps
+    if inverse is None:
+        raise OutsideFragment("a probability is too near to 0")
+    return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)
+
+
+def sum_of(parts: Sequence[ClosedForm]) -> ClosedForm:
+    """The sum; for one eps alone where one of them is."""
+    only_at = next((part.only_at for part in parts if part.only_at is not None), None)
+    return ClosedForm(total([part.value for part in parts]), only_at)
 
 
 def largest_divergence(
-    moments: Iterable[tuple[tuple[int, int], Closed | None]], order: int, eps: Fraction, digits: int
-) -> tuple[tuple[int, int], Closed | None, tuple[Fraction, Fraction] | None]:
+    moments: Iterable[tuple[tuple[int, int], ClosedForm | None]], order: int, eps: Fraction, digits: int
+) -> tuple[tuple[int, int], ClosedForm | None, tuple[Fraction, Fraction] | None]:
     """Of pairs with their moments that with the largest divergence at eps, its moment and the divergence; None is
     infinity. Of pairs whose enclosures overlap the first. Raises Undecided."""
-    best: tuple[tuple[int, int], Closed, tuple[Fraction, Fraction]] | None = None
+    best: tuple[tuple[int, int], ClosedForm, tuple[Fraction, Fraction]] | None = None
     for pair, function in moments:
         if function is None:
             return pair, None, None
-        value = function.enclosure(eps, 2 * digits + 10)
+        value = function.value.enclosure(eps, 2 * digits + 10)
         if best is None or value[0] > best[2][1]:
             best = pair, function, value
     assert best is not None
