@@ -463,8 +463,8 @@ def open_input(slot: int) -> int:
 
 
 class OpenRun(Execution):
-    """Real and int inputs are unknown numbers. Noise that is not one-sided stands for itself and the inputs in the mean
-    around which it is drawn first, `shifts`: differences of what is drawn are then differences of two.
+    """Real and int inputs are unknown numbers. Noise stands for itself and the inputs in the mean around which it is
+    drawn first, `shifts`: differences of what is drawn are then differences of two.
 
     What is implied or excluded is so for each input, since every half-space has a noise in it. A comparison of inputs
     alone is decided by `decide`, and kept in `asked`: the run is that of all inputs for which it comes out so.
@@ -485,16 +485,19 @@ class OpenRun(Execution):
         return self.machine.numbered("output")
 
     def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:
-        if family is not Family.ONE_SIDED:
-            terms = center.terms if isinstance(center, Affine) else ()
-            moving = tuple((i, c) for i, c in terms if i < 0)
-            discrete = family is Family.DISCRETE_LAPLACE
-            if any(self._is_int(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
-                raise NotDerived("int and real meet")
-            shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
-            if shift is not None:
-                center = plus(center, scaled(shift, -_ONE))
+        terms = center.terms if isinstance(center, Affine) else ()
+        moving = tuple((i, c) for i, c in terms if i < 0)
+        discrete = family is Family.DISCRETE_LAPLACE
+        if any(self._is_int(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
+            raise NotDerived("int and real meet")
+        shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
+        if shift is not None:
+            center = plus(center, scaled(shift, -_ONE))
         return super()._drawn(at, family, center)
+
+    def is_moved(self, noise: int) -> bool:
+        """Whether a noise stands for itself and some inputs."""
+        return self.shifts.get(noise) is not None
 
     def has_ties(self, form: Affine) -> bool:
         """Whether it may be 0: inputs may, without noise."""

@@ -441,12 +441,12 @@ class Execution:
                 if self._shape.loops[state.at]:
                     raise NotDerived("noise is drawn inside `while`")
                 self.laws[state.at] = family, rate
-                if isinstance(center, bool | str | None):
+                if isinstance(center, str):
                     raise NotDerived("a mean is no number")
-                value = self._drawn(state.at, family, center)
+                value = self._drawn(state.at, family, Fraction(center) if isinstance(center, bool) else center)
                 slot = self._slot(target, value, state.at, state.values, known)
                 found = follow(state.at + 1, slot, value)
-                if family is Family.ONE_SIDED:
+                if family is Family.ONE_SIDED and not self.is_moved(state.at):
                     found.known = known.with_positive(state.at)
                 yield None, None, found
             case Choice(target, arms):
@@ -534,6 +534,10 @@ class Execution:
     def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:  # noqa: ARG002
         """What is drawn by an instruction, around this mean."""
         return plus(center, Affine(ZERO, ((at, Fraction(1)),)))
+
+    def is_moved(self, noise: int) -> bool:  # noqa: ARG002
+        """Whether a noise has a mean that is not known."""
+        return False
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
         """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""

@@ -7,6 +7,7 @@ knows nothing of types, names or values: `dipc.verifier.program` does.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
@@ -317,7 +318,9 @@ class _Reader:
         #: What is drawn within expressions: each by a statement before, for a variable of its own.
         self._before: list[Statement] = []
         self._hidden: list[Variables] = []
-        self._used = {token.text for token in tokens}
+        #: How often each word is there, and which of them are variables.
+        self._used = Counter(token.text for token in tokens)
+        self._local: set[str] = set()
 
     # --- tokens -----------------------------------------------------------------------------------
 
@@ -438,6 +441,7 @@ class _Reader:
         role = self._kind
         self._at += 1
         names = self._separated(self._declarator)
+        self._local |= {name for name, _ in names if role == "var"}
         self._expect(":")
         kind = self._kind
         type_: str | Domain = kind if self._take(*_TYPES) else self._domain()
@@ -521,8 +525,9 @@ class _Reader:
         found: list[Statement] = []
         while self._kind in ("name", "if", "while", "for", "exit"):
             statement = self._statement()
-            found += (*self._before, statement)
+            found += self._before
             self._before = []
+            found[-1:] = self._joined(found[-1:], statement)
             if not self._take(";") and not isinstance(statement, If | While | For):
                 break
         self._depth -= 1
@@ -567,6 +572,19 @@ class _Reader:
             return replace(last, target=target)
         return Assign(target, value)
 
+    def _joined(self, before: list[Statement], statement: Statement) -> list[Statement]:
+        """Both statements; one, where noise is drawn and then moved, of which nothing else is used: it is drawn around
+        another mean."""
+        match before, statement:
+            case [Noise(target) as noise], Assign(moved, value) if (
+                moved == target
+                or (target.name in self._local and isinstance(target, Name) and self._used[target.name] == 3)
+            ) and list(names(value)).count(target.name) == 1:
+                mean = _mean_of(value, noise)
+                if mean is not None:
+                    return [replace(noise, target=moved, mean=mean)]
+        return [*before, statement]
+
     def _drawn_before(self) -> list[Statement]:
         before, self._before = self._before, []
         return before
@@ -583,7 +601,7 @@ class _Reader:
         """The variable of what a distribution draws, which is drawn before the statement that is being read."""
         law = self._kind
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
-        self._used.add(name)
+        self._used[name] = 1
         target = Name(name)
         self._at += 1
         statement: Statement
@@ -651,11 +669,20 @@ class _Reader:
         while (level := _PRECEDENCE.get(self._kind, 0)) >= least and level <= most:
             op = self._kind
             self._at += 1
-            left = Apply(op, (left, self.expression(level + 1)))
+            left = self._around(Apply(op, (left, self.expression(level + 1))))
             # Comparisons are not chained: what follows one can only be `and` or `or`.
             most = _NOT if level == _COMPARISON else level
         self._depth -= 1
         return left
+
+    def _around(self, value: Apply) -> Expr:
+        """The value; of a sum with the noise that was drawn just before it is what is drawn around another mean."""
+        last = self._before[-1] if self._before else None
+        mean = _mean_of(value, last) if isinstance(last, Noise) and value.op in ("+", "-") else None
+        if mean is None or not isinstance(last, Noise):
+            return value
+        self._before[-1] = replace(last, mean=mean)
+        return last.target
 
     def _signed(self) -> Expr:
         negative = 0
@@ -703,6 +730,21 @@ class _Reader:
             case _:
                 self._at -= 1
                 raise self._wrong("an expression")
+
+
+def _mean_of(value: Expr, noise: Noise) -> Expr | None:
+    """The mean of the value, of which the noise is one summand; None where it is none."""
+    if value == noise.target:
+        return Literal(Fraction(0)) if noise.mean is None else noise.mean
+    match value:
+        case Apply("+" | "-" as op, (left, right)):
+            mean = _mean_of(left, noise)
+            if mean is not None:
+                return right if (op, mean) == ("+", Literal(Fraction(0))) else Apply(op, (mean, right))
+            mean = _mean_of(right, noise) if op == "+" else None
+            if mean is not None:
+                return left if mean == Literal(Fraction(0)) else Apply(op, (left, mean))
+    return None
 
 
 def _number(token: _Token) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -444,3 +445,70 @@ def test_a_smaller_gamma_is_not_proved_by_the_same() -> None:
     data["claim"]["gamma"] = "9/10"
     with pytest.raises(Rejected):
         check_text(samples.resealed(data))
+
+
+#: The index of the greatest of three values, and how each of them is made noisy.
+MAXIMUM = """
+program noisy_maximum;
+const m = 3;
+domain index = {1..m};
+input q[1..m] : real;
+output best : index = 1;
+var r, top, n, k : real;
+claim { alpha: dd; gamma: 0; beta: m*exp(-alpha*eps/4); }
+ideal { var t : real; t <- q[1]; for i in 2..m do if q[i] > t then t <- q[i]; best <- i end end }
+%s;
+for i in 2..m do
+  %s;
+  if r > top then top <- r; best <- i end
+end
+"""
+
+#: What is moved by an input after it was drawn.
+MOVED = [
+    "{x} <- {q} + Lap(eps, 0)",
+    "{x} <- {q} + Expo(eps)",
+    "{x} <- Expo(eps) + {q} - 1",
+    "{x} <- Expo(eps); {x} <- {x} + {q}",
+    "{n} <- Lap(eps, 1); {x} <- {n} + {q}",
+]
+
+
+def maximum(noisy: str) -> str:
+    return MAXIMUM % (noisy.format(x="top", q="q[1]", n="k"), noisy.format(x="r", q="q[i]", n="n"))
+
+
+@pytest.mark.parametrize("noisy", MOVED)
+def test_noise_that_is_moved_after_it_is_drawn_is_followed_as_if_it_was_drawn_there(noisy: str) -> None:
+    data = document(maximum(noisy))
+    assert check_text(samples.resealed(data)).complete
+    for other in ("{x} <- {q}/2 + Lap(eps, 0)", "{x} <- Expo(eps) - {q}", "{x} <- Expo(eps/5) + {q}"):
+        try:
+            accepted = check_text(about(data, maximum(other)))
+        except Rejected:
+            continue
+        assert not accepted.complete
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "r <- q + Expo(eps); y <- r >= q + 1",
+        "r <- Expo(eps) - q; y <- r >= 1",
+        "r <- q - Expo(eps); y <- r >= 1",
+        "r <- Lap(eps, 0) + Expo(eps) + q; y <- r >= 1",
+        "n <- Lap(eps, 0); r <- n + q; y <- n >= 0 and r >= 1",
+        "n <- Lap(eps, 0); r <- n + n + q; y <- r >= 1",
+        "n <- Lap(eps, 1); if q >= 1 then n <- Lap(2*eps, 2) end; r <- n + q; y <- r >= 1",
+        "z <- Lap(eps, 0); r <- z + q; y <- r >= 1",
+        "r <- 1; r <- r + Lap(eps, q); y <- r + r >= 3",
+        "b <- q >= 0; r <- b + Lap(eps, 0); y <- r >= 1",
+    ],
+)
+@pytest.mark.parametrize("q", ["-1/2", "1"])
+def test_probabilities_of_noise_that_is_moved_are_those_of_the_engine(statements: str, q: str, tmp_path: Path) -> None:
+    text = f"""program p; input q : real; output y : bool; output z : real = 0; var r, n : real; var b : bool;
+    {statements}"""
+    (tmp_path / "table.csv").write_text(f"q,y,z\n{q},true,\n")
+    result = dipc.check(dipc.load(text), tmp_path / "table.csv", beta="1", keep_proofs=True)
+    assert check_text(dipc.certify(result)).complete
