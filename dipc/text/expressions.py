@@ -97,20 +97,20 @@ class Elaborator(References):
             case ast.Binary(BinaryOp.AND | BinaryOp.OR):
                 return self._junction(expr)
             case ast.Binary():
-                return self._arithmetic(expr, self._counted(expr.left), self._counted(expr.right))
+                return self._arithmetic(expr, self.number(expr.left), self.number(expr.right))
             case ast.Element():
                 return self.element(expr, self.typed(expr.index))
             case ast.Compare():
                 return self._comparison(expr, self.typed(expr.left), self.typed(expr.right))
             case ast.Unary(UnaryOp.NEGATE):
-                return self._negative(expr, self._counted(expr.operand))
+                return self._negative(expr, self.number(expr.operand))
             case ast.Unary():
                 condition = self._truth(expr.operand, self.typed(expr.operand))
                 return UNKNOWN if isinstance(condition, Unknown) else negation(condition, expr.span)
             case ast.Truth(value):
                 return Concrete(Kind.BOOL, Const(value))
             case ast.Call():
-                return self._call(expr, [self._counted(argument) for argument in expr.arguments])
+                return self._call(expr, [self.number(argument) for argument in expr.arguments])
             case ast.Eps():
                 return self._eps(expr.span)
             case ast.Drawn():
@@ -118,8 +118,8 @@ class Elaborator(References):
             case _:
                 assert_never(expr)
 
-    def _counted(self, expr: ast.Expr) -> Typed:
-        """The meaning of an operand of arithmetic: a condition counts, as 1 where it holds and 0 where it does not."""
+    def number(self, expr: ast.Expr) -> Typed:
+        """The meaning of an expression where a number is wanted: a condition counts, as 1 where it holds, else 0."""
         typed = self.typed(expr)
         return counted(typed, expr.span) if is_condition(typed) else typed
 
@@ -154,8 +154,9 @@ class Elaborator(References):
 
     def constant(self, expr: ast.Expr, what: str, *, or_chosen: bool = False) -> Fraction | None:
         """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else. `or_chosen`:
-        where it depends on bool and DOM variables, their values are put in their places one by one."""
-        typed = self.typed(expr)
+        where it depends on bool and DOM variables, their values are put in their places one by one, and a comparison of
+        them counts."""
+        typed = self.number(expr) if or_chosen and isinstance(expr, ast.Compare) else self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
             return typed.value
         if isinstance(typed, Unknown):

@@ -400,9 +400,10 @@ class Builder:
     # --- distributions ---
 
     def noise(self, children: Children) -> Subtree:
-        keyword, _, rate, *mean = children
-        around = mean[1].node if len(mean) > 1 else None
-        return _part(ast.Noise(law_of(str(keyword)), rate.node, around, _span(children)), children)
+        keyword, _, rate, *mean, close = children
+        law = law_of(str(keyword))
+        zero = ast.Number(Fraction(0), "0", _span([close])) if law.takes_mean else None
+        return _part(ast.Noise(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
 
     def exponential_mechanism(self, children: Children) -> Subtree:
         _, _, rate, _, variable, _, domain, _, score, _ = children
@@ -516,6 +517,9 @@ def _unknown_function(name: str, span: Span) -> Problem:
         nearest = ["lap"]
     if name == "ln":
         nearest = ["log"]
+    if name == "sum":
+        nearest = []
+        notes.insert(0, "numbers are added up in a loop: `total <- 0; for i in 1..n do total <- total + x[i] end`")
     if nearest:
         notes.insert(0, f"did you mean `{folded[nearest[0]]}`?")
     return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))

@@ -234,9 +234,10 @@ class _Removal:
 
 
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
-    """The score of the candidate `value`."""
+    """The score of the candidate `value`, as a number: a condition counts, as 1 where it holds."""
 
     def change(part: ast.Expr) -> ast.Expr | None:
         return value if isinstance(part, ast.Name) and part.name == mechanism.variable else None
 
-    return ast.rewritten(mechanism.score, change)
+    score = ast.rewritten(mechanism.score, change)
+    return ast.Binary(ast.BinaryOp.ADD, score, ast.Number(Fraction(0), "0", score.span), score.span)

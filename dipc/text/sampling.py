@@ -410,20 +410,20 @@ class Sampling:
         return tuple(scores) if domain is not None and len(scores) == size else None
 
     def _score(self, expr: ast.Expr) -> DomExpr | None:
-        typed = self._elaborator.typed(expr)
+        typed = self._elaborator.number(expr)
         if isinstance(typed, Unknown):
             return None
         if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
             return typed.expr
-        what = typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else Kind.BOOL.value
+        assert isinstance(typed, Concrete | Linear | Switch)
+        what = typed.kind.value if isinstance(typed, Concrete | Linear) else "a comparison of reals or ints"
         written = self._findings.snippet(expr.span)
         note = "scores are made of constants, variables with a finite domain, such as `{0..5}`, and the variable of Exp"
-        counts = f"`({written}) + 0` is 1 where it holds, and 0 where it does not"
         self._findings.report(
             Code.MISMATCH,
             expr.span,
             f"a score must be a number of a finite domain, and `{written}` is {what}",
-            notes=(counts if what == Kind.BOOL.value else note,),
+            notes=(note,),
         )
         return None
 

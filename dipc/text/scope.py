@@ -347,12 +347,11 @@ class References:
             case DeclaredVariable(low=None, slots=slots) as variable:
                 return self._read(variable, slots[0], expr.span)
             case DeclaredVariable(name, low=low, slots=slots):
-                self.findings.report(
-                    Code.MISUSED_NAME,
-                    expr.span,
-                    f"`{name}` is an array and stands here without an index",
-                    notes=(f"write `{name}[{low}]`, or any index from {low} to {(low or 0) + len(slots) - 1}",),
-                )
+                notes = [f"write `{name}[{low}]`, or any index from {low} to {(low or 0) + len(slots) - 1}"]
+                if name.endswith("'"):
+                    notes.append("`output: linf` takes the greatest distance of two elements, `input: l1` their sum")
+                message = f"`{name}` is an array and stands here without an index"
+                self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=tuple(notes))
                 return UNKNOWN
             case Foreign():
                 return self._foreign(expr.name, expr.span)

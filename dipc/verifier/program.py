@@ -563,11 +563,11 @@ class _Compiler:
         return Literal(self.fixed[slot]) if slot in self.fixed else Read(slot)
 
     def number(self, expr: Expr) -> Fraction:
-        """The rational that the expression always is."""
+        """The rational that the expression always is, 1 or 0 for a condition."""
         found = self.resolved(expr)
-        if not isinstance(found, Literal) or not isinstance(found.value, Fraction):
+        if not isinstance(found, Literal) or not isinstance(found.value, Fraction | bool):
             raise NotDerived("a constant number is expected")
-        return found.value
+        return Fraction(found.value)
 
     def integer(self, expr: Expr) -> int:
         """The integer that the expression always is."""

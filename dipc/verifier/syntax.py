@@ -622,12 +622,13 @@ class _Reader:
                 self._expect("in")
                 type_ = self._domain()
                 self._expect(":")
-                statement = Mechanism(target, rate, variable, type_, self._undrawn())
+                # A condition counts, as 1 where it holds.
+                score = Apply("+", (self._undrawn(), Literal(Fraction(0))))
+                statement = Mechanism(target, rate, variable, type_, score)
             else:
                 mean = None
                 if law != "Expo":
-                    self._expect(",")
-                    mean = self.expression()
+                    mean = self.expression() if self._take(",") else Literal(Fraction(0))
                 type_ = "int" if law == "DLap" else "real"
                 statement = Noise(target, law, rate, mean)
             self._expect(")")

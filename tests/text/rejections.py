@@ -332,8 +332,8 @@ STATEMENTS: dict[str, list[Case]] = {
         ("n <- Exp(eps, v in d : 1/⟦v⟧)", [("E0209", "division by zero")]),
         ("n <- Exp(eps, v in d : q[⟦v⟧])", [("E0305", "the index 0 of `q` is out of bounds")]),
         (
-            "n <- Exp(eps, v in d : ⟦v > 1⟧)",
-            [("E0205", "a score must be a number of a finite domain, and `v > 1` is a truth value")],
+            "n <- Exp(eps, v in d : ⟦v > r⟧)",
+            [("E0205", "a score must be a number of a finite domain, and `v > r` is a comparison of reals or ints")],
         ),
         (
             "out[1] <- Exp(eps, v in answer : ⟦v⟧)",

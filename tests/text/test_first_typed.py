@@ -28,6 +28,12 @@ FIRST = {
     13: ("value = 1..3", 0, "accurate: all 3 rows"),
     14: ("x in {0, 1}", 0, "accurate: all 8 rows"),
     15: ("count = 0..20", 2, "error[E0204]: `log` may stand only in the claim"),
+    16: ("all", 0, "accurate: every real input (4 classes)"),
+    17: ("all", 0, "accurate: every real input (9 classes)"),
+    18: ("all", 0, "accurate: every real input (22 classes)"),
+    19: ("all", 0, "accurate: all 3 rows"),
+    20: ("all", 0, "accurate: all 16 rows"),
+    21: ("all", 0, "accurate: all 5 rows"),
 }
 
 #: What is said of those that do not run.

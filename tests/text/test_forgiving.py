@@ -55,6 +55,22 @@ PAIRS = {
                       2 : 1/(2+2*exp(-eps/2)), 3 : exp(-eps/2)/(2+2*exp(-eps/2)) }""",
         "",
     ),
+    "a score that is a condition": (
+        "y <- Exp(eps/2, v in {0..3} : v = x[1] or v = x[2])",
+        """y <- choose { 0 : exp(eps/2)/(2+2*exp(eps/2)), 1 : 1/(2+2*exp(eps/2)),
+                      2 : exp(eps/2)/(2+2*exp(eps/2)), 3 : 1/(2+2*exp(eps/2)) }""",
+        "",
+    ),
+    "weights with conditions": (
+        "y <- choose { 0 : exp(eps*(x[1] = 0))/(1+exp(eps)), 1 : exp(eps*(x[1] > 0))/(1+exp(eps)) }",
+        "y <- choose { 0 : exp(eps)/(1+exp(eps)), 1 : 1/(1+exp(eps)) }",
+        "",
+    ),
+    "noise around 0": (
+        "if Lap(eps/2) > q[2] - 0 then y <- 1 end; y <- y + (DLap(eps) > x[2])",
+        "r <- Lap(eps/2, 0); z <- DLap(eps, 0); if r > q[2] then y <- 1 end; if z > x[2] then y <- y + 1 end",
+        "var r : real; var z : int;",
+    ),
     "a condition that draws": (
         "if Lap(eps, q[1]) + Lap(eps/2, 0) > Lap(eps, q[2]) then y <- 1 else y <- 2 end",
         "r <- Lap(eps, q[1]); s <- Lap(eps/2, 0); t <- Lap(eps, q[2]); if r + s > t then y <- 1 else y <- 2 end",

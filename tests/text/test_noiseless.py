@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,24 @@ def with_noiseless_ideal(path: Path) -> str:
         end += 1
         if not depth and text[end - 1] == "}":
             return text[:start] + NOISELESS + text[end:]
+
+
+@pytest.mark.parametrize("score", ["v = x", "v = x or v = 2", "picked[v]"])
+def test_scores_that_are_conditions(score: str, tmp_path: Path) -> None:
+    """1 where they hold, 0 elsewhere: the best candidate is the first for which they do."""
+    head = "program p; input x : {0..3}; input picked[0..3] : bool; output y : {0..3};"
+    body = f"claim {{ alpha: 0; beta: 1/2; eps: 6; }} y <- Exp(eps, v in {{0..3}} : {score});"
+    table, path, proof = tmp_path / "t.csv", tmp_path / "p.dip", tmp_path / "proof.json"
+    path.write_text(f"{head} ideal {{ noiseless }} {body}", encoding="utf-8")
+    inputs = "x = 0..3, picked[0] in {true, false}, picked[1] in {true, false}, picked[2] = false, picked[3] = true"
+    assert run(["table", str(path), "--inputs", inputs, "-o", str(table)]) == 0
+    for row in csv.DictReader(table.read_text(encoding="utf-8").splitlines()):
+        x, picked = int(row["x"]), [row[f"picked[{v}]"] == "true" for v in range(4)]
+        holds = {"v = x": [v == x for v in range(4)], "v = x or v = 2": [v in (x, 2) for v in range(4)]}
+        assert row["y"] == str(holds.get(score, picked).index(True))
+    # Where several candidates are best, the first of them is drawn too seldom.
+    assert run(["check", str(path), "--inputs", inputs, "--certificate", str(proof), "-q"]) == int(score != "v = x")
+    assert run(["verify", str(proof), "-q"]) == 0
 
 
 @pytest.mark.parametrize("name", ["sparse", "noisy_max", "laplace", "numeric_sparse"])

@@ -199,8 +199,7 @@ def test_the_caret_is_on_the_offending_token(text: str, line: int, column: int, 
             "there is no open `if` for this `else`; each `if` has at most one",
         ),
         ("if x > 0 { y <- 1 }", "`then`", "blocks have no braces: `if ... then ... end`, `while ... do ... end`"),
-        ("r <- Lap(eps)", "`,`", "`Lap` takes a rate in eps and a mean, for example `Lap(eps/2, 0)`"),
-        ("r <- Lap(0)", "`,`", "`Lap` takes a rate in eps and a mean, for example `Lap(eps/2, 0)`"),
+        ("r <- Lap()", "an expression", "`Lap` takes a rate in eps and a mean, for example `Lap(eps/2, 0)`"),
         ("r <- DLap(eps, 1, 2)", "`)`", "`DLap` takes a rate in eps and a mean, for example `DLap(eps/2, 0)`"),
         ("r <- Lap", "`(`", "`Lap` takes a rate in eps and a mean, for example `Lap(eps/2, 0)`"),
         (
@@ -362,6 +361,11 @@ def test_well_shaped_nonsense(body: str, code: str, mark: str, message: str) -> 
 @pytest.mark.parametrize(("written", "meant"), [("lap", "Lap"), ("Laplace", "Lap"), ("laplace", "Lap"), ("mx", "max")])
 def test_misspelled_functions(written: str, meant: str) -> None:
     assert refusal(HEAD + f"y <- {written}(eps, 0)").notes[0] == f"did you mean `{meant}`?"
+
+
+def test_sums_of_arrays_are_loops() -> None:
+    note = refusal(HEAD + "y <- sum(x)").notes[0]
+    assert note == "numbers are added up in a loop: `total <- 0; for i in 1..n do total <- total + x[i] end`"
 
 
 def test_options_are_named_as_the_source() -> None:
