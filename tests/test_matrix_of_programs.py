@@ -16,6 +16,7 @@ import pytest
 from benchmarks.literature.entries import ENTRIES
 from benchmarks.privacy.atlas import ATLAS
 from dipc.cli.main import run
+from tests.questions.test_both_open import APART, HISTOGRAM, NOISE, NUMERIC, WHOLE
 from tests.questions.test_classes_in_parts import HARDER, NOISY_RESPONSE, RANDOMIZED_RESPONSE
 from tests.questions.test_int_inputs import THRESHOLD
 from tests.questions.test_int_inputs import program as of_ints
@@ -57,6 +58,11 @@ class Asked:
     factor: str | None = None
 
 
+def _asking(gamma: str, beta: str) -> tuple[str, ...]:
+    """A claim about every distance of all inputs."""
+    return ("--inputs", "all", "--alpha", "dd", "--gamma", gamma, "--beta", beta)
+
+
 def _of_the_atlas(path: str) -> Asked:
     """A mechanism with what it would do without noise as its ideal."""
     text = (BENCHMARKS / f"{path}.dip").read_text(encoding="utf-8")
@@ -75,6 +81,14 @@ PROGRAMS: dict[str, Asked] = {
     "a number released": Asked(_RELEASE, factor="1"),
     "no noise": Asked(_NO_NOISE),
     "both distances": Asked(_BOTH),
+    "both distances, in parts": Asked(APART, _asking("free", "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"), factor="1"),
+    "the lesser distance": Asked(NOISE, _asking("free", "exp(-min(alpha, gamma)*eps)"), factor="1"),
+    "one gamma, in two parts": Asked(NUMERIC, _asking("5", "2*m*exp(-alpha*eps/16) + exp(-gamma*eps/2)")),
+    "one gamma, each part tight": Asked(
+        HISTOGRAM, _asking("4", "m*(exp(-alpha*eps/2)/2 + exp(-gamma*eps/2))"), factor="1"
+    ),
+    "one gamma, of ints": Asked(WHOLE, _asking("3", "exp(-alpha*eps) + 2*exp(-gamma*eps)"), factor="1"),
+    "beta of alpha*eps and of eps": Asked(RANDOMIZED_RESPONSE, _asking("0", "exp(-alpha*eps)/4 + 1/2 + exp(-eps)/9")),
     **{
         path.stem: Asked(path, ("--inputs", "all", *(("-D", "m=2") if path.stem != "laplace" else ())))
         for path in sorted(BENCHMARKS.glob("*.dip"))

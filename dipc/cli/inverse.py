@@ -39,7 +39,6 @@ from dipc.cli.options import (
 )
 from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import asked as question_of
-from dipc.inverse.question import claims_of
 from dipc.inverse.solution import DIGITS, Wanted
 from dipc.inverse.solve import solved
 from dipc.inverse.solve_constant import ConstantGrid, solve_constant
@@ -150,7 +149,7 @@ def _tightest(asked: Asked, work: Work, constants: Mapping[str, Fraction]) -> Ti
     path = None if asked.table is None else table_path(asked.table, program.constants)
     options = replace(asked.options, progress=work.progress)
     question = question_of(program, path, options, work.engine(program))
-    return tightest(claims_of(question, work.progress, best=False), options.digits or DIGITS)
+    return tightest(question, options.digits or DIGITS, work.progress)
 
 
 _TUNE_EPILOG = """

@@ -25,7 +25,8 @@ from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import Options, asks_for_all
 from dipc.program.expected_error import Erring
 from dipc.program.program import Program, ProgramGiven, within
-from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.questions.both_open import question_about_all
+from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
 from dipc.questions.question import about_errors, inputs_meant, prepared
@@ -34,7 +35,7 @@ from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.class_claim import is_free
 from dipc.rules.goal import Proof
-from dipc.rules.rule import Posed, Variable
+from dipc.rules.rule import Posed, Summand, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
@@ -55,6 +56,8 @@ class Question:
     table: Table | None = None
     parameter: str | None = None
     least: int | None = None
+    #: Whether multiples of beta are asked about, and not only beta itself.
+    scaled: bool = False
 
     @property
     def word(self) -> str:
@@ -96,7 +99,7 @@ class Question:
                 self.program, self.table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps, classes=False
             )
         if self.parameter is None:
-            return EveryInput(self.program, o)
+            return question_about_all(self.program, o, scaled=self.scaled)
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 
@@ -158,6 +161,8 @@ class Claimed:
     start: int = 0
     #: What is measured.
     stated: Bound | None = None
+    #: Where beta is not that of the claim, what that is.
+    summand: Summand | None = None
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
         """Where in the interval it fails, increasing. Raises Undecided."""
@@ -232,12 +237,20 @@ class Claims:
         """Where at least one of the claims says something with `factor`·beta, by their variables."""
         found: dict[str, list[Saying]] = {}
         for claimed in self.distinct:
-            if claimed.power == 0:
+            if claimed.summand is not None:
+                found.setdefault(str(Variable.EPS), []).append(self._said_by_all(claimed.summand, factor))
+            elif claimed.power == 0:
                 # A claim about an error always says something.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
                 says = saying(beta, claimed.intervals, self.question.program.limits)
                 found.setdefault(str(claimed.variable), []).append(says)
         return {variable: together(all_of) for variable, all_of in found.items()}
+
+    def _said_by_all(self, summand: Summand, factor: Fraction) -> Saying:
+        """Where the claim says something of which the summand is a part."""
+        if summand.least is None:
+            return Saying((), "it is not known where beta is the least")
+        return saying(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def alike(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Claimed]]:
         """The inequalities in eps, and those in products of eps, apart, by their ranges."""
@@ -325,19 +338,17 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequence[Posed]:
     """What the rules pose that are nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
-    variable, says_nothing = case.goal.required.variable, not case.goal.lower.bound.shares
 
     def needed(proof: Proof) -> Fraction | None:
         missing = _shortfall(proof, engine)
         # In another variable it is an answer only where there is none in this one, or where it holds.
-        comparable = says_nothing or proof.goal.required.variable is variable
-        return missing if comparable or not missing else None
+        return missing if not missing or case.is_comparable(proof.posed) else None
 
     choice = case.least_needing(needed, Fraction(0))
     if not choice.proofs:
         return first
     found = [one for proof in choice.proofs for one in proof.all_posed]
-    if choice.needed != 0 and all(one.variable is variable for one in found):
+    if choice.needed != 0 and all(case.is_comparable(one) for one in found):
         found += case.posed_at_one(_MOST_INPUTS)
     elif choice.needed != 0 and all(one.variable is Variable.EPS for one in found):
         found += case.posed_at_inputs(None, _MOST_INPUTS)
@@ -383,16 +394,17 @@ def measured(
             numbers = reasons.setdefault(undecided.reason, [])
         else:
             power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
-            key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start)
+            summand = why if isinstance(why, Summand) else None
+            key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start, summand)
             numbers, _ = rows.setdefault(key, ([], obligation.bound))
         if not numbers or numbers[-1] != number:
             numbers.append(number)
     distinct = [
-        Claimed(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated)
-        for (form, beta, intervals, variable, exact, power, start), (numbers, stated) in rows.items()
+        Claimed(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated, summand)
+        for (form, beta, intervals, variable, exact, power, start, summand), (numbers, stated) in rows.items()
     ]
     return tuple(distinct), reasons
 
 
 #: What tells two inequalities apart.
-_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int]
+_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, Summand | None]

@@ -67,7 +67,8 @@ from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
 from dipc.questions.report import ClassNote, ClassResult, RowResult
 from dipc.questions.source import Source
-from dipc.rules.rule import Posed, Variable
+from dipc.rules.class_claim import ClassClaim
+from dipc.rules.rule import Posed, Summand, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
@@ -206,7 +207,7 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
         # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
         try:
             if not claimed.holds(question.engine):
-                return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED)
+                return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED if claimed.exact else _BELOW)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
     failed = [stretch for stretch, _ in failing[0]]
@@ -219,7 +220,7 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
     low = _start(spans)
     high = _start(tuple(span_between(a, b, digits, limits) for a, b in certain[:1]))
     if high is None or high != low:
-        reason = unknown[0].reason if unknown else "a lower bound of the probabilities of a class is below 1 - beta"
+        reason = unknown[0].reason if unknown else _BELOW
         rows = unknown[0].rows if unknown else tuple(sorted({n for _, claimed in unproved[0] for n in claimed.rows}))
         assert low is not None
         between = low[0], None if high is None else high[1]
@@ -227,6 +228,7 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
     return _answer(claims, digits, Status.SOLVED, preventing(failing, [whole], held, limits), "", high, spans)
 
 
+_BELOW = "a lower bound of the probabilities of a class is below 1 - beta"
 _FIXED = "the claim fails where dd(u) is one number for all inputs of a class, or infinite"
 
 
@@ -564,6 +566,9 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
             claims = claims_of(question, progress)
             return replace(solve_eps(claims, digits), warnings=claims.warnings)
         case Wanted.BETA:
+            if question.table is None and question.parameter is None:
+                # Of one distance that is left open at most: raises DiagnosticError.
+                ClassClaim(question.program, "0", question.options.alpha, question.options.gamma, question.options.eps)
             claims = claims_of(question.asking(beta="0"), progress)
             return replace(solve_beta(claims, digits), warnings=claims.warnings)
     assert_never(wanted)
@@ -612,7 +617,7 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
 
 
 def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
-    inequalities, _ = measured([(1, one) for one in posed], engine)
+    inequalities, _ = measured([(1, one) for one in posed if not isinstance(one.why, Summand)], engine)
     return [
         WrittenForm(
             str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.standing_for(only_at)),

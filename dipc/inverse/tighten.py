@@ -27,6 +27,8 @@ from dipc.inverse.question import (
     INTERRUPTED,
     Claimed,
     Claims,
+    Progress,
+    Question,
     Stopped,
     UnknownCases,
     asked,
@@ -159,19 +161,16 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
     past a limit is among the `unknown`.
     """
     options = Options(**given)
-    question = asked(program, table, options)
-    answer = tightest(claims_of(question, options.progress, best=False), options.digits or DIGITS)
+    answer = tightest(asked(program, table, options), options.digits or DIGITS, options.progress)
     if answer.interrupted:
         raise Stopped(answer)
     return answer
 
 
-def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
-    """`tighten` for a question whose inequalities are known, by the first rule of each case; on Ctrl-C those that are
-    left are `unknown`.
-
-    Where mere bounds need more than all exact probabilities, the other rules are tried for their cases, and inputs.
-    """
+def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
+    """`tighten` for a question: by the first rule of each case, and where mere bounds need more than all exact
+    probabilities by the other rules for their cases, and inputs. On Ctrl-C what is left is `unknown`."""
+    claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
     peaks = _Peaks(Factors(limits), claims.question.engine, max(digits, DIGITS))
     unknown = list(claims.unknown)
@@ -405,7 +404,7 @@ def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
     result: dict[tuple[object, ...], Claimed] = {}
     for number, several in every.items():
         for claimed in several:
-            key = (claimed.bound, claimed.beta, claimed.intervals, claimed.variable)
+            key = (claimed.bound, claimed.beta, claimed.intervals, claimed.variable, claimed.summand)
             known = result.get(key)
             rows = (number,) if known is None else tuple(sorted({*known.rows, number}))
             result[key] = replace(claimed, rows=rows)

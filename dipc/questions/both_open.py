@@ -39,18 +39,18 @@ from dipc.claims.conditions import Halves, at_alpha, below_one, depends, halves,
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.decide import Saying, saying
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
-from dipc.frozen import frozen
 from dipc.program.metric import Norm
 from dipc.program.program import Program
-from dipc.questions.every_input import ClassCase, EveryInput, described
-from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult, answer_texts
+from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult
 from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import FREE, ClassClaim
+from dipc.rules.every_rule import Choice, Needed
 from dipc.rules.goal import ConvexClass
 from dipc.rules.integer_distances import Asking
 from dipc.rules.rule import ClaimedDistances, Farkas, Posed, Proved, Variable
-from dipc.sign.piecewise import PiecewiseForm
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
 
 _ZERO = Fraction(0)
@@ -63,6 +63,7 @@ _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 
 _BEYOND = "alpha and gamma are both left open, and the checker derives bounds for one distance at a time"
+_NO_SUM = "beta is no sum of functions of alpha*eps and of gamma*eps, and no function of min(alpha, gamma)*eps"
 _APART = "its finite outputs and its numbers are proved one by one, and the checker derives bounds of all together"
 
 
@@ -75,68 +76,73 @@ class EveryDistance(EveryInput):
         return BothOpenCase(self, convex)
 
 
-@frozen
-class BothOpenCase:
+class BothOpenCase(ClassCase):
     """The claim about one convex class of inputs."""
 
-    source: EveryDistance
-    convex: ConvexClass
+    def posed(self) -> Sequence[Posed]:
+        return self._posed_by_others(self.convex.refused or _NO_SUM)
+
+    def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
+        return self._least_by_others(Choice(None, ()), needed, enough)
+
+    def is_comparable(self, posed: Posed) -> bool:  # noqa: ARG002
+        return True
 
     @property
-    def number(self) -> int:
-        return self.convex.number
+    def has_integer_distances(self) -> bool:
+        return False
 
-    def posed(self) -> Sequence[Posed]:
-        """Raises Undecided: no obligation about one variable says the same."""
-        raise Undecided("alpha and gamma are both left open, which only `check` decides")
+    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
+        """The claim at some inputs of the class and some values of gamma."""
+        for gamma in self._gammas():
+            yield from self._at(gamma).posed_at_inputs(product, most)
+
+    def posed_at_one(self, most: int) -> Iterator[Posed]:  # noqa: ARG002
+        """None: what an input needs is about both of its products with eps at once."""
+        yield from ()
 
     def shown(self) -> ClassResult:
-        """What the case is about, not decided."""
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
     def settle(self) -> Settling:
         """Raises DiagnosticError for a beta that has no exact meaning."""
-        ways = list(self._ways())
+        ways = list(self.implying())
         for cases in ways:
             rows = yield from _all_proved(cases)
             if rows is not None:
                 return self._proved(rows)
         for gamma in self._gammas():
             with suppress(Undecided):
-                at_gamma = self._claiming(replace(self.source.options, gamma=gamma), self.convex)
-                refuted = yield from at_gamma.refuted()
+                refuted = yield from self._at(gamma).refuted()
                 if refuted.verdict is Verdict.INACCURATE:
                     return _at_gamma(refuted, gamma)
         reason = self.convex.refused or (
-            "beta is no sum of functions of alpha*eps and of gamma*eps, and no function of min(alpha, gamma)*eps"
-            if not ways
-            else "beta is not proved in parts, one for alpha and one for gamma"
+            _NO_SUM if not ways else "beta is not proved in parts, one for alpha and one for gamma"
         )
         return replace(self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input refutes it")
 
     # --- proofs -----------------------------------------------------------------------------------------
 
-    def _ways(self) -> Iterator[list[ClassCase]]:
-        """Cases about one open distance at most, which imply the claim if all of a list are proved."""
-        source, convex, beta = self.source, self.convex, below_one(self.source.claim.beta)
+    def implying(self) -> Iterator[Sequence[ClassCase]]:
+        source, convex, beta = self.source, self.convex, _beta(self)
         if convex.refused is not None:
             return
         options = replace(source.options, alpha="dd", gamma=0)
         if not depends(beta, gamma=True):
-            yield [self._claiming(options, convex)]
+            yield [self.claiming(options, convex)]
             return
         dd = self._dd()
         if dd is not None or not depends(beta, alpha=True):
             number = dd or _ZERO
-            case = self._claiming(replace(options, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), convex)
+            case = self.claiming(replace(options, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), convex)
             yield [case]
             for stronger in case.claim.lesser():
-                yield [self._claiming(replace(options, alpha=number, gamma=FREE, beta=stronger), convex)]
+                yield [self.claiming(replace(options, alpha=number, gamma=FREE, beta=stronger), convex)]
         of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
         if of_alpha is not None and self._is_monotone():
-            yield [self._claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
+            yield [self.claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
         elif of_gamma is not None:
-            yield [self._claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), convex)]
+            yield [self.claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), convex)]
         for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
             yield from _right_and_near(source, convex, parts, FREE)
 
@@ -166,9 +172,8 @@ class BothOpenCase:
         # Integer distances are decided one by one, and numbers for dd(u) are put in its place.
         return not inputs.whole and (inputs.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
 
-    def _claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
-        """Another claim about a class."""
-        return ClassCase(self.source.asking(options), convex)
+    def _at(self, gamma: Fraction) -> ClassCase:
+        return self.claiming(replace(self.source.options, gamma=gamma), self.convex)
 
     def _gammas(self) -> Sequence[Fraction]:
         if self.convex.inputs.whole and depends(self.source.claim.beta, gamma=True):
@@ -176,11 +181,6 @@ class BothOpenCase:
         return _GAMMAS if depends(self.source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
 
     # --- rows -------------------------------------------------------------------------------------------
-
-    def _row(self, method: Method, verdict: Verdict) -> ClassResult:
-        core, convex = self.source.program.core, self.convex
-        output, note = answer_texts(core, convex.inputs.region), described(core, convex, method)
-        return ClassResult(convex.number, {}, output, "dd", PiecewiseForm(ExpPoly.zero()), FREE, verdict, note=note)
 
     def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
         """The class with what proves it; where it says anything is known of one obligation alone, or far away."""
@@ -193,7 +193,7 @@ class BothOpenCase:
             note = replace(row.note, corner={})
             return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
         result = replace(result, obligations=_single(rows))
-        says = self._saying()
+        says = _says(self)
         if says is None:
             return result
         if says.nothing:
@@ -201,15 +201,10 @@ class BothOpenCase:
             return replace(result, vacuous=True, says=says, note=replace(result.note, method=Method.NOTHING))
         return replace(result, says=says)
 
-    def _saying(self) -> Saying | None:
-        """For which eps beta is less than 1 far from other answers, and for large gamma; None where it is not known
-        that it is least there."""
-        claim = self.source.claim
-        if not all(trend(claim.beta, name, claim.names(), claim.intervals).falls for name in ("alpha", "gamma")):
-            return None
-        with suppress(DiagnosticError):
-            return saying(claim.far(), claim.intervals, self.source.program.limits)
-        return None
+    def _least_beta(self) -> BetaForm | None:
+        claim = self.claim
+        falls = all(trend(claim.beta, name, claim.names(), claim.intervals).falls for name in ("alpha", "gamma"))
+        return claim.far() if falls else None
 
 
 class OneGamma(EveryInput):
@@ -223,37 +218,46 @@ class OneGamma(EveryInput):
 class OneGammaCase(ClassCase):
     """The claim about one convex class of inputs: as for every such claim, and else in two parts."""
 
+    def implying(self) -> Iterator[Sequence[ClassCase]]:
+        yield from super().implying()
+        yield from self._in_two()
+
+    def _in_two(self) -> Iterator[Sequence[ClassCase]]:
+        if self.convex.refused is None:
+            for parts in halves(_beta(self), self.claim.names(), one_gamma=True):
+                yield from _right_and_near(self.source, self.convex, parts, self.claim.stated["gamma"])
+
     def _settled(self) -> Asking[ClassResult]:
         result = yield from super()._settled()
-        source, convex, claim = self._source, self.convex, self.claim
-        if result.verdict is not Verdict.UNDECIDED or convex.refused is not None:
+        if result.verdict is not Verdict.UNDECIDED:
             return result
-        for parts in halves(below_one(claim.beta), claim.names(), one_gamma=True):
-            for cases in _right_and_near(source, convex, parts, claim.stated["gamma"]):
-                rows = yield from _all_proved(cases)
-                if rows is not None:
-                    evidence = _uncertified(source, convex, _APART)
-                    proved = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
-                    return replace(proved, obligations=_single(rows), says=self._saying())
+        for cases in self._in_two():
+            rows = yield from _all_proved(cases)
+            if rows is not None:
+                evidence = _uncertified(self.source, self.convex, _APART)
+                proved = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
+                return replace(proved, obligations=_single(rows), says=_says(self))
         return result
 
-    def _saying(self) -> Saying | None:
-        """For which eps beta is less than 1 far from other answers; None where it may be less elsewhere."""
-        claim = self.claim
-        if not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
-            return None
-        with suppress(DiagnosticError):
-            return saying(claim.at_number(None).beta, claim.intervals, self._source.program.limits)
-        return None
+
+def _beta(case: ClassCase) -> ClaimExpression:
+    """beta, without 1 as what it is at most: a multiple of it says something else then."""
+    return case.claim.beta if case.source.scaled else below_one(case.claim.beta)
 
 
-def question_about_all(program: Program, options: ClaimOptions) -> EveryInput:
-    """The claim about every real and int input. Raises DiagnosticError."""
+def _says(case: ClassCase) -> Saying | None:
+    """For which eps beta is less than 1 where it is the least; None where that is not known."""
+    least = case.summand.least
+    return None if least is None else saying(least, case.claim.intervals, case.source.program.limits)
+
+
+def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
+    """The claim about every real and int input, or, `scaled`, about multiples of its beta. Raises DiagnosticError."""
     claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
     if claim.both_open:
-        return EveryDistance(program, options)
+        return EveryDistance(program, options, scaled=scaled)
     is_one = claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base
-    return (OneGamma if is_one and claim.open().beta is None else EveryInput)(program, options)
+    return (OneGamma if is_one and claim.open().beta is None else EveryInput)(program, options, scaled=scaled)
 
 
 def _right_and_near(

@@ -21,6 +21,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
 from dipc.claims.claim import ClaimOptions
+from dipc.claims.conditions import trend
 from dipc.decide.decide import saying
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
@@ -47,7 +48,7 @@ from dipc.questions.report import (
 from dipc.questions.source import Case, ClassSource, Settling
 from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
-from dipc.rules.class_claim import ClassClaim
+from dipc.rules.class_claim import FREE, ClassClaim
 from dipc.rules.every_rule import (
     Choice,
     Established,
@@ -71,10 +72,11 @@ from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, classes, finite_cases, near_answers, same_answers
 from dipc.rules.integer_distances import Asking, at_distance
 from dipc.rules.least_slacks import Lower
-from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Variable
+from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Summand, Variable
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import PiecewiseForm
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.core import Value
+from dipc.text.diagnostic import DiagnosticError
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -107,11 +109,15 @@ class EveryInput(ClassSource):
     #: Whether alpha and gamma may both be left open.
     together = False
 
-    def __init__(self, program: Program, options: ClaimOptions, like: EveryInput | None = None) -> None:
-        """The question; `like` is one about the same program, with another claim.
+    def __init__(
+        self, program: Program, options: ClaimOptions, like: EveryInput | None = None, *, scaled: bool = False
+    ) -> None:
+        """The question; `like` is one about the same program, with another claim. `scaled`: multiples of beta are asked
+        about, and not only beta itself.
 
         Raises DiagnosticError for a program or a claim that is not of this kind.
         """
+        self.scaled: bool = scaled if like is None else like.scaled
         self.ideal: Ideal = Ideal(program) if like is None else like.ideal
         self.options = options
         super().__init__(
@@ -234,7 +240,7 @@ class ClassCase:
     """The claim about one convex class of inputs."""
 
     def __init__(self, source: EveryInput, convex: ConvexClass) -> None:
-        self._source = source
+        self.source = source
         self._core = source.program.core
         self.convex = convex
 
@@ -244,12 +250,12 @@ class ClassCase:
 
     @property
     def claim(self) -> ClassClaim:
-        return self._source.claim
+        return self.source.claim
 
     @cached_property
     def goal(self) -> Goal:
         """What is to be shown. Raises Undecided, DiagnosticError."""
-        return stated_goal(self._source.setting, self.convex)
+        return stated_goal(self.source.setting, self.convex)
 
     def posed(self) -> Sequence[Posed]:
         """What the first of the rules gives, the probability itself where it is known; nothing where nothing is
@@ -261,15 +267,69 @@ class ClassCase:
         every = [self._exactly(proof) for proof in simple_proofs(self.goal)]
         if every:
             # Of several answers that are near the others say more.
-            return (every[-1 if self._source.near is not None else 0],)
+            return (every[-1 if self.source.near is not None else 0],)
         other = next(united_proofs(self.goal), None)
-        if other is None:
-            raise Undecided(self.goal.required.reason or "beta is no function of the obligation's variable")
-        return other.all_posed
+        if other is not None:
+            return other.all_posed
+        return self._posed_by_others(self.goal.required.reason or "beta is no function of the obligation's variable")
+
+    def implying(self) -> Iterator[Sequence[ClassCase]]:
+        """Other claims about the class, one distance at most left open in each, which all of a list together imply this
+        one, where its beta is no function of the open distance times eps. Raises DiagnosticError."""
+        # Integer distances are decided with beta as it is.
+        if not self.source.ideal.whole_inputs:
+            for beta in self.claim.lesser():
+                yield [self.claiming(replace(self.source.options, beta=beta), self.convex)]
+
+    def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
+        """Another claim about the class, or about a part of what its answer is."""
+        return ClassCase(self.source.asking(options), convex)
+
+    def _posed_by_others(self, reason: str) -> Sequence[Posed]:
+        """What claims that imply this one come to. Raises Undecided, for this reason where there are none."""
+        for cases in self.implying():
+            # A part of beta may have no limit by itself.
+            with suppress(DiagnosticError):
+                try:
+                    return [replace(one, why=self.summand) for case in cases for one in case.posed()]
+                except Undecided as undecided:
+                    reason = undecided.reason
+        raise Undecided(reason)
+
+    @cached_property
+    def summand(self) -> Summand:
+        """That a claim with another beta implies this one."""
+        with suppress(DiagnosticError):
+            return Summand(self._least_beta())
+        return Summand(None)
+
+    def _least_beta(self) -> BetaForm | None:
+        """What beta is at least, as a function of eps: what it is far from other answers; None where it may be less
+        elsewhere. Raises DiagnosticError where it has no limit."""
+        claim = self.claim
+        if not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+            return None
+        return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
-        """Of all rules those that need the least of a constant. Raises Undecided, DiagnosticError."""
-        return least_needing(self.goal, needed, enough)
+        """Of all rules those that need the least of a constant, with this claim or with others that imply it. Raises
+        Undecided, DiagnosticError."""
+        return self._least_by_others(least_needing(self.goal, needed, enough), needed, enough)
+
+    def _least_by_others(self, best: Choice, needed: Needed, enough: Fraction) -> Choice:
+        if best.needed is not None and best.needed <= enough:
+            return best
+        for cases in self.implying():
+            with suppress(Undecided, DiagnosticError):
+                choice = Choice.all_of([case.least_needing(needed, enough) for case in cases])
+                if choice.is_less(best):
+                    best = Choice(choice.needed, tuple([replace(proof, why=self.summand) for proof in choice.proofs]))
+        return best
+
+    def is_comparable(self, posed: Posed) -> bool:
+        """Whether by how much an obligation fails says how good a bound is: not in another variable, where there is a
+        bound in this one. Raises Undecided, DiagnosticError."""
+        return posed.variable is self.goal.required.variable or not self.goal.lower.bound.shares
 
     @property
     def has_integer_distances(self) -> bool:
@@ -289,8 +349,8 @@ class ClassCase:
 
     def proved_from(self, start: int, factor: Fraction) -> Asking[bool]:
         """Whether the claim with `factor` times its beta is proved at all integer distances from `start` on."""
-        beta = f"({self._source.stated['beta']})*({factor})"
-        scaled = self._source.asking(replace(self._source.options, beta=beta))
+        beta = f"({self.source.stated['beta']})*({factor})"
+        scaled = self.source.asking(replace(self.source.options, beta=beta))
         established, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
         return established is not None
 
@@ -301,8 +361,8 @@ class ClassCase:
         if self.goal.empty is None:
             alphas, gamma = self._distances_tried(product, None)
             for inputs in self._inputs(alphas, most):
-                if not self._moves or self._source.witnesses.distance(inputs) is not None:
-                    yield from self._source.witnesses.posed(inputs, gamma)
+                if not self._moves or self.source.witnesses.distance(inputs) is not None:
+                    yield from self.source.witnesses.posed(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[Posed]:
         """The claim at some inputs of the class, about the variable of its goal: where the distance that is left open
@@ -310,17 +370,17 @@ class ClassCase:
         required = self.goal.required
         if not required.distances.is_open:
             yield from self.posed_at_inputs(None, most)
-        elif self.goal.empty is None and self._source.claim.intervals == (Interval.positive(),):
+        elif self.goal.empty is None and self.source.claim.intervals == (Interval.positive(),):
             alpha_open = bool(required.distances.alpha_rate)
             alphas, gamma = ((_ONE,), None) if alpha_open else ((required.distances.alpha_base,), _ONE)
             for inputs in self._inputs(alphas, most):
-                if not alpha_open or self._source.witnesses.distance(inputs) == 1:
-                    for posed in self._source.witnesses.posed(inputs, gamma):
+                if not alpha_open or self.source.witnesses.distance(inputs) == 1:
+                    for posed in self.source.witnesses.posed(inputs, gamma):
                         yield replace(posed, variable=required.variable)
 
     def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
         """Inputs where slacks are least, of the class and of its parts: so many of each."""
-        setting = self._source.setting
+        setting = self.source.setting
         parts = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *parts):
             goal = self.goal if convex is self.convex else stated_goal(setting, convex)
@@ -409,7 +469,7 @@ class ClassCase:
         where distance·eps is the `product`, and for ints at the distance `failing`, where these are known."""
         goal, distances = self.goal, self.goal.required.distances
         alpha = distances.alpha or _ZERO
-        near = not self._source.claim.at_distance and self._source.claim.is_near(alpha)
+        near = not self.source.claim.at_distance and self.source.claim.is_near(alpha)
         # An input just as far as alpha is not meant: those near it are.
         fixed = tuple([alpha * share for share in _BEYOND]) if near else (alpha,)
         if not distances.is_open:
@@ -433,12 +493,12 @@ class ClassCase:
         """An input that refutes the claim, of those where slacks are least."""
         alphas, gamma = self._distances_tried(_failing_at(first), failing)
         proposed = chain.from_iterable(self._candidates(alphas))
-        return (yield from self._source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
+        return (yield from self.source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
 
     def _candidates(self, alphas: Sequence[Fraction]) -> Iterator[Iterable[Mapping[int, Value]]]:
         """Inputs near which the probability may be least; where those as far as alpha are not meant, a few for each of
         the `alphas`, as the corner is another one then."""
-        goal, slots = self.goal, self._source.ideal.symbolic_inputs
+        goal, slots = self.goal, self.source.ideal.symbolic_inputs
         base = goal.required.distances.alpha_base
         if goal.required.distances.alpha_rate or base in alphas:
             yield candidates(self.convex, goal.lower, slots, alphas)
@@ -449,7 +509,7 @@ class ClassCase:
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
-        source, goal, slots = self._source, self.goal, self._source.ideal.symbolic_inputs
+        source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
         alphas, gamma = self._distances_tried(_failing_at(first), failing)
         if goal.required.distances.alpha_rate:
             scales = () if self.convex.inputs.integral else _SCALES
@@ -475,7 +535,7 @@ class ClassCase:
 
     def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> Claimed | None:
         """The claim at an input of the class; `gamma` takes the place of one that is left open."""
-        claim, dd, required = self._source.claim, self._distance(point), self.goal.required
+        claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
             return None if dd is not None and claim.is_near(dd) else Claimed(gamma, claim.at_gamma(gamma))
         if not claim.at_distance:
@@ -494,7 +554,7 @@ class ClassCase:
         goal = self.goal
         if product is None:
             return goal.sample
-        for interval in self._source.claim.intervals:
+        for interval in self.source.claim.intervals:
             # eps = t/distance, with a distance of 1 where that is possible.
             for distance in (_ONE, goal.sample, product / _inside(interval)):
                 fits = goal.greatest is None or distance <= goal.greatest
@@ -503,7 +563,7 @@ class ClassCase:
         return goal.sample
 
     def _distance(self, point: Mapping[int, Fraction]) -> Fraction | None:
-        return self._source.witnesses.distance({**self.convex.inputs.finite, **point})
+        return self.source.witnesses.distance({**self.convex.inputs.finite, **point})
 
     # --- the probability itself -------------------------------------------------------------------------
 
@@ -543,7 +603,7 @@ class ClassCase:
         if not has_static_facets(convex.inputs, convex.own_facets) and any(convex.facets[k].step for k in tight):
             return True
         assert lower.corner is not None
-        everything = self._source.claim.intervals == (Interval.positive(),)
+        everything = self.source.claim.intervals == (Interval.positive(),)
         return everything and self._distance(lower.corner.at(goal.alpha)) == goal.alpha
 
     # --- where the claim says nothing -------------------------------------------------------------------
@@ -560,13 +620,13 @@ class ClassCase:
                 result = replace(result, evidence=ClassEvidence((bound,), empty))
             return result
         try:
-            goal = self.goal if convex is self.convex else stated_goal(self._source.setting, convex)
+            goal = self.goal if convex is self.convex else stated_goal(self.source.setting, convex)
         except Undecided:
             return result
         beta = goal.required.beta
         if goal.empty is not None or beta is None:
             return result
-        says = saying(beta, goal.intervals, self._source.program.limits)
+        says = saying(beta, goal.intervals, self.source.program.limits)
         result = replace(result, says=says)
         if not says.nothing:
             return result
@@ -579,7 +639,7 @@ class ClassCase:
 
     def _greatest_dd(self) -> Fraction | None:
         """What dd is at most at all inputs of the class, if the claim is not about such inputs."""
-        source, metric, inputs = self._source, self._source.metric, self.convex.inputs
+        source, metric, inputs = self.source, self.source.metric, self.convex.inputs
         if source.claim.at_distance or inputs.alone or metric.apart is not None:
             return None
         if metric.norm is Norm.DISCRETE:
@@ -608,7 +668,7 @@ class ClassCase:
 
     def _certified(self, evidence: Proved | Empty) -> Proved | Empty:
         """The evidence, with what the checker does not follow of it where the metric says which answers are near."""
-        source = self._source
+        source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
         beyond = "its `metric` block says which answers are the same, of which the checker derives no bound"
@@ -667,18 +727,19 @@ class ClassCase:
         output = answer_texts(self._core, convex.inputs.region)
         beta = None if stated is None else stated.goal.required.beta
         if stated is None or beta is None:
-            zero, alpha = PiecewiseForm(ExpPoly.zero()), self._source.claim.alpha_text
-            return ClassResult(self.number, {}, output, alpha, zero, "", verdict, reason=reason, note=note)
+            zero, alpha = PiecewiseForm(ExpPoly.zero()), self.source.claim.alpha_text
+            gamma = FREE if self.claim.both_open else ""
+            return ClassResult(self.number, {}, output, alpha, zero, gamma, verdict, reason=reason, note=note)
         goal, bound, corner = stated.goal, stated.bound, stated.corner
         distances = goal.required.distances
-        gamma = distances.gamma_base + goal.sample * distances.gamma_rate
+        radius = distances.gamma_base + goal.sample * distances.gamma_rate
         return ClassResult(
             self.number,
             {} if corner is None else input_texts(self._core, {**convex.inputs.finite, **corner.at(goal.alpha)}),
             output,
             str(goal.alpha),
             beta,
-            str(gamma),
+            str(radius),
             verdict,
             reason=reason,
             closed_form=_scaled(bound, goal.sample, distances.is_open).standing_for(self._core.only_at)

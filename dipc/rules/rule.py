@@ -24,6 +24,7 @@ from dipc.measure.measure import Bound
 from dipc.rules.centered_exits import CenteredExit, united, with_weights
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm
 
 
 class Variable(StrEnum):
@@ -179,6 +180,16 @@ class Jointly:
     @property
     def exact(self) -> bool:
         return False
+
+
+@frozen
+class Summand:
+    """The bound is one of the claim with another beta, which implies the claim, by itself or with others: with a
+    summand of beta for one thing that the answer needs, or with less than beta. `least` is what beta is at least, as a
+    function of eps, None where that is not known."""
+
+    least: BetaForm | None
+    exact: bool = False
 
 
 # --- what the verdict on a class rests on -----------------------------------------------------------

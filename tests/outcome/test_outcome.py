@@ -14,7 +14,6 @@ import dipc
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.inverse.question import asked as question_about
-from dipc.inverse.question import claims_of
 from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
 from dipc.outcome import classes, experiments, formats, html, privacy, rows, runs, solve, tighten
@@ -63,7 +62,7 @@ def accuracy(text: str, **options: str) -> Outcome:
 
 def tightened() -> Outcome:
     program, given = dipc.load(COIN), Options()
-    found = tightest(claims_of(question_about(program, None, given)), 10)
+    found = tightest(question_about(program, None, given), 10)
     return tighten.outcome(tighten.Member({}, found), Asked(Path("p.dip"), given))
 
 

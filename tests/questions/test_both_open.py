@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from fractions import Fraction
 
 import pytest
@@ -15,6 +16,7 @@ from dipc.certificate.write import certify
 from dipc.claims.conditions import halves, of_lesser
 from dipc.claims.expression import ClaimExpression
 from dipc.examples import text
+from dipc.inverse.solution import AlphaSolution
 from dipc.questions.report import Report
 from dipc.text.diagnostic import DiagnosticError
 from dipc.verifier.document import check_text
@@ -154,7 +156,7 @@ def test_intervals_and_mistakes() -> None:
         asked(APART, "exp(-alpha*eps) + exp(-gamma)")
     assert caught.value.diagnostics[0].code == "E0603"
     with pytest.raises(DiagnosticError) as caught:
-        dipc.tighten(dipc.load(APART), inputs="all", alpha="dd", beta="exp(-gamma*eps)", gamma="free")
+        dipc.solve(dipc.load(APART), wanted="beta", inputs="all", alpha="dd", gamma="free")
     assert caught.value.diagnostics[0].code == "E1201"
 
 
@@ -262,3 +264,74 @@ def test_one_gamma_and_every_distance(program: str, gamma: int, beta: str, verdi
         assert single.verdict == "accurate"
         accepted = check_text(certify(report))
         assert accepted.trusted  # the checker derives bounds of both parts together, and says so
+
+
+# --- what `check` proves in parts, `tighten` and `solve` know ---------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "gamma", "beta", "exact"),
+    [
+        (APART, "free", "exp(-alpha*eps/2)/2 + exp(-gamma*eps)", True),
+        (APART, "free", "exp(-alpha*eps/2)/3 + exp(-gamma*eps)", True),
+        (COIN, "free", "exp(-alpha*eps/2)/2 + exp(-gamma*eps)/3", True),
+        (NOISE, "free", "exp(-min(alpha, gamma)*eps)", True),
+        (EITHER_WAY_ANEW, "free", "exp(-alpha*eps) + exp(-gamma*eps/2)", True),
+        (HISTOGRAM, 4, "m*(exp(-alpha*eps/2)/2 + exp(-gamma*eps/2))", True),
+        (NUMERIC, 5, "exp(-alpha*eps/16)/2 + exp(-gamma*eps/2)", False),
+    ],
+)
+def test_the_least_factor(program: str, gamma: str | int, beta: str, exact: bool) -> None:
+    """With a little more than what it is at most `check` proves the claim, with a little less than what it is at least
+    `check` refutes it; and rows agree, each by itself."""
+    loaded = dipc.load(program)
+    tightest = dipc.tighten(loaded, inputs="all", alpha="dd", gamma=gamma, beta=beta, digits=12)
+    assert not tightest.unknown
+    assert tightest.complete is exact
+    assert tightest.factor is not None
+    low, high = tightest.factor[0], (tightest.upper or tightest.factor)[1]
+
+    def verdict(factor: Fraction) -> str:
+        return str(dipc.check(loaded, inputs="all", alpha="dd", gamma=gamma, beta=f"({factor})*({beta})").verdict)
+
+    assert verdict(high + F(1, 10**9)) == "accurate"
+    assert not exact or verdict(low - F(1, 10**3)) == "inaccurate"
+    inputs = "h = 8..12" if program is HISTOGRAM else "q = -3..3" if program is NUMERIC else "q in {-5, 0, 1, 2, 7}"
+    for number in (F(0), F(1, 3), F(4)) if gamma == "free" else (F(gamma),):
+        rows = dipc.check(loaded, inputs=inputs, alpha="dd", gamma=number, beta=f"({high})*({beta})")
+        assert str(rows.verdict) == "accurate"
+
+
+def test_the_least_alpha_of_a_claim_in_parts() -> None:
+    """From t = alpha*eps on the first part holds, and the second for every gamma."""
+    loaded = dipc.load(APART)
+    beta = "exp(-alpha*eps/2)/4 + 1/50 + exp(-gamma*eps)"
+    solution = dipc.solve(loaded, wanted="alpha", inputs="all", gamma="free", beta=beta, digits=8)
+    # 1 - Pr[right] = exp(-t/2)/2 is exp(-t/2)/4 + 1/50 there.
+    assert isinstance(solution, AlphaSolution)
+    assert solution.product is not None
+    high = solution.product[1]
+    assert high is not None
+    assert float(high) == pytest.approx(2 * math.log(25 / 2), abs=1e-6)
+    for q, verdict in ((high, "accurate"), (high - F(1, 10), "inaccurate")):
+        row = dipc.check(loaded, inputs=f"q in {{{q}}}", gamma=50, alpha="dd", eps="1", beta=beta)
+        assert str(row.verdict) == verdict
+
+
+def test_what_a_claim_in_parts_says() -> None:
+    """Each part says something, and the claim nothing."""
+    loaded = dipc.load(APART)
+    tightest = dipc.tighten(
+        loaded, inputs="all", alpha="dd", gamma="free", beta="1 + exp(-alpha*eps) + exp(-gamma*eps)"
+    )
+    assert [says.nothing for says in tightest.sayings.values()] == [True]
+
+
+def test_multiples_of_a_beta_that_is_at_most_one() -> None:
+    """min(1, X) says what X says, but half of it more than half of X."""
+    loaded, claim = dipc.load(NUMERIC), {"inputs": "all", "alpha": "dd", "gamma": 5}
+    beta = "min(1, 2*m*exp(-alpha*eps/16) + exp(-5*eps/2))"
+    assert dipc.check(loaded, beta=beta, **claim).verdict == "accurate"
+    assert dipc.tighten(loaded, beta=beta, **claim).unknown
+    solution = dipc.solve(loaded, wanted="alpha", beta=beta, inputs="all", gamma=5)
+    assert solution.status == "solved"
