@@ -348,10 +348,10 @@ def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequ
     if not choice.proofs:
         return first
     found = [one for proof in choice.proofs for one in proof.all_posed]
-    if choice.needed != 0 and all(case.is_comparable(one) for one in found):
-        found += case.posed_at_one(_MOST_INPUTS)
-    elif choice.needed != 0 and all(one.variable is Variable.EPS for one in found):
-        found += case.posed_at_inputs(None, _MOST_INPUTS)
+    variables = {one.variable for one in found}
+    if choice.needed != 0 and len(variables) == 1:
+        by_eps = variables == {Variable.EPS}
+        found += case.posed_at_inputs(None, _MOST_INPUTS) if by_eps else case.posed_at_one(_MOST_INPUTS)
     return found
 
 
