@@ -486,7 +486,7 @@ def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[Const
     """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
     opposites = {fact.negation for fact in facts}
     return all(
-        any(not opposites.isdisjoint(known.keys) for known in other)
+        any(not opposites.isdisjoint(known.items) for known in other)
         or contradict([*facts, *(item for known in other for item in known.items)])
         for other in others
     )

@@ -563,7 +563,10 @@ class _Explorer:
             if self._differs(after, self.wanted_set & changeable & ~self.may_give[goal]):
                 # What cannot be wanted any more is one state, where paths are not united by their constraints.
                 if not self.skips or not self.cut:
-                    self.cut.add(self._add(after))
+                    cut = self._add(after)
+                    self.cut.add(cut)
+                    if self.forgets:
+                        self._lighten(cut)
                 return max(self.cut)
             if not left or goal not in self.flow.determined:
                 break

@@ -44,6 +44,21 @@ def test_exploration_towards_one_output_follows_one_path(m, c):
     assert len(chain.cut) >= m - 1
 
 
+@pytest.mark.parametrize(
+    ("program", "answer"),
+    [(sparse(40, 2), ["bot"] * 38 + ["top"] * 2), (running_maximum(12), [F(7)])],
+    ids=["sparse", "running maximum"],
+)
+def test_states_keep_values_only_while_they_are_asked_for(program, answer):
+    """The values of thousands of states that were cut took most of the memory."""
+    chain = explore(program, {}, outputs(program, *answer))
+    exits = {exit_state.node for exit_state in chain.exits}
+    assert exits
+    assert chain.cut
+    assert {node for node, state in chain.states.items() if state.values} == exits
+    assert not any(chain.states[node].constraints.keys for node in chain.cut)
+
+
 def test_what_cannot_come_out_any_more_is_not_followed():
     program = sparse(30, 30)
     chain = explore(program, {}, outputs(program, "none", *["top"] * 29))
