@@ -85,6 +85,14 @@ class Real:
             return Fraction(0)
         return None if self.atoms or self.root != 1 else self.sign * self.base
 
+    @property
+    def is_product(self) -> bool:
+        """Whether it is made of rationals, roots, `exp` and `log` without sums."""
+        return all(
+            atom.function in ("exp", "log") and all(inner.is_product for inner in atom.arguments)
+            for atom, _ in self.atoms
+        )
+
     def split(self) -> tuple[Fraction, Fraction, Real]:
         """(r, s, rest) where this positive number is r·√s·rest, r and s rational; the rest is 1 unless it is needed."""
         if self.root == 1:

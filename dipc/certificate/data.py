@@ -179,8 +179,8 @@ def require_known_laws(program: CoreProgram) -> None:
         raise Uncertified("the checker knows weights that are probabilities for every eps, or are numbers at one")
     for instruction in program.instructions:
         if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:
-            irrational = " whose variance is irrational" if instruction.law.is_normal else ""
-            raise Uncertified(f"the checker does not know {instruction.law.name} noise{irrational}")
+            sums = " whose deviation is a sum of irrational numbers" if instruction.law.is_normal else ""
+            raise Uncertified(f"the checker does not know {instruction.law.name} noise{sums}")
 
 
 #: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.

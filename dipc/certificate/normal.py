@@ -5,20 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import OutsideFragment
-from dipc.algebra.reals import ONE as ONE_REAL
+from dipc.algebra.reals import Real
 from dipc.certificate.data import rational, ring_data
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Measurer
 from dipc.measure.polyhedral import independent_parts
 from dipc.sign.interval import Interval
+from dipc.verifier.claims import evaluate
 from dipc.verifier.functions import ONE, Closed, multiply_closed, read_ring
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import Normal
 from dipc.verifier.normal import Cell, Enclosed, Star, Sum, at_zero, is_number, star_of, tails_are_positive
-from dipc.verifier.reading import DERIVATION_ENDS, Budget, why_it_ends
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, NotDerived, why_it_ends
+from dipc.verifier.reals import Number, monomial
+from dipc.verifier.syntax import Expr, read_expression
 
 #: Accuracies in bits with numbers of terms, tried one after the other.
 _SIZES = ((24, 16), (40, 24), (64, 40), (96, 64), (160, 100))
@@ -88,10 +92,9 @@ def _star(part: Event) -> Star:
     for noise in part.noises:
         if not noise.law.is_normal:
             raise OutsideFragment("Gaussian noise is compared with other noise")
-        if noise.law.normal_unit != ONE_REAL:
-            raise OutsideFragment("the square of a deviation is irrational")
-        family = Family.FIXED_NORMAL if noise.law.fixed else Family.NORMAL
-        laws.append((family, noise.law.normal_variance(noise.rate)))
+        square = _square(noise.law.normal_unit)
+        family = Normal(noise.law.fixed, Number(Fraction(1), square.powers))
+        laws.append((family, noise.law.normal_variance(noise.rate) * square.factor))
     rows = []
     for item in part.constraints:
         scale = 1
@@ -100,6 +103,20 @@ def _star(part: Event) -> Star:
         d = item.constant + sum((c * part.noises[i].mean for i, c in item.coefficients), Fraction(0))
         rows.append((tuple((i, int(c * scale)) for i, c in item.coefficients), d * scale))
     return star_of((tuple(laws), tuple(rows)))
+
+
+@cache
+def _square(unit: Real) -> Number:
+    """The square of a number as the checker has it. Raises NotDerived."""
+
+    def plain(tree: Expr) -> tuple[Fraction, tuple[int, ...]]:
+        number = evaluate(tree, {}, Budget()).constant()
+        if number is None:
+            raise NotDerived("a deviation is no number")
+        return number, ()
+
+    number, _ = monomial(read_expression(str(unit), Budget()), plain)
+    return number * number
 
 
 def shown_in_cells(totals: Sequence[Enclosed], intervals: Sequence[Interval]) -> tuple[list[int], list[list[str]]]:

@@ -93,8 +93,8 @@ class Gaussian(Deviating):
 
     @property
     def is_checked(self) -> bool:
-        """Whether its variance is rational, as the checker's are."""
-        return self.normal_unit == ONE
+        """Whether its deviation is a product, as the checker's are."""
+        return self.unit.is_product
 
     def normal_variance(self, rate: Fraction) -> Fraction:
         return self.unit.split()[1] / rate**2

@@ -30,7 +30,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
@@ -49,7 +49,7 @@ MOST_MERGED = 60
 Terms = tuple[tuple[int, Fraction], ...]
 
 #: The family and the rate of a noise.
-Law = tuple[Family, Fraction]
+Law = tuple[NoiseFamily, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,7 +484,7 @@ class OpenRun(Execution):
         """All outputs."""
         return self.machine.numbered("output")
 
-    def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:
+    def _drawn(self, at: int, family: NoiseFamily, center: Fraction | Affine) -> Fraction | Affine:
         terms = center.terms if isinstance(center, Affine) else ()
         moving = tuple((i, c) for i, c in terms if i < 0)
         discrete = family is Family.DISCRETE_LAPLACE
@@ -753,7 +753,8 @@ def _constraints(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tu
                 if others:
                     continue
                 return None
-            if wanted.is_open and (comparison.whole or any(family is Family.FIXED_NORMAL for family, _ in part.laws)):
+            fixed = any(isinstance(family, Normal) and family.fixed for family, _ in part.laws)
+            if wanted.is_open and (comparison.whole or fixed):
                 raise NotDerived("a noise does not scale with the distance")
             constant = side * (found.slope if wanted.is_open else found.base)
             noises = {first + place: c for place, c in comparison.noises}

@@ -32,7 +32,8 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.normal import Enclosed, Sum, complementary
-from dipc.verifier.reading import Budget, Rejected, in_step, must_be_derived
+from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step, must_be_derived
+from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
 # === expression ================================================================================
@@ -754,46 +755,30 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
             return tree, []
 
 
-def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Fraction, bool] | None:
+def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
     """The r of √r·t, or of √r, and whether it is the first; None for others, and for what is negative."""
-    found = _monomial(tree, names, budget)
-    if found is None or found[0] < 0:
-        return None
-    c, eps, distance = found
-    if (eps, distance) not in ((0, 0), (2, 2 * distances)):
-        return None
-    return c, bool(eps)
 
+    def plain(part: Expr) -> tuple[Fraction, tuple[int, int]]:
+        form = evaluate(part, names, budget)
+        if not form.numerator:
+            return Fraction(0), (0, 0)
+        if len(form.numerator) > 1 or form.denominator != ONE:
+            raise NotOneForm
+        ((growth, coefficient),) = form.numerator.items()
+        if len(growth) > 1 or any(r for _, _, r in growth) or len(coefficient) > 1:
+            raise NotOneForm
+        (((k, q), c),) = coefficient.items()
+        if q:
+            raise NotOneForm
+        return c, (k, growth[0][1] if growth else 0)
 
-def _monomial(tree: Expr, names: Mapping[str, Form], budget: Budget) -> tuple[Fraction, int, int] | None:
-    """The c, k and j of its square c·eps^k·A^j; c is -1 where it is negative. None for others."""
-    match tree:
-        case Apply("*" | "/" as op, (left, right)) if mentions(tree, "sqrt"):
-            one, other = (_monomial(each, names, budget) for each in (left, right))
-            if one is None or other is None or min(one[0], other[0]) < 0 or (op == "/" and not other[0]):
-                return None
-            if op == "*":
-                return one[0] * other[0], one[1] + other[1], one[2] + other[2]
-            return one[0] / other[0], one[1] - other[1], one[2] - other[2]
-        case Apply("sqrt", (inner,)):
-            tree, square = inner, False
-        case _ if mentions(tree, "sqrt"):
+    try:
+        number, (eps, distance) = monomial(tree, plain)
+        if number.factor < 0 or [eps, distance] not in ([0, 0], [1, distances]):
             return None
-        case _:
-            square = True
-    form = evaluate(tree, names, budget)
-    if not form.numerator:
-        return Fraction(0), 0, 0
-    if len(form.numerator) > 1 or form.denominator != ONE:
+        return number * number, bool(eps)
+    except NotDerived:
         return None
-    ((growth, coefficient),) = form.numerator.items()
-    if len(growth) > 1 or any(r for _, _, r in growth) or len(coefficient) > 1:
-        return None
-    j = growth[0][1] if growth else 0
-    (((k, q), c),) = coefficient.items()
-    if q or c < 0:
-        return None if q else (Fraction(-1), 0, 0)
-    return (c * c, 2 * k, 2 * j) if square else (c, k, j)
 
 
 def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:

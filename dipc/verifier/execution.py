@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 from math import floor, gcd, lcm
 
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import Family, NoiseFamily
 from dipc.verifier.program import (
     COUNTING,
     Branch,
@@ -294,7 +294,7 @@ class Execution:
     budget: Budget
     steps: list[list[tuple[int, Closed]]] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
-    laws: dict[int, tuple[Family, Fraction]] = field(default_factory=dict)
+    laws: dict[int, tuple[NoiseFamily, Fraction]] = field(default_factory=dict)
     _states: list[State] = field(default_factory=list)
     _numbers: dict[tuple[int, tuple[Held, ...], Constraints], int] = field(default_factory=dict)
     _waiting: dict[int, list[int]] = field(default_factory=dict)
@@ -531,7 +531,7 @@ class Execution:
 
     # --- values -----------------------------------------------------------------------------------
 
-    def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:  # noqa: ARG002
+    def _drawn(self, at: int, family: NoiseFamily, center: Fraction | Affine) -> Fraction | Affine:  # noqa: ARG002
         """What is drawn by an instruction, around this mean."""
         return plus(center, Affine(ZERO, ((at, Fraction(1)),)))
 

@@ -22,7 +22,7 @@ from typing import Any
 from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Wanted, plus
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.linear import Guard, contradictory
-from dipc.verifier.noise import Event, Family
+from dipc.verifier.noise import Event, Family, NoiseFamily
 from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
@@ -300,7 +300,7 @@ def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
 class Law:
     """A noise of this family and rate with its coefficient."""
 
-    family: Family
+    family: NoiseFamily
     rate: Fraction
     coefficient: Fraction
 
@@ -417,7 +417,7 @@ class State:
 
     at: int
     values: tuple[Held, ...]
-    laws: tuple[tuple[Family, Fraction], ...] = ()
+    laws: tuple[tuple[NoiseFamily, Fraction], ...] = ()
     inputs: tuple[Guard, ...] = ()
     outcomes: tuple[Guard, ...] = ()
     terms: tuple[Term, ...] = ()

@@ -11,8 +11,7 @@ A constraint stands for Σ coefficient·X[noise] + constant >= 0. Rates are mult
 - `one-sided`: density rate·eps·e^{-rate·eps·(x - mean)} for x >= mean;
 - `discrete-laplace`: mass (1-r)/(1+r)·r^|i - mean| at every integer i, with r = e^{-rate·eps}, for an integer mean.
 
-Normal noise, which no record has, is there with its variance in the place of the rate: `normal` is that of eps·X, and
-`fixed-normal` that of X (`normal.py`).
+Normal noise, which no record has, is there with its variance in the place of the rate (`normal.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from fractions import Fraction
 
 from dipc.verifier import reading as read
 from dipc.verifier.reading import Rejected
+from dipc.verifier.reals import UNIT, Number
 
 #: The most noises and constraints of one event that are read.
 MOST_NOISES = 1_000
@@ -31,18 +31,23 @@ MOST_CONSTRAINTS = 5_000
 
 
 class Family(StrEnum):
-    """The laws of noise; the module says what each means."""
+    """Laws of noise; the module says what each means."""
 
     LAPLACE = "laplace"
     ONE_SIDED = "one-sided"
     DISCRETE_LAPLACE = "discrete-laplace"
-    NORMAL = "normal"
-    FIXED_NORMAL = "fixed-normal"
 
-    @property
-    def is_normal(self) -> bool:
-        """Whether its rate is a variance."""
-        return self in (Family.NORMAL, Family.FIXED_NORMAL)
+
+@dataclass(frozen=True, slots=True, order=True)
+class Normal:
+    """Normal noise: its rate is the variance of eps·X, or of X where that is `fixed`, in multiples of `square`."""
+
+    fixed: bool
+    square: Number = UNIT
+
+
+#: A law, which has one number more.
+NoiseFamily = Family | Normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +104,7 @@ def read_event(value: object) -> Event:
 
 
 def _noise(data: object) -> Noise:
-    family, rate, mean = read.tuple_of(
-        read.one_of(*(family for family in Family if not family.is_normal)), read.rational, read.rational
-    )(data)
+    family, rate, mean = read.tuple_of(read.one_of(*Family), read.rational, read.rational)(data)
     if rate <= 0:
         raise Rejected("a rate is positive")
     if family == Family.DISCRETE_LAPLACE and mean.denominator != 1:

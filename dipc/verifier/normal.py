@@ -34,8 +34,9 @@ from dipc.verifier.functions import (
     read_ring,
     times,
 )
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived, Rejected
+from dipc.verifier.reals import UNIT, Ends, Number, number_data, read_number
 from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positive_on_unit
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -71,11 +72,17 @@ class Leaf:
 @dataclass(frozen=True, slots=True, order=True)
 class Star:
     """Leaves, with how often each occurs, around a center of this variance; the variance 0 and one leaf for none. It is
-    `fixed` where the deviations do not depend on eps: then 1 stands in the place of eps."""
+    `fixed` where the deviations do not depend on eps: then 1 stands in the place of eps. Variances are in multiples of
+    `square`: eps/√square is what stands in the lines."""
 
     variance: Fraction
     leaves: tuple[tuple[Leaf, int], ...]
     fixed: bool
+    square: Number = UNIT
+
+    def scale(self, bits: int = 64) -> Ends:
+        """Rationals around 1/√square."""
+        return self.square.inverse.root.ends(bits)
 
     @property
     def doubled(self) -> int:
@@ -89,17 +96,17 @@ class Star:
 
     @property
     def spread(self) -> Fraction:
-        """Σ d²/v; 0 where eps is not in it."""
+        """At least Σ d²/v; 0 where eps is not in it."""
         if self.fixed:
             return _ZERO
-        return sum((n * _greatest(leaf, 1) / leaf.variance for leaf, n in self.leaves), _ZERO)
+        return self.scale()[1] ** 2 * sum((n * _greatest(leaf, 1) / leaf.variance for leaf, n in self.leaves), _ZERO)
 
     def drift(self, accuracy: int) -> Fraction:
         """At least 2π·D1/(h·V), with D1 = Σ |a·d|/v and the step h: what an error grows with at complex eps."""
         total = _ZERO
         for leaf, count in self.leaves if not self.fixed else ():
             a, d = (max(abs(line[place]) for line in leaf.lines) for place in (0, 1))
-            total += count * a * d / leaf.variance
+            total += count * a * d * self.scale()[1] / leaf.variance
         return total * Fraction(629, 100) / (rule(self, accuracy)[0] * self.curvature) if total else _ZERO
 
     @property
@@ -126,16 +133,17 @@ class Star:
         return replace(self, fixed=False).at_zero if still else None
 
     @property
-    def tails(self) -> list[Fraction] | None:
+    def tails(self) -> list[Number] | None:
         """The r of e^{-r·eps²}/2 that the half-spaces fail with at most, each; None where one has no positive slack."""
         if self.fixed:
             return None
-        result: list[Fraction] = []
+        result: list[Number] = []
         for leaf, count in self.leaves:
             for a, d in leaf.lines:
                 if d <= 0:
                     return None
-                result += [d * d / (2 * (leaf.variance + a * a * self.variance))] * count
+                rate = Number(d * d / (2 * (leaf.variance + a * a * self.variance))) * self.square.inverse
+                result += [rate] * count
         return result
 
 
@@ -147,32 +155,34 @@ def _greatest(leaf: Leaf, place: int) -> Fraction:
 Row = tuple[tuple[tuple[int, int], ...], Fraction]
 
 #: Laws and half-spaces of noises that hang together.
-Hanging = tuple[tuple[tuple[Family, Fraction], ...], tuple[Row, ...]]
+Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
 def star_of(hanging: Hanging) -> Star:
     """The star that an event over normal noises is. Raises NotDerived for others."""
     laws, rows = hanging
     families = {family for family, _ in laws}
-    if not all(family.is_normal for family in families):
-        raise NotDerived("Gaussian noise is compared with other noise")
     if len(families) > 1:
-        raise NotDerived("Gaussian noise with and without eps in its deviation is compared")
-    fixed = families == {Family.FIXED_NORMAL}
+        raise NotDerived(
+            "Gaussian noise is compared with other noise, with and without eps in its deviation, or with different "
+            "irrational factors of it"
+        )
+    (family,) = families
+    assert isinstance(family, Normal), "the event is over normal noise"
     variances, merged = _merged(laws, rows)
     if len(variances) == 1:
         leaf = _leaf(variances[0], [(_ZERO, row[0], d) for row, d in merged])
         if leaf is None:
             raise NotDerived("half-spaces over Gaussian noise contradict each other")
-        return Star(_ZERO, ((leaf, 1),), fixed)
-    stars = [found for i in range(len(variances)) if (found := _around(i, variances, merged, fixed)) is not None]
+        return _star(family, _ZERO, ((leaf, 1),))
+    stars = [found for i in range(len(variances)) if (found := _around(i, variances, merged, family)) is not None]
     if not stars:
         raise NotDerived("comparisons of Gaussian noises do not have one of them in common, or bound one twice")
     return min(stars)
 
 
 def _merged(
-    laws: Sequence[tuple[Family, Fraction]], rows: Sequence[Row]
+    laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[Row]
 ) -> tuple[list[Fraction], list[tuple[dict[int, Fraction], Fraction]]]:
     """Independent values by their variances, and half-spaces over them: noises whose columns are proportional are one
     value, as sums of normal noises are normal."""
@@ -196,7 +206,7 @@ def _merged(
 
 
 def _around(
-    center: int, variances: Sequence[Fraction], rows: Sequence[tuple[Mapping[int, Fraction], Fraction]], fixed: bool
+    center: int, variances: Sequence[Fraction], rows: Sequence[tuple[Mapping[int, Fraction], Fraction]], family: Normal
 ) -> Star | None:
     """The star with this center; None where the half-spaces are none."""
     bounds: dict[int, list[tuple[Fraction, Fraction, Fraction]]] = {}
@@ -222,7 +232,12 @@ def _around(
     scaled = [
         (Leaf(leaf.variance / size**2, tuple((a, d / size) for a, d in leaf.lines)), count) for leaf, count in found
     ]
-    return Star(variances[center] / size**2, tuple(sorted(scaled)), fixed)
+    return _star(family, variances[center] / size**2, tuple(sorted(scaled)))
+
+
+def _star(family: Normal, variance: Fraction, leaves: tuple[tuple[Leaf, int], ...]) -> Star:
+    moves = any(d for leaf, _ in leaves for _, d in leaf.lines)
+    return Star(variance, leaves, family.fixed, family.square if moves else UNIT)
 
 
 def _leaf(variance: Fraction, bounds: Sequence[tuple[Fraction, Fraction, Fraction]]) -> Leaf | None:
@@ -360,7 +375,8 @@ def enclosed_data(value: Enclosed) -> list[Any]:
 
 def _star_data(star: Star) -> dict[str, Any]:
     leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
-    return {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
+    data = {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
+    return data if star.square == UNIT else {**data, "square": number_data(star.square)}
 
 
 _LEAF = read.tuple_of(
@@ -369,13 +385,12 @@ _LEAF = read.tuple_of(
 
 
 def _read_star(value: object) -> Star:
-    center, stated, fixed = read.fields(
-        value, {"center": read.rational, "leaves": read.listed(_LEAF, MOST_LEAVES), "fixed": read.boolean}
-    )
+    table: read.Table = {"center": read.rational, "leaves": read.listed(_LEAF, MOST_LEAVES), "fixed": read.boolean}
+    center, stated, fixed, square = read.fields(value, table, {"square": read_number})
     leaves = [(Leaf(variance, tuple(lines)), count) for count, variance, lines in stated]
     if any(leaf.variance <= 0 or not count or not leaf.lines for leaf, count in leaves):
         raise Rejected("a leaf has a positive variance, and a bound")
-    star = Star(center, tuple(leaves), fixed)
+    star = Star(center, tuple(leaves), fixed, square or UNIT)
     if star.variance < 0 or not leaves:
         raise Rejected("it is no star")
     if not star.variance and (len(leaves) > 1 or leaves[0][1] > 1 or any(a for a, _ in leaves[0][0].lines)):
@@ -554,45 +569,48 @@ class Cell:
         if star.fixed:
             found = replace(self, middle=_ONE, radius=_ZERO, terms=1).star(replace(star, fixed=False))
             return Series(found.coefficients + [0] * (self.terms - 1), found.error)
+        scale = star.scale(self.bits + 32)
         if not star.variance:
-            return self._leaf(star.leaves[0][0], _ZERO)
+            return self._leaf(star.leaves[0][0], _ZERO, scale)
         step, nodes = rule(star, self.accuracy)
         bits = self.bits
         total = Series([0] * self.terms, 0)
-        scale = _root(step * step / star.variance, bits + 8)
+        length = _root(step * step / star.variance, bits + 8)
         peak = _peak(bits + 8)
         for k in range(-nodes, nodes + 1):
             self.budget.spend(50, bits)
             low, high = exp_minus((k * step) ** 2 / (2 * star.variance), bits + 8)
             weight = self.constant(
                 (
-                    low * scale[0] * peak[0] >> 3 * bits + 24 - bits,
-                    -(-high * scale[1] * peak[1] >> 3 * bits + 24 - bits),
+                    low * length[0] * peak[0] >> 3 * bits + 24 - bits,
+                    -(-high * length[1] * peak[1] >> 3 * bits + 24 - bits),
                 )
             )
             for leaf, count in star.leaves:
-                weight = self.times(weight, self.power(self._leaf(leaf, k * step), count))
+                weight = self.times(weight, self.power(self._leaf(leaf, k * step, scale), count))
             total = self.plus(total, weight)
         return total
 
-    def _leaf(self, leaf: Leaf, t: Fraction) -> Series:
-        """Φ(x), or Φ(x) + Φ(x') - 1."""
+    def _leaf(self, leaf: Leaf, t: Fraction, scale: Ends) -> Series:
+        """Φ(x), or Φ(x) + Φ(x') - 1, with a number between these for 1/√square."""
         total = None
         for a, d in leaf.lines:
-            found = self._normal(a * t + d * self.middle, d * self.radius, leaf.variance)
+            away = abs(d) * (self.middle + self.radius) * (scale[1] - scale[0])
+            d *= scale[0]
+            found = self._normal(a * t + d * self.middle, d * self.radius, leaf.variance, away)
             total = (
                 found if total is None else self.plus(self.plus(total, found), self.constant((-1 << self.bits,) * 2))
             )
         assert total is not None, "a leaf has a bound"
         return total
 
-    def _normal(self, at: Fraction, slope: Fraction, variance: Fraction) -> Series:
-        """Φ((at + slope·u)/√variance)."""
+    def _normal(self, at: Fraction, slope: Fraction, variance: Fraction, away: Fraction) -> Series:
+        """Φ((at + slope·u)/√variance), where these may be so far away from the numbers meant."""
         bits = self.bits
         low, high = _root(1 / variance, bits + 8)
         x, s = (number.numerator * low // (number.denominator << 8) for number in (at, slope))
         # How far both are from the numbers meant.
-        off = 2 + int((abs(at) + abs(slope)) * (high - low) / 256) + 1
+        off = 2 + int(((abs(at) + abs(slope)) * (high - low) + away * high) / 256) + 1
         size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
         self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)
         if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
@@ -761,7 +779,7 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
     """Whether the sum is seen to be positive on [start, inf), by lemma N4: a product of stars with a positive weight is
     at least 1 less the tails of all its half-spaces, one half-space with a negative weight is 1 less its tail."""
     plain: Ring = {}
-    tails: dict[Fraction, Ring] = {}
+    tails: dict[Number, Ring] = {}
     for stars, (weight, below) in total.terms.items():
         signs = {c > 0 for c in weight.values()}
         rates = [star.tails for star in stars]
@@ -779,27 +797,30 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
         return True
     for rate, weight in tails.items():
         # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps).
-        plain = add(plain, {(k, q - rate * start): c / 2 for (k, q), c in weight.items() if c < 0})
+        least = rate.ends(64)[0]
+        plain = add(plain, {(k, q - least * start): c / 2 for (k, q), c in weight.items() if c < 0})
     return positive_from(plain, start, budget)
 
 
-def _normal_tails_are_positive(tails: Mapping[Fraction, Ring], start: Fraction, budget: Budget) -> bool:
+def _normal_tails_are_positive(tails: Mapping[Number, Ring], start: Fraction, budget: Budget) -> bool:
     """Whether Σ c·erfc(√r·eps)/2 is seen to be positive on [start, inf), for numbers c."""
     numbers = {r: c[0, _ZERO] for r, c in tails.items() if c}
     if start <= 0 or any(c and c.keys() != {(0, _ZERO)} for c in tails.values()):
         return False
-    least = min((r for r, c in numbers.items()), default=None)
-    if least is None or numbers[least] <= 0:
+    rates = {rate: rate.ends(64) for rate in numbers}
+    slowest = min(numbers, key=lambda rate: rates[rate][1], default=None)
+    if slowest is None or numbers[slowest] <= 0:
         return False
+    least = rates[slowest][1]
     bits = 64
     budget.spend(20 * len(numbers), bits)
     # All of it times eps·e^(least·eps²), in units of 2^-bits: √π < 2.
     edge = least * start * start
     high = _root(edge, bits)[1] + _root(edge + 2, bits)[1]
-    left = numbers[least] * start / 2 * (1 << 2 * bits) / high
+    left = numbers[slowest] * start / 2 * (1 << 2 * bits) / high
     for rate, c in numbers.items():
         if c < 0:
-            excess = (rate - least) * start * start
+            excess = (rates[rate][0] - least) * start * start
             if 2 * excess < 1:
                 return False
             left += c * start * exp_minus(excess, bits)[1] / 2
@@ -833,9 +854,10 @@ def read_sizes(value: object) -> tuple[int, int]:
     return accuracy, terms
 
 
-def complementary(square: Fraction, *, fixed: bool) -> Enclosed:
+def complementary(square: Number, *, fixed: bool) -> Enclosed:
     """erfc(√square·eps), or erfc(√square): 2 - 2·Pr[L <= eps], for L with the variance 1/(2·square)."""
-    if not square:
+    if not square.factor:
         return Enclosed({(): (ONE, ONE)})
-    star = Star(_ZERO, ((Leaf(1 / (2 * square), ((_ZERO, _ONE),)), 1),), fixed)
+    leaf = Leaf(1 / (2 * square.factor), ((_ZERO, _ONE),))
+    star = Star(_ZERO, ((leaf, 1),), fixed, Number(_ONE, square.powers).inverse)
     return Enclosed({(): (constant(2), ONE), (star,): (constant(-2), ONE)})

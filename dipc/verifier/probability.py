@@ -32,7 +32,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.noise import Constraint, Event, Family, Noise, NoiseFamily, Normal
 from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced
 from dipc.verifier.reading import (
@@ -335,19 +335,19 @@ class Probabilities:
         return total.value
 
     def product(
-        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[Family, Fraction]], budget: Budget
+        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[NoiseFamily, Fraction]], budget: Budget
     ) -> tuple[Stars, Closed]:
         """weight·Pr[known] as stars of normal noises and what they are multiplied with. Raises NotDerived."""
         stars: list[Star] = []
         for key in _parts(known, laws):
-            if any(family.is_normal for family, _ in key[0]):
+            if any(isinstance(family, Normal) for family, _ in key[0]):
                 stars.append(star_of(key))
             else:
                 weight = multiply_closed(weight, self._measure(key, budget), budget)
         return tuple(sorted(stars)), weight
 
     def weighted(
-        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[Family, Fraction]], budget: Budget
+        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[NoiseFamily, Fraction]], budget: Budget
     ) -> Closed:
         """weight·Pr[known] in closed form. Raises NotDerived."""
         for key in _parts(known, laws):
@@ -358,9 +358,9 @@ class Probabilities:
         found = self._measures.get(key)
         if found is None:
             laws, rows = key
-            if any(family.is_normal for family, _ in laws):
+            noises = tuple(Noise(family, rate, Fraction(0)) for family, rate in laws if isinstance(family, Family))
+            if len(noises) < len(laws):
                 raise NotDerived("probabilities of Gaussian noise have no closed form")
-            noises = tuple(Noise(family, rate, Fraction(0)) for family, rate in laws)
             limits = tuple(Constraint({i: Fraction(a) for i, a in form}, constant) for form, constant in rows)
             found = self._measures[key] = measure_anew(Event(noises, limits), budget)
         if isinstance(found, str):
@@ -368,7 +368,7 @@ class Probabilities:
         return found
 
 
-def _parts(known: Constraints, laws: Mapping[int, tuple[Family, Fraction]]) -> list[Hanging]:
+def _parts(known: Constraints, laws: Mapping[int, tuple[NoiseFamily, Fraction]]) -> list[Hanging]:
     """The half-spaces by the noises that hang together."""
     found: list[Hanging] = []
     for noises, rows in connected(known.rows.values(), lambda row: (i for i, _ in row.form)):

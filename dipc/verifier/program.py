@@ -12,8 +12,9 @@ from fractions import Fraction
 
 from dipc.verifier import syntax
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, constant, multiply_closed, times
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
+from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range
 
 MOST_INSTRUCTIONS = 100_000
@@ -91,7 +92,7 @@ class Sample:
     """target <- mean + noise of this family with the rate rate·eps."""
 
     target: Place
-    family: Family
+    family: NoiseFamily
     rate: Fraction
     mean: Code
 
@@ -537,7 +538,7 @@ class _Compiler:
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
                     return Fault(f"`{name}` has no element {at.value}")
                 return self._read(variable.slots[int(place)])
-            case Apply("exp" | "sqrt" as op):
+            case Apply("exp" | "sqrt" | "log" as op):
                 raise NotDerived(f"`{op}` stands in an expression of the program")
             case Apply(op, arguments):
                 codes = tuple(self.resolved(argument) for argument in arguments)
@@ -576,39 +577,26 @@ class _Compiler:
             raise NotDerived(f"an integer is expected, not {value}")
         return value.numerator
 
-    def law(self, name: str, parameter: Expr) -> tuple[Family, Fraction]:
+    def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
         """The family of a noise and its rate, or its variance in multiples of 1/eps², or of 1."""
         if name != "Gauss":
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
         if self.at is not None:
             raise NotDerived("a program with Gaussian noise is read at one eps")
-        variance, power = self._square(parameter)
-        if variance <= 0 or power not in (0, -2):
+        deviation, (power,) = monomial(parameter, self._monomial)
+        if deviation.factor <= 0 or power not in (0, -1):
             raise NotDerived("a deviation is no positive multiple of 1 or of 1/eps")
-        return Family.NORMAL if power else Family.FIXED_NORMAL, variance
+        variance = deviation * deviation
+        return Normal(not power, Number(Fraction(1), variance.powers)), variance.factor
 
-    def _square(self, expr: Expr) -> tuple[Fraction, int]:
-        """The c and n of its square c·eps^n; of what is negative -1 and 0."""
-        match expr:
-            case Apply("sqrt", (inner,)):
-                return self._monomial(inner)
-            case Apply("*" | "/" as op, (first, second)) if any(map(_has_roots, expr.arguments)):
-                (c, n), (d, k) = self._square(first), self._square(second)
-                if min(c, d) <= 0:
-                    return Fraction(-1), 0
-                return (c * d, n + k) if op == "*" else (c / d, n - k)
-            case _:
-                c, n = self._monomial(expr)
-                return (c * c, 2 * n) if c > 0 else (Fraction(-1), 0)
-
-    def _monomial(self, expr: Expr) -> tuple[Fraction, int]:
+    def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
         """The c and n of c·eps^n."""
         parts = self.weight(expr)
         if any(len(part) != 1 or next(iter(part))[1] for part in parts):
             raise NotDerived("a deviation is no power of eps")
         ((above, c),), ((below, d),) = (part.items() for part in parts)
-        return c / d, above[0] - below[0]
+        return c / d, (above[0] - below[0],)
 
     def rate(self, expr: Expr) -> Fraction:
         """The a > 0 of a rate a·eps."""
@@ -665,10 +653,6 @@ class _Compiler:
 
     def _sum(self, left: Closed, right: Closed) -> Closed:
         return reduced(add_closed(left, right, self.budget))
-
-
-def _has_roots(expr: Expr) -> bool:
-    return isinstance(expr, Apply) and (expr.op == "sqrt" or any(map(_has_roots, expr.arguments)))
 
 
 def _has_powers_of_e(expr: Expr) -> bool:

@@ -724,7 +724,7 @@ class _Reader:
                 if self._take("("):
                     arguments = self._separated(self.expression)
                     self._expect(")")
-                    if token.text not in ("min", "max", "abs", "exp", "sqrt", "erfc"):
+                    if token.text not in ("min", "max", "abs", "exp", "log", "sqrt", "erfc"):
                         raise NotDerived(f"there is no function `{token.text[:40]}`, line {token.line}")
                     return Apply(token.text, arguments)
                 return Name(token.text)

@@ -33,6 +33,7 @@ from dipc.verifier.normal import (
     tails_are_positive,
 )
 from dipc.verifier.reading import Budget, Rejected
+from dipc.verifier.reals import Number
 from tests.measure.test_normal import at_least, enclosure, normal
 from tests.verifier.samples import resealed
 
@@ -152,7 +153,7 @@ def test_limits_at_zero() -> None:
 
 def test_tails_are_positive_only_where_they_are() -> None:
     """erfc(√r·eps) - erfc(√s·eps), and less a constant."""
-    near, far = complementary(F(1), fixed=False), complementary(F(2), fixed=False)
+    near, far = (complementary(Number(F(r)), fixed=False) for r in (1, 2))
 
     def combined(*parts: tuple[int, Enclosed]) -> Enclosed:
         terms: dict[Any, Any] = {}
@@ -184,6 +185,11 @@ output o : bool;
 ideal { o <- q >= 0 }
 o <- Gauss(sqrt(2), q) >= 0;
 """
+
+#: Deviations whose squares are irrational.
+IRRATIONAL = SPARSE.replace("c/eps", "c*sqrt(log(3))/eps")
+CALIBRATED = (ROOT / "tests" / "golden" / "files" / "normal_fixed.dip").read_text(encoding="utf-8")
+FIXED_IRRATIONAL = FIXED.replace("sqrt(2)", "exp(1/3)*sqrt(-2*log(1/5))")
 
 #: With Gaussian noise whose deviation has no eps a claim about alpha·eps says nothing of one distance.
 FIRST = """
@@ -220,6 +226,13 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "fixed, refuted": (FIXED, {"inputs": "q=1", "beta": "1/5"}),
     "one half, refuted": (FIXED, {"inputs": "q=0", "beta": "1/3"}),
     "the least of two, refuted": (SPARSE, {"inputs": "q=(-1,-1,1)", "beta": "min(exp(-eps/8), 1/2 + eps/100)"}),
+    "irrational": (IRRATIONAL, {"inputs": "all", "beta": "m*c*exp(-alpha*eps/12)/2"}),
+    "irrational, refuted": (IRRATIONAL, {"inputs": "all", "beta": "m*c*exp(-alpha*eps/8)/6"}),
+    "irrational on an interval": (IRRATIONAL, {"inputs": "q=(-1,-1,1)", "beta": "exp(-eps/9)", "eps": "[1/2, 3]"}),
+    "irrational against erfc": (IRRATIONAL, {"inputs": "q=(-1,-2,1)", "beta": "erfc(alpha*eps/sqrt(log(3)*90))"}),
+    "calibrated, with equality": (CALIBRATED, {"inputs": "all"}),
+    "fixed and irrational": (FIXED_IRRATIONAL, {"inputs": "q=1", "beta": "7/20"}),
+    "fixed and irrational, refuted": (FIXED_IRRATIONAL, {"inputs": "q=1", "beta": "3/10"}),
     "fixed, with equality": (FIXED, {"inputs": "q=2", "beta": "erfc(1)/2"}),
 }
 
@@ -267,6 +280,10 @@ def star_in(data: dict[str, Any]) -> dict[str, Any]:
     return data["probabilities"][-1]["stars"][0][1][0]  # type: ignore[no-any-return]
 
 
+def stars_in(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [star for each in data["probabilities"] for _, stars in each.get("stars", ()) for star in stars]
+
+
 CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("a lesser beta", "sparse", lesser("3/4"), "not shown"),
     ("a lesser beta at a row", "sparse near its supremum", lesser("999/1000"), "not shown"),
@@ -292,6 +309,45 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("a count of 0", "sparse", lambda data: star_in(data)["leaves"][0].__setitem__(0, 0), "a positive variance, and"),
     ("two leaves alone", "sparse", lambda data: star_in(data).__setitem__("center", "0"), "without a center"),
     ("it is fixed", "sparse", lambda data: star_in(data).__setitem__("fixed", True), "not"),
+    (
+        "another root",
+        "irrational",
+        lambda data: star_in(data).__setitem__("square", ["1", [["log", ["5/2", []], "1"]]]),
+        "accepted in part",
+    ),
+    (
+        "a greater root",
+        "irrational",
+        lambda data: star_in(data).__setitem__("square", ["1", [["log", ["4", []], "1"]]]),
+        "tails do not show",
+    ),
+    (
+        "a lesser root of all",
+        "irrational",
+        lambda data: [star.pop("square") for star in stars_in(data)],
+        "accepted in part",
+    ),
+    (
+        "a factor with the root",
+        "irrational",
+        lambda data: star_in(data)["square"].__setitem__(0, "1/2"),
+        "accepted in part",
+    ),
+    ("a negative root", "irrational", lambda data: star_in(data)["square"].__setitem__(0, "-1"), "not positive"),
+    (
+        "a logarithm of less than 1",
+        "irrational",
+        lambda data: star_in(data).__setitem__("square", ["1", [["log", ["1/3", []], "1"]]]),
+        "a logarithm is that of a number above 1",
+    ),
+    ("a lesser beta, irrational", "irrational", lesser("1/2"), "not shown"),
+    ("another number, irrational", "fixed and irrational", lesser("9/10"), "not shown"),
+    (
+        "an equality of another deviation",
+        "calibrated, with equality",
+        lambda data: data["claim"].__setitem__("beta", "erfc(gamma/(2*sqrt(log(6/(4*delta)))))"),
+        "its beta is not what is claimed",
+    ),
     ("few bits", "sparse", lambda data: data["obligations"][-1].__setitem__("sizes", [4, 16]), "at least 8"),
     (
         "a summand twice",

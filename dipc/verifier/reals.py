@@ -1,0 +1,266 @@
+"""Irrational constants of a program or a claim: a rational times powers of logarithms, of e, and of rationals.
+
+What is written in other ways may be equal, and is not seen to be: equal objects are equal numbers, and no more. Each is
+enclosed by rationals: a logarithm by the series of the inverse hyperbolic tangent, an exponential by its own, and roots
+by those of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+from typing import Any
+
+from dipc.verifier import reading as read
+from dipc.verifier.reading import NotDerived, Rejected
+from dipc.verifier.signs import exp_minus, growth_bits
+from dipc.verifier.syntax import Apply, Expr, Literal, nodes
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The greatest exponents, numbers that e is raised to, and how deeply numbers are in each other.
+MOST_POWER, MOST_EXPONENT, DEEPEST = 100, 2_000, 3
+
+#: The most factors of a number, and bits of a rational.
+MOST_FACTORS, MOST_BITS = 4, 4_096
+
+#: Bits beyond those asked for.
+_GUARD = 32
+
+Ends = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Power:
+    """A positive number to a power: `log` of a number above 1, `exp` of a number, or a rational itself, `root`."""
+
+    function: str
+    argument: Number
+    exponent: Fraction
+
+    def ends(self, bits: int) -> Ends:
+        """Rationals around it, apart by about 2^-bits of it."""
+        low, high = self.argument.ends(bits + _GUARD)
+        if self.function == "exp":
+            low, high = sorted((low * self.exponent, high * self.exponent))
+            return _exponential(low, high, bits)
+        if self.function == "log":
+            low, high = _logarithm(low, bits + _GUARD)[0], _logarithm(high, bits + _GUARD)[1]
+        if low <= 0:
+            raise NotDerived("a number is too near to 0")
+        times = abs(self.exponent.numerator)
+        low, high = _rounded(low, bits + _GUARD)[0] ** times, _rounded(high, bits + _GUARD)[1] ** times
+        for _ in range(self.exponent.denominator.bit_length() - 1):
+            low, high = _root(low, bits + _GUARD)[0], _root(high, bits + _GUARD)[1]
+        return (low, high) if self.exponent > 0 else (1 / high, 1 / low)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Number:
+    """A rational times powers of different numbers, in their order."""
+
+    factor: Fraction
+    powers: tuple[Power, ...] = ()
+
+    def __mul__(self, other: Number) -> Number:
+        factor = self.factor * other.factor
+        exponents: dict[tuple[str, Number], Fraction] = {}
+        for each in (*self.powers, *other.powers) if factor else ():
+            key = each.function, each.argument
+            exponents[key] = exponents.get(key, _ZERO) + each.exponent
+        powers = []
+        for (function, argument), exponent in exponents.items():
+            if function != "exp" and (abs(exponent) > MOST_POWER or 128 % exponent.denominator):
+                raise NotDerived("a constant has a power in it that is too high, or no root of a root")
+            if function == "root" and exponent.denominator == 1:
+                factor *= argument.factor ** int(exponent)
+            elif exponent:
+                powers.append(Power(function, argument, exponent))
+        return Number(factor, tuple(sorted(powers)))
+
+    @property
+    def inverse(self) -> Number:
+        """1 over it. Raises NotDerived."""
+        if not self.factor:
+            raise NotDerived("a constant divides by 0")
+        return Number(1 / self.factor, tuple(Power(p.function, p.argument, -p.exponent) for p in self.powers))
+
+    @property
+    def root(self) -> Number:
+        """Its root. Raises NotDerived for a negative number."""
+        if self.factor < 0:
+            raise NotDerived("a root is taken of a negative number")
+        above, below = isqrt(self.factor.numerator), isqrt(self.factor.denominator)
+        halved = tuple(Power(p.function, p.argument, p.exponent / 2) for p in self.powers)
+        if Fraction(above, below) ** 2 == self.factor:
+            return Number(Fraction(above, below), halved)
+        return Number(_ONE, halved) * Number(_ONE, (Power("root", Number(self.factor), Fraction(1, 2)),))
+
+    @property
+    def logarithm(self) -> Number:
+        """Its logarithm. Raises NotDerived where there is none, or its sign is not seen."""
+        if self.factor <= 0:
+            raise NotDerived("a logarithm is taken of a number that is not positive")
+        if self == UNIT:
+            return Number(_ZERO)
+        low, high = self.ends(_GUARD)
+        if low <= 1 <= high:
+            raise NotDerived("a logarithm is too near to 0")
+        return Number(_ONE, (Power("log", self, _ONE),)) if low > 1 else Number(-_ONE) * self.inverse.logarithm
+
+    @property
+    def exponential(self) -> Number:
+        """e to the power of it."""
+        base, exponent = (self, _ONE) if self.powers else (UNIT, self.factor)
+        return Number(_ONE, (Power("exp", base, exponent),) if exponent else ())
+
+    def ends(self, bits: int) -> Ends:
+        """Rationals around it, apart by about 2^-bits of it. Raises NotDerived where it is too large or too small."""
+        return _ends(self, bits)
+
+
+UNIT = Number(_ONE)
+
+
+@lru_cache(maxsize=1_000)
+def _ends(number: Number, bits: int) -> Ends:
+    low = high = abs(number.factor)
+    for each in number.powers:
+        least, most = each.ends(bits + _GUARD)
+        low, high = _rounded(low * least, bits + _GUARD)[0], _rounded(high * most, bits + _GUARD)[1]
+    return (low, high) if number.factor >= 0 else (-high, -low)
+
+
+def _rounded(x: Fraction, bits: int) -> Ends:
+    """Numbers of so many bits around a positive one."""
+    shift = bits - x.numerator.bit_length() + x.denominator.bit_length()
+    unit = Fraction(2) ** -shift
+    whole = x // unit
+    return whole * unit, (whole + 1) * unit if whole * unit < x else x
+
+
+def _root(x: Fraction, bits: int) -> Ends:
+    """Around the root of a positive number."""
+    shift = bits + max(0, x.denominator.bit_length() - x.numerator.bit_length())
+    whole = isqrt((x.numerator << 2 * shift) // x.denominator)
+    return Fraction(whole, 1 << shift), Fraction(whole + 1, 1 << shift)
+
+
+def _exponential(low: Fraction, high: Fraction, bits: int) -> Ends:
+    """Around e^low and e^high."""
+    if max(abs(low), abs(high)) > MOST_EXPONENT:
+        raise NotDerived("e is raised to too great a power")
+    work = bits + 2 * growth_bits(max(abs(low), abs(high)))
+    first, last = (exp_minus(abs(x), work) for x in (low, high))
+    one = 1 << work
+    least = Fraction(first[0], one) if low < 0 else Fraction(one, first[1])
+    most = Fraction(last[1], one) if high < 0 else Fraction(one, last[0])
+    return _rounded(least, bits)[0], _rounded(most, bits)[1]
+
+
+def _logarithm(x: Fraction, bits: int) -> Ends:
+    """Around the logarithm of x >= 1: with x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1))."""
+    twos = x.numerator.bit_length() - x.denominator.bit_length()
+    if Fraction(2) ** twos > x:
+        twos -= 1
+    if twos < 0:
+        raise NotDerived("a logarithm is of a number below 1")
+    y = x / 2**twos
+    (low, high), (least, most) = (_twice_artanh(z, bits + 16) for z in ((y - 1) / (y + 1), Fraction(1, 3)))
+    return low + twos * least, high + twos * most
+
+
+def _twice_artanh(z: Fraction, bits: int) -> Ends:
+    """2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), for 0 <= z <= 1/3: what is left out is less than the last term."""
+    low = term = (z.numerator << bits) // z.denominator
+    square, n = (z * z).numerator, 1
+    below = (z * z).denominator
+    count = 1
+    while term:
+        term = term * square // below
+        n += 2
+        low += term // n
+        count += 2
+    return Fraction(2 * low, 1 << bits), Fraction(2 * (low + count + 1), 1 << bits)
+
+
+# === expressions ===============================================================================
+
+#: Functions that irrational numbers come from.
+FUNCTIONS = ("sqrt", "log", "exp")
+
+#: c and exponents of variables.
+Monomial = tuple[Number, tuple[Fraction, ...]]
+
+
+def is_irrational(tree: Expr) -> bool:
+    """Whether such a function is in it."""
+    return any(isinstance(found, Apply) and found.op in FUNCTIONS for found in nodes(tree))
+
+
+def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
+    """The number and the exponents of a product of powers of variables; `plain` gives those of what has no such
+    functions in it. Raises NotDerived for others."""
+    match tree:
+        case Apply("sqrt", (inner,)):
+            number, exponents = monomial(inner, plain)
+            return number.root, tuple(each / 2 for each in exponents)
+        case Apply("log" | "exp" as op, (inner,)):
+            number, exponents = monomial(inner, plain)
+            if any(exponents):
+                raise NotDerived(f"`{op}` is taken of what is no constant")
+            return (number.logarithm if op == "log" else number.exponential), exponents
+        case Apply("neg", (inner,)) if is_irrational(tree):
+            number, exponents = monomial(inner, plain)
+            return Number(-_ONE) * number, exponents
+        case Apply("^", (inner, Literal(Fraction() as power))) if is_irrational(tree) and 0 < power <= MOST_POWER:
+            number, exponents = monomial(inner, plain)
+            result = UNIT
+            for _ in range(int(power)):
+                result = result * number
+            return result, tuple(each * int(power) for each in exponents)
+        case Apply("*" | "/" as op, (left, right)) if is_irrational(tree):
+            (number, exponents), (other, others) = monomial(left, plain), monomial(right, plain)
+            if op == "*":
+                return number * other, tuple(a + b for a, b in zip(exponents, others, strict=True))
+            return number * other.inverse, tuple(a - b for a, b in zip(exponents, others, strict=True))
+        case _ if is_irrational(tree):
+            raise NotDerived("irrational numbers are added, or compared")
+    c, found = plain(tree)
+    return Number(c), tuple(map(Fraction, found))
+
+
+# === as they are written =======================================================================
+
+
+def number_data(number: Number) -> list[Any]:
+    """As it is written."""
+    return [str(number.factor), [[p.function, number_data(p.argument), str(p.exponent)] for p in number.powers]]
+
+
+def read_number(value: object, depth: int = 0) -> Number:
+    """Of a certificate. Raises Rejected for what is no positive number of this form."""
+    if depth > DEEPEST:
+        raise Rejected("its numbers are too deep in each other")
+    stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)
+    factor, powers = read.tuple_of(read.rational, read.listed(stated, MOST_FACTORS))(value)
+    if max(factor.numerator.bit_length(), factor.denominator.bit_length()) > MOST_BITS:
+        raise Rejected("a constant has too many digits")
+    result = Number(factor)
+    for function, argument, exponent in powers:
+        inner = read_number(argument, depth + 1)
+        if function == "root" and inner.powers:
+            raise Rejected("a root is that of a rational")
+        try:
+            if function == "log" and inner.ends(_GUARD)[0] <= 1:
+                raise Rejected("a logarithm is that of a number above 1")
+            result = result * Number(_ONE, (Power(function, inner, exponent),))
+            result.ends(_GUARD)
+        except NotDerived as error:
+            raise Rejected(error.why) from None
+    if factor <= 0 or (not depth and number_data(result) != value):
+        raise Rejected("a number is not in its form, or not positive")
+    return result
