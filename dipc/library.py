@@ -253,7 +253,7 @@ def _chosen(report: Report, number: int | None) -> RowResult:
     result = next(report.select(Verdict.INACCURATE), None)
     result = result or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
     if result is None:
-        raise ValueError("no row of the report has a probability and says something: there is nothing to draw")
+        raise ValueError("no row has a probability and a claim that is not vacuous: there is nothing to draw")
     return result
 
 

@@ -334,6 +334,10 @@ class Condition:
         return {"condition": self.name, "holds": self.holds, "why": self.why}
 
 
+#: Where the theorems are.
+_PAPER = "Barthe et al., POPL 2021"
+
+
 @frozen
 class Theorem:
     """What all obligations together decide, and by which theorem; `name` None where its conditions do not hold.
@@ -360,7 +364,7 @@ class Theorem:
 
     def __str__(self) -> str:
         if self.name is not None:
-            return f"{self.name}: for {self.decides}, as {self.conditions[0].why}"
+            return f"for {self.decides}, as {self.conditions[0].why} ({self.name} of {_PAPER})"
         failed = self.failed
         assert failed is not None
         return f"only for {self.decides}: {failed.why}"

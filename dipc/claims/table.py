@@ -763,7 +763,7 @@ class _Reader:
         return Diagnostic("E0504", f"the table `{self._source.name}` is empty", notes=(note,))
 
     def _header_only(self, place: Excerpt | None) -> Diagnostic:
-        note = "an empty table says nothing about accuracy: give one row for each input"
+        note = "give one row for each input: a table without rows claims nothing"
         message = f"the table `{self._source.name}` has a header but no rows"
         return Diagnostic("E0505", message, place, notes=(note,))
 

@@ -67,6 +67,11 @@ class Question:
         return "class" if self.parameter is None else "case"
 
     @property
+    def claimed(self) -> str:
+        """What the claim calls its function of eps."""
+        return "error" if isinstance(self.program, Erring) else "beta"
+
+    @property
     def free(self) -> bool:
         """Whether gamma is left open."""
         return is_free(self.program, self.options.gamma)

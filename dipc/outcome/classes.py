@@ -12,6 +12,7 @@ from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
 from dipc.outcome.rows import accuracy, says_something, shortfall
 from dipc.outcome.words import (
+    ABOUT_EVERY_INPUT,
     Asked,
     Statement,
     about,
@@ -129,11 +130,12 @@ def about_every_input(asked: Asked, program: Program, numbers: tuple[str, int] |
     options, said = (options, {}) if between is None else (between.stronger, between.said)
     beta = options.beta if options.beta is not None or _states_beta(core) else "0"
     claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps, together=True)
+    alpha = said.get("alpha", claim.alpha_text)
     return Statement(
         program=f"{core.name} ({asked.program_path})",
         table=None,
         constants=tuple((name, str(value)) for name, value in core.constants.items() if name not in left_open),
-        alpha=said.get("alpha", claim.alpha_text),
+        alpha=ABOUT_EVERY_INPUT if alpha == "0" else alpha,
         beta=said.get("beta", print_expression(claim.beta.tree)),
         gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
         near=near_outputs(core),
@@ -196,7 +198,7 @@ _METHODS = {
     Method.UNION: "proved by a union bound over single comparisons",
     Method.EMPTY: "without an input that far from other answers",
     Method.WITNESS: "refuted by an input",
-    Method.NOTHING: "about which the claim says nothing, as beta ≥ 1",
+    Method.NOTHING: "vacuous, as beta ≥ 1",
     Method.NONE: "undecided",
 }
 

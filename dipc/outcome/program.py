@@ -403,9 +403,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield Line(str(outcome.probability), indent=4)
     if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
         yield GAP
-        text = (
-            "this says nothing of the answer: dipc check and Program.probability ask how near real outputs are to one"
-        )
+        text = "dipc check and Program.probability tell how likely a real output is to be near a given number"
         yield Line(text)
     yield GAP
     if outcomes.total is None:

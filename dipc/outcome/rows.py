@@ -17,6 +17,7 @@ from dipc.outcome.text import render_parts
 from dipc.outcome.words import (
     LISTED,
     NO_INPUT,
+    NON_VACUOUS,
     STANDINGS,
     TONES,
     Asked,
@@ -195,7 +196,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
     """What was claimed, for which eps that says anything, and how many rows came to what: labels and texts."""
     yield from about(statement, report.eps)
     if report.theorem is not None:
-        yield "theorem", str(report.theorem)
+        yield "decided", str(report.theorem)
     yield from says_something(report)
     counts = report.counts
     accurate = f"{counts.accurate} accurate"
@@ -219,7 +220,7 @@ def says_something(report: Report) -> Iterator[tuple[str, str]]:
     all_near = counts.vacuous == counts.rows and not counts.above_one
     says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
     if says is not None:
-        yield "says something", says
+        yield NON_VACUOUS, says
 
 
 # --- rows ------------------------------------------------------------------------------------------

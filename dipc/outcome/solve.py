@@ -23,6 +23,7 @@ from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Ton
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     NO_INPUT,
+    NON_VACUOUS,
     Asked,
     Statement,
     about,
@@ -138,7 +139,7 @@ def _gamma_headline(solution: GammaSolution) -> str:
     low, high = solution.value
     if solution.exact:
         why = _nothing(solution)
-        return f"least gamma {rational(high)}, exactly{'' if why is None else f': the claim says nothing ({why})'}"
+        return f"least gamma {rational(high)}, exactly{'' if why is None else f': the claim is vacuous ({why})'}"
     return f"least gamma in ({decimal(low)}, {decimal(high)}]"
 
 
@@ -147,7 +148,7 @@ def _alpha_headline(solution: AlphaSolution) -> str:
         low, high = solution.product
         if not high:
             why = _nothing(solution)
-            return f"least alpha 0, for every eps{'' if why is None else f': the claim says nothing ({why})'}"
+            return f"least alpha 0, for every eps{'' if why is None else f': the claim is vacuous ({why})'}"
         number = "" if solution.cell is None else f" = {shown(*solution.cell, solution.digits)}"
         return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
     if solution.value is None:
@@ -189,7 +190,7 @@ def _part(solution: Solution) -> str:
 def _saying(solution: Solution) -> Iterable[tuple[str, str]]:
     says = NO_INPUT if solution.claims_nothing and not solution.sayings else saying_text(solution.sayings, solution.eps)
     if says is not None:
-        yield "says something", says
+        yield NON_VACUOUS, says
 
 
 def _nothing(solution: Solution) -> str | None:

@@ -15,6 +15,7 @@ from dipc.outcome.classes import about_every_input, where
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone, Verbatim
 from dipc.outcome.words import (
     NO_INPUT,
+    NON_VACUOUS,
     Asked,
     Statement,
     about,
@@ -177,7 +178,8 @@ def headline(tightest: Tightest) -> str:
     least = cell_text(*tightest.factor)
     if not tightest.complete:
         return f"undecided: the least factor is at least {least}"
-    nothing = f", and {_kappa_beta(tightest)} says nothing (≥ 1)" if says_nothing(tightest.sayings) == "β ≥ 1" else ""
+    vacuous = says_nothing(tightest.sayings) == "β ≥ 1"
+    nothing = f"; {_kappa_beta(tightest)} ≥ 1 everywhere, a vacuous claim" if vacuous else ""
     return f"least factor {least}; {kappa_text(tightest)}{nothing}"
 
 
@@ -193,12 +195,15 @@ def _enclosure_text(tightest: Tightest) -> str:
 
 
 def kappa_text(tightest: Tightest) -> str:
-    """What is known of the best 1/κ with an integer κ."""
+    """The greatest whole number κ for which beta/κ holds, if there is one."""
     if not tightest.complete:
-        return "the best 1/κ is not known"
+        return "the greatest κ for which beta/κ holds is not known"
+    claimed = tightest.claims.question.claimed
     if tightest.kappa is None:
-        return "every 1/κ holds"
-    return f"the best 1/κ is 1/{tightest.kappa}" if tightest.kappa else "beta itself fails, so no 1/κ holds"
+        return f"{claimed}/κ holds for every κ"
+    if not tightest.kappa:
+        return f"{claimed} itself fails"
+    return f"{_kappa_beta(tightest)} holds, {claimed}/{tightest.kappa + 1} does not"
 
 
 def outcome(member: Member, asked: Asked) -> Outcome:
@@ -258,7 +263,7 @@ def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
     fields = [*about(statement, tightest.eps, required="1 - f*beta"), (plural(tightest.word), _counts(tightest))]
     says = _saying(tightest) if tightest.complete else None
     if says is not None:
-        fields.append(("says something", says))
+        fields.append((NON_VACUOUS, says))
     yield Fields(fields)
     if tightest.factor is not None and tightest.places:
         yield GAP
@@ -294,7 +299,8 @@ def _saying(tightest: Tightest) -> str | None:
 
 
 def _kappa_beta(tightest: Tightest) -> str:
-    return f"beta/{tightest.kappa}" if tightest.kappa and tightest.kappa > 1 else "beta"
+    claimed = tightest.claims.question.claimed
+    return f"{claimed}/{tightest.kappa}" if tightest.kappa and tightest.kappa > 1 else claimed
 
 
 def _tone(tightest: Tightest) -> Tone:
@@ -323,9 +329,10 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
         kappa = tightest.kappa
         holds = _kappa_beta(tightest)
         if kappa:
-            yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, beta/{kappa + 1} does not"
+            more = f"{tightest.claims.question.claimed}/{kappa + 1}"
+            yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, {more} does not"
         else:
-            yield "best 1/κ", f"none: beta itself does not hold at every {tightest.word}"
+            yield "best 1/κ", f"none: {holds} itself does not hold at every {tightest.word}"
     if len(tightest.places) > 1:
         digits = f"they agree to {tightest.digits} digits, and are not proved to be equal"
         yield "places", f"{len(tightest.places)} need it: {'proved to be equal' if tightest.proved else digits}"
@@ -402,7 +409,7 @@ def _infinite_text(place: TightSpot, name: str) -> str:
 
 def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
     """A line for each member, with ten digits of what is known."""
-    yield Line(f"beta = {beta}", Tone.FAINT)
+    yield Line(f"beta = {beta}; κ is the greatest whole number for which beta/κ holds", Tone.FAINT)
     yield GAP
     names = list(members[0].constants)
     rows = [[*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(members[0].tightest.word)]]

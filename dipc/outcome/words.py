@@ -237,13 +237,15 @@ def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
     return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
 
 
-#: Where a claim says something of which every case holds as dd ≤ alpha.
+#: What the field is called that tells for which eps a claim is not vacuous.
+NON_VACUOUS = "non-vacuous"
+#: Where a claim is not vacuous of which every case holds as dd ≤ alpha.
 NO_INPUT = "for no input: dd ≤ alpha everywhere"
 
 
 def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
     """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
-    `for eps > 14.3340757…`. `beta` is what is at least 1 elsewhere."""
+    `for eps > 14.3340757…, where beta < 1`. `beta` is what is at least 1 elsewhere."""
     parts = []
     for variable, says in sayings.items():
         if says.reason is not None:
@@ -253,7 +255,7 @@ def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> 
             parts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
         elif variable != "eps" or not _is_everything(says.where, eps):
             text = " ∪ ".join(_where(part, variable) for part in says.where)
-            parts += [] if text == _EVERYWHERE else [f"for {text}"]
+            parts += [] if text == _EVERYWHERE else [f"for {text}, where {beta} < 1"]
     return "; ".join(parts) or None
 
 
@@ -428,6 +430,9 @@ class Asked:
         )
 
 
+#: What a claim with alpha 0 is about.
+ABOUT_EVERY_INPUT = "0: about every input"
+
 #: The parts of a claim about accuracy that a table may have columns for.
 CLAIM_PARTS = ("alpha", "beta", "gamma")
 
@@ -477,7 +482,7 @@ def _said(name: str, option: object, program: Program, table: Table, beta: objec
     if name == "alpha" and "dd" in table.columns:
         where = "computed from the program's ideal" if "dd" in table.computed else "the table's column `dd`"
         if stated in ("dd", "0"):
-            return f"dd(u), {where}" if stated == "dd" else "0: about every input"
+            return f"dd(u), {where}" if stated == "dd" else ABOUT_EVERY_INPUT
         equal = "dd" in stated or re.search(r"\balpha\b", _said("beta", beta, program, table))
         return f"{stated}; nothing is claimed where dd {'<' if equal else '≤'} alpha"
     return stated

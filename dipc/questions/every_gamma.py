@@ -247,7 +247,7 @@ def _require_finite(program: Program) -> None:
     if symbolic:
         message = f"gamma is free, but the output `{symbolic[0]}` has infinitely many values"
         notes = (
-            "Theorem 12 decides all gamma at once where all outputs are bool or DOM",
+            "all gamma are decided at once where every output has finitely many values",
             "give gamma a number; or, for all real inputs at once, ask with `--inputs all`",
         )
         raise DiagnosticError(Diagnostic("E1252", message, notes=notes))

@@ -279,7 +279,7 @@ def test_a_table_with_a_header_only(mixed: CoreProgram, write: Callable[[str], P
     path = write(content)
     found = only(path, mixed)
     assert (found.code, found.message) == ("E0505", f"the table `{path}` has a header but no rows")
-    assert found.notes == ("an empty table says nothing about accuracy: give one row for each input",)
+    assert found.notes == ("give one row for each input: a table without rows claims nothing",)
     assert where(found) == (1, 1, len(HEADER))
 
 

@@ -122,7 +122,9 @@ def test_the_certificate_in_it_is_accepted(page: tuple[str, dict[str, Any]], tmp
 def test_it_says_for_which_eps_the_claim_says_anything(page: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
     html = tmp_path / "page.html"
     assert run(["check", *SPARSE, "--html", str(html), "-q"]) == 0
-    assert "<dt>says something</dt><dd>for eps &gt; 14.33407575…</dd>" in html.read_text(encoding="utf-8")
+    assert "<dt>non-vacuous</dt><dd>for eps &gt; 14.33407575…, where beta &lt; 1</dd>" in html.read_text(
+        encoding="utf-8"
+    )
     assert "13 vacuously, as beta ≥ 1" in html.read_text(encoding="utf-8")
 
 

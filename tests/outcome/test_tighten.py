@@ -38,15 +38,15 @@ def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
 @pytest.mark.parametrize(
     ("beta", "eps", "line", "where"),
     [
-        ("2*exp(-eps)", "(0, inf)", "least factor 1/2 = 0.5; the best 1/κ is 1/2", "every eps"),
+        ("2*exp(-eps)", "(0, inf)", "least factor 1/2 = 0.5; beta/2 holds, beta/3 does not", "every eps"),
         (
             "1",
             "(0, inf)",
-            "least factor 1; the best 1/κ is 1/1, and beta says nothing (≥ 1)",
+            "least factor 1; beta holds, beta/2 does not; beta ≥ 1 everywhere, a vacuous claim",
             "approached as eps → 0, and needed by no eps itself",
         ),
-        ("1/3", "(1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "approached as eps → 1"),
-        ("1/3", "[1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "eps     1"),
+        ("1/3", "(1, 2]", "least factor 1.103638323…; beta itself fails", "approached as eps → 1"),
+        ("1/3", "[1, 2]", "least factor 1.103638323…; beta itself fails", "eps     1"),
         ("eps", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 0"),
         ("0", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "every eps, as beta is 0"),
         (
@@ -56,7 +56,12 @@ def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
             "2, where Pr < 1 - f*beta for every f > 0",
         ),
         ("2 - eps", "[1, 2)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 2"),
-        ("exp(-eps)*(1 + exp(-eps))", "(0, inf)", "least factor 1; the best 1/κ is 1/1", "approached as eps → ∞"),
+        (
+            "exp(-eps)*(1 + exp(-eps))",
+            "(0, inf)",
+            "least factor 1; beta holds, beta/2 does not",
+            "approached as eps → ∞",
+        ),
     ],
 )
 def test_text(beta: str, eps: str, line: str, where: str) -> None:
