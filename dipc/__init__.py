@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from dipc.certificate.write import certify
     from dipc.decide.obligation import Counterexample, Decision, Verdict
     from dipc.execution.run import Runs, run
-    from dipc.inverse.interval import Intervals, interval
-    from dipc.inverse.solve import solve
+    from dipc.inverse.solve import Intervals, interval, solve
     from dipc.inverse.tighten import tighten
     from dipc.inverse.tune import Tuned, tune
     from dipc.mechanisms.decorator import Mechanism, mechanism
@@ -173,8 +172,8 @@ _HOME = {
     "compose": "dipc.questions.privacy.profile",
     "check_privacy_for_all": "dipc.questions.privacy.every_number",
     "expected_error": "dipc.questions.question",
-    "interval": "dipc.inverse.interval",
-    "Intervals": "dipc.inverse.interval",
+    "interval": "dipc.inverse.solve",
+    "Intervals": "dipc.inverse.solve",
     "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
     "audit": "dipc.auditing",

@@ -21,8 +21,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.claim import resolve_intervals, the_one_eps
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Decision, EndPoint, Verdict
+from dipc.decide.obligation import Decision, EndPoint, Verdict, decide
 from dipc.frozen import frozen
 from dipc.outcome import formats as formulas
 from dipc.outcome.classes import findings as class_findings

@@ -26,8 +26,7 @@ from dipc.certificate.data import (
 from dipc.certificate.normal import has_normal, stars_of
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.chain.constraints import Affine
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Bound, Obligation, Verdict
+from dipc.decide.obligation import Bound, Obligation, Verdict, decide
 from dipc.decide.series import decide_by_series
 from dipc.measure.event import Event
 from dipc.measure.measure import BoundMeasurer

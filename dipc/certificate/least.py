@@ -17,8 +17,7 @@ from dipc.certificate.write import certify
 from dipc.claims.claim import claim_expression
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
-from dipc.inverse.question import Question
-from dipc.inverse.solution import EpsSolution, GammaSolution, Solution, Status
+from dipc.inverse.question import EpsSolution, GammaSolution, Question, Solution, Status
 from dipc.inverse.tighten import Tightest
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant

@@ -16,8 +16,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
 from dipc.certificate.normal import NO_CELLS, REFUTED, closed_value, shown_in_cells
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Counterexample, Decision, Verdict
+from dipc.decide.obligation import Counterexample, Decision, Verdict, decide
 from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval

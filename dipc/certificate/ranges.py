@@ -19,8 +19,8 @@ from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row
 from dipc.decide.obligation import Decision, Verdict
-from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.report import RowResult
+from dipc.questions.rows import FreeGamma
 from dipc.rules.class_claim import FREE
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least

@@ -26,10 +26,10 @@ from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row, packed
-from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome
+from dipc.questions.rows import FreeGamma
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader

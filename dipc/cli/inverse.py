@@ -38,8 +38,8 @@ from dipc.cli.options import (
     table_path,
 )
 from dipc.cli.terminal import ExitCode
+from dipc.inverse.question import DIGITS, Wanted
 from dipc.inverse.question import asked as question_of
-from dipc.inverse.solution import DIGITS, Wanted
 from dipc.inverse.solve import solved
 from dipc.inverse.solve_constant import ConstantGrid, solve_constant
 from dipc.inverse.tighten import Tightest, tightest

@@ -20,7 +20,7 @@ _MODULES = {
     "expressions": "dipc.simulation.expressions",
     "formats": "dipc.outcome.formats",
     "html": "dipc.outcome.html",
-    "intervals": "dipc.inverse.interval",
+    "intervals": "dipc.inverse.solve",
     "interval_outcomes": "dipc.outcome.interval",
     "latex": "dipc.outcome.formats",
     "pictures": "dipc.outcome.curves",

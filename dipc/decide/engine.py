@@ -23,8 +23,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.decide.crossings import failing_between, failing_stretches
-from dipc.decide.decide import decide
-from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict
+from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide
 from dipc.decide.series import decide_by_series, too_long
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound

@@ -16,8 +16,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, to_fmpq, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
-from dipc.decide.decide import DIGITS, decide
-from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
+from dipc.decide.obligation import DIGITS, Counterexample, Decision, Obligation, Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise

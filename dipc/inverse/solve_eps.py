@@ -11,8 +11,16 @@ from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.decide.crossings import Cut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
-from dipc.inverse.question import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
-from dipc.inverse.solution import EpsSolution, Span, Status
+from dipc.inverse.question import (
+    INTERRUPTED,
+    Claimed,
+    Claims,
+    EpsSolution,
+    Span,
+    Status,
+    UnknownCases,
+    interrupted_before,
+)
 from dipc.rules.rule import Variable
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import order

@@ -20,9 +20,18 @@ from dipc.decide.crossings import fails_next_to_zero
 from dipc.decide.obligation import Obligation, holds_in_cells
 from dipc.decide.obligation import slack as slack_of
 from dipc.frozen import frozen
-from dipc.inverse.question import INTERRUPTED, Claims, Question, claims_of, holds, sayings_of
-from dipc.inverse.solution import Cell as Enclosure
-from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
+from dipc.inverse.question import (
+    INTERRUPTED,
+    Claims,
+    GammaSolution,
+    Question,
+    Status,
+    claims_of,
+    holds,
+    refuse_dependence,
+    sayings_of,
+)
+from dipc.inverse.question import Cell as Enclosure
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
 from dipc.measure.measure import Bound, Share
 from dipc.program.nearness import Nearness

@@ -23,15 +23,24 @@ from dipc.algebra.numbers import NotExact, exact_text, parse_rational, round_dow
 from dipc.claims.claim import claim_expression
 from dipc.claims.table import TableGiven
 from dipc.frozen import frozen
-from dipc.inverse.cells import AffineRates, Cell, Cells, Needed, Objective, Rates, Thresholds, Values, rates_of
-from dipc.inverse.question import asked
-from dipc.inverse.solution import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted
+from dipc.inverse.cells import (
+    AffineRates,
+    Cell,
+    Cells,
+    LeastCosts,
+    Needed,
+    Objective,
+    Rates,
+    Thresholds,
+    Values,
+    rates_of,
+)
+from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, asked
 from dipc.inverse.solve import solved
 from dipc.options import GivenTune, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
-from dipc.questions.privacy.least_costs import LeastCosts
 from dipc.rules.rule import Variable
 from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, walk
 from dipc.text.core import SampleNoise

@@ -8,13 +8,16 @@ ever see that 2x = 2y + 1 has none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
+from itertools import combinations
 from math import ceil, floor, gcd, lcm
 
+import flint
 from flint import fmpq
 
+from dipc.algebra.exppoly import to_fmpq, to_fraction
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, Weights, equation, proved_bound, refutes
@@ -619,3 +622,29 @@ def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
+
+
+# --- The corners of a polyhedron --------------------------------------------------------------------------------------
+#
+# The corners of a polyhedron.
+
+
+def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]:
+    """All vertices of the closure of a polyhedron, some of them more than once; each has a value for all the keys."""
+    closed = [item.closure() for item in dict.fromkeys(system) if item.coefficients]
+    for chosen in combinations(closed, len(keys)):
+        rows = flint.fmpq_mat([[to_fmpq(item.coefficient(key)) for key in keys] for item in chosen])
+        ends = flint.fmpq_mat([[to_fmpq(-item.constant)] for item in chosen])
+        try:
+            found = rows.solve(ends)
+        except ZeroDivisionError:
+            continue
+        point = {key: to_fraction(found[place, 0]) for place, key in enumerate(keys)}
+        if all(item.contains(point) for item in closed):
+            yield point
+
+
+def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
+    """Whether a form is bounded from both sides on a polyhedron that is not empty. Raises NotConfirmed."""
+    opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
+    return all(isinstance(minimum(each, system), Least) for each in (form, opposite))

@@ -6,7 +6,7 @@ from dipc.certificate.data import Uncertified
 from dipc.certificate.least import certify_constant, certify_factor, certify_solution
 from dipc.certificate.privacy import certify_privacy
 from dipc.certificate.write import certify
-from dipc.inverse.solution import Solution
+from dipc.inverse.question import Solution
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
 from dipc.questions.expected_error import ErrorReport

@@ -20,12 +20,10 @@ from typing import TYPE_CHECKING, Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, fraction_of
 from dipc.algebra.limits import Limits, Undecided
-from dipc.decide.decide import decide
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Counterexample, FailureInterval
+from dipc.decide.obligation import Counterexample, FailureInterval, decide
 from dipc.frozen import frozen
-from dipc.inverse.question import Claimed, claims_of, measured
-from dipc.inverse.solution import Cell, Solution
+from dipc.inverse.question import Cell, Claimed, Solution, claims_of, measured
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.inverse.tune import Tuned
 from dipc.measure.measure import EnclosedForm, Probability

@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.numbers import decimal
-from dipc.inverse.interval import Intervals, Side
-from dipc.inverse.solution import GammaSolution, Status
+from dipc.inverse.question import GammaSolution, Status
+from dipc.inverse.solve import Intervals, Side
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
 from dipc.outcome.solve import STANDINGS
 from dipc.outcome.tighten import about_question

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dipc.algebra.numbers import decimal
 from dipc.decide.obligation import EndPoint, Verdict
-from dipc.inverse.solution import (
+from dipc.inverse.question import (
     AlphaSolution,
     BetaSolution,
     EnvelopePiece,

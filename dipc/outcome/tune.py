@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from dipc.inverse.solution import Wanted
+from dipc.inverse.question import Wanted
 from dipc.inverse.tune import Tried, Tuned, Varied
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
 from dipc.outcome.words import cell_text, count, exact, program_text, rational, shown

@@ -14,8 +14,7 @@ from pathlib import Path
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.chain.state import is_symbolic
 from dipc.claims.table import Table
-from dipc.decide.decide import Saying
-from dipc.decide.obligation import EndPoint, FailureInterval, Verdict
+from dipc.decide.obligation import EndPoint, FailureInterval, Saying, Verdict
 from dipc.frozen import frozen
 from dipc.options import Options
 from dipc.outcome.outcome import Standing, Tone

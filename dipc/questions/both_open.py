@@ -37,8 +37,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import Halves, at_alpha, below_one, depends, halves, of_lesser, trend
 from dipc.claims.expression import ClaimExpression
-from dipc.decide.decide import Saying, saying
-from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
+from dipc.decide.obligation import Bound, Decision, Obligation, Saying, Verdict, saying
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput

@@ -22,9 +22,8 @@ from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
 from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import trend
-from dipc.decide.decide import saying
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
+from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, saying
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region

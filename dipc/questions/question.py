@@ -20,12 +20,10 @@ from dipc.program.expected_error import Erring, measured
 from dipc.program.ideal import how_to_say_the_answer
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, within
-from dipc.questions.enclosed import Enclosed
-from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report, table_rows
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
-from dipc.questions.rows import TableRows
-from dipc.questions.source import OtherSource, Source, results
+from dipc.questions.rows import FreeGamma, TableRows
+from dipc.questions.source import Enclosed, OtherSource, Source, results
 from dipc.questions.symmetric_inputs import ClassTable, grouped, is_everything, with_corollary
 from dipc.rules.class_claim import is_free
 from dipc.text.ast import mentions

@@ -24,8 +24,7 @@ from dipc.claims.claim import Claim, Terms
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import show_value
 from dipc.claims.table import NumberList, Row, Table
-from dipc.decide.decide import Saying, together
-from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Verdict
+from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
 from dipc.frozen import frozen
 from dipc.program.ideal import Region
 from dipc.program.program import Probabilities, Program

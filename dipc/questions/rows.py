@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
-from dipc.claims.claim import Claim, Terms, gamma_warnings
-from dipc.claims.conditions import theorem_of
+from dipc.algebra.parametric import Parametric
+from dipc.chain.state import is_symbolic
+from dipc.claims.claim import Claim, Given, GivenEps, Terms, gamma_warnings, resolve_claim
+from dipc.claims.conditions import Condition, Theorem, at_dd, betas_of, region_conditions, theorem_of
+from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
-from dipc.decide.decide import Saying, saying
 from dipc.decide.engine import Engine, Underway, settled
-from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.decide.obligation import Decision, Obligation, Saying, Verdict, saying, together
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
-from dipc.questions.report import DecidedRows, Evidence, Report, RowOutcome, RowResult
+from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
+from dipc.rules.class_claim import FREE
 from dipc.rules.rule import Posed, TheProbability, Variable
 from dipc.sign.piecewise import BetaForm
-from dipc.text.diagnostic import Diagnostic
+from dipc.text.ast import mentions
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 #: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
 _NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
@@ -234,3 +238,239 @@ class RowCase:
             bound = undecided.with_traceback(None)
         outcome = yield from source.outcome(terms, bound)
         return source.names.result(self.row, outcome)
+
+
+# --- Every gamma ------------------------------------------------------------------------------------------------------
+#
+# Claims with gamma left open: one obligation for each range of gamma on which the ball of near answers is the same.
+#
+# Theorem 12 of the paper. The outputs are finite, so d'_u takes finitely many values 0 = c_0 < c_1 < ... at an input
+# u, and for c_l <= gamma < c_(l+1) the answers within gamma of det(u) are those within c_l. Where beta never grows
+# with gamma (or alpha) and the region is (alpha, gamma)-monotonic, the claim for all gamma of that range and all alpha
+# < dd(u) that go with them is the one obligation Pr[d'_u <= c_l] >= 1 - beta(a, c), with the limit of beta at the
+# greatest alpha a and the greatest gamma c of the range (the proof in Appendix G). The last range is without end.
+
+
+class FreeGamma(TableSource):
+    """A table, every gamma >= 0 and every alpha that goes with it.
+
+    A row with several ranges of gamma has an obligation for each; its verdict is theirs together, its evidence that of
+    the first one that fails. A cell of the column gamma is one gamma, and wins.
+    """
+
+    def __init__(
+        self, program: Program, table: Table, *, beta: Given = None, alpha: Given = None, eps: GivenEps = None
+    ) -> None:
+        """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
+        _require_finite(program)
+        super().__init__(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps))
+        self.theorem = _theorem(self.claim)
+        self._nearness = Nearness(program.core, program.limits)
+        self._pool = CellPool()
+        self._curve = _curve(self.claim)
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated | {"gamma": FREE}
+
+    def cases(self) -> Iterable[FreeRow]:
+        return (FreeRow(self, row) for row in self.table.rows)
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        report = replace(super().report(rows, engine, interrupted=interrupted), theorem=self.theorem)
+        return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
+
+    def ranges(self, row: Row) -> list[GammaRange]:
+        """The ranges of gamma with what is claimed there, increasing. Raises Undecided."""
+        if row.gamma is not None:
+            return [GammaRange(self.claim.terms(row), None)]
+        distances = self._distances(row)
+        gamma_ranges = []
+        for position, low in enumerate(distances):
+            high = distances[position + 1] if position + 1 < len(distances) else None
+            ends = self._ends(row, low, high)
+            cell = self._pool.cell(low)
+            if ends is None:
+                slope, offset = self._curve or (Fraction(0), Fraction(0))
+                least = max(Fraction(0), slope * low + offset)
+                terms = self.claim.terms_towards(row, least, low, cell, str(least))
+                terms = replace(terms, vacuous=True)
+            else:
+                terms = self.claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
+            gamma_ranges.append(GammaRange(terms, f"[{low}, {'inf' if high is None else high})"))
+        return gamma_ranges
+
+    def bound(self, row: Row, terms: Terms) -> Bound:
+        """The probability of an answer in the ball of these terms. Raises Undecided."""
+        return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
+
+    def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
+        """The row for one range of gamma, None for its own gamma."""
+        says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
+        nothing = terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED)
+        outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
+        result = self.names.result(row, outcome)
+        return result if gamma is None else replace(result, gamma=gamma)
+
+    def _distances(self, row: Row) -> Sequence[Fraction]:
+        """The finite values of d'_u, with 0, increasing."""
+        if self._nearness.plain:
+            return (Fraction(0),)
+        return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
+
+    def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
+        """The suprema of alpha and gamma over what is claimed with low <= gamma < high; None where that is nothing."""
+        dd = row.dd.value if row.dd is not None else None
+        limit = dd if isinstance(dd, Fraction) else None
+        if self._curve is None or row.alpha is not None:
+            terms = self.claim.terms(row)
+            return None if terms.vacuous else (terms.alpha, high)
+        slope, offset = self._curve
+        if slope == 0:
+            return None if limit is not None and self.claim.is_near(row, limit, offset) else (offset, high)
+        top = high if limit is None else _least(high, (limit - offset) / slope)
+        if top is None:
+            return None, None
+        alpha, least = slope * top + offset, max(low, -offset / slope)
+        # A single gamma is claimed about where dd is its alpha, and that is not too near.
+        alone = top == least and top != high and not self.claim.is_near(row, alpha if limit is None else limit, alpha)
+        return (alpha, top) if top > least or alone else None
+
+
+@frozen
+class GammaRange:
+    """What is claimed for the gamma of a range, which is written `shown`; None for the row's own gamma."""
+
+    terms: Terms
+    shown: str | None
+
+
+@frozen
+class FreeRow:
+    """One row of a table, for every gamma."""
+
+    source: FreeGamma
+    row: Row
+
+    @property
+    def number(self) -> int:
+        return self.row.number
+
+    def posed(self) -> Sequence[Posed]:
+        source = self.source
+        return [
+            Posed(
+                Obligation(source.bound(self.row, gamma_range.terms), gamma_range.terms.beta, source.intervals),
+                Variable.EPS,
+                TheProbability(),
+            )
+            for gamma_range in source.ranges(self.row)
+            if not gamma_range.terms.vacuous
+        ]
+
+    def shown(self) -> RowResult:
+        source, row = self.source, self.row
+        text = None if row.gamma is not None else "[0, inf)"
+        return source.result(row, source.claim.terms(row), Decision.undecided(""), text)
+
+    def settle(self) -> Settling:
+        source, row = self.source, self.row
+        try:
+            ranges = source.ranges(row)
+        except Undecided as undecided:
+            return source.result(row, source.claim.terms(row), Decision.undecided(undecided.reason), FREE)
+        rows = []
+        for each in ranges:
+            try:
+                bound = source.bound(row, each.terms)
+            except Undecided as undecided:
+                decision = Decision.undecided(undecided.reason)
+            else:
+                beta = each.terms.beta
+                decision = yield bound if each.terms.vacuous else Obligation(bound, beta, source.intervals)
+            rows.append(source.result(row, each.terms, decision, each.shown))
+        return _together(rows) if row.gamma is None else rows[0]
+
+
+def _together(rows: Sequence[RowResult]) -> RowResult:
+    """One result for all ranges of gamma: the first that fails, else the first that is undecided, else the first."""
+    claimed = [result.says for result in rows if result.says is not None]
+    says = together(claimed) if claimed else None
+    for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED):
+        for result in rows:
+            if result.verdict is verdict:
+                return replace(result, obligations=tuple(rows), says=says)
+    vacuous = all(result.vacuous for result in rows)
+    return replace(rows[0], gamma="[0, inf)", vacuous=vacuous, obligations=tuple(rows), says=says)
+
+
+def _least(one: Fraction | None, other: Fraction) -> Fraction:
+    return other if one is None else min(one, other)
+
+
+# --- the conditions of Theorem 12 ------------------------------------------------------------------
+
+
+def _theorem(claim: Claim) -> Theorem:
+    """Theorem 12 with its conditions; raises DiagnosticError for a claim outside it."""
+    keys = [key for key, _ in claim.compiled() if key[2] is None]
+    betas = betas_of(claim, keys)
+    alphas = {terms.alpha for key, terms in claim.compiled() if key[2] is None}
+    alpha = alphas.pop() if len(alphas) == 1 else None
+    values = {} if alpha is None else {"alpha": Parametric.number(alpha)}
+    growing: tuple[str, ...] = ("gamma",)
+    curve = _curve(claim)
+    if any(at_dd(claim, key) for key in keys):
+        values = {}
+        growing = ("alpha", "gamma")
+    elif curve is not None:
+        rate, base = map(Parametric.number, curve)
+        values = {"alpha": rate * Parametric.unknown("gamma") + base}
+    conditions = list(region_conditions(claim, betas, values, growing))
+    slope = Fraction(0) if curve is None else curve[0]
+    why = "alpha does not depend on gamma" if slope == 0 else "alpha never falls as gamma grows"
+    monotonic = Condition("(alpha, gamma)-monotonic", slope >= 0, why if slope >= 0 else "alpha falls as gamma grows")
+    decides = "every gamma and every alpha < dd(u)" if len(growing) > 1 or slope else "every gamma"
+    theorem = Theorem("Theorem 12", decides, (*conditions, monotonic))
+    failed = theorem.failed
+    if failed is not None:
+        raise DiagnosticError(_outside(claim, failed))
+    return theorem
+
+
+def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
+    """k and b where alpha is k·gamma + b; None where it does not mention gamma. Raises DiagnosticError for others."""
+    if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
+        return None
+    value = claim.alpha.value({**claim.constants, "gamma": Parametric.unknown("gamma")})
+    powers = value.powers("gamma") if isinstance(value, Parametric) else None
+    if powers is not None and powers.keys() <= {0, 1}:
+        slope, base = (powers[power].constant() if power in powers else Fraction(0) for power in (1, 0))
+        if slope is not None and base is not None:
+            return slope, base
+    raise claim.alpha.error(
+        "E1253",
+        "the claim is not limit-definable: alpha is no linear function of gamma",
+        claim.alpha.tree,
+        "",
+        "with gamma free, alpha is dd, a number, or a multiple of gamma plus a number",
+    )
+
+
+def _require_finite(program: Program) -> None:
+    slots = [program.core.slots[slot] for slot in program.core.outputs]
+    symbolic = [slot.name for slot in slots if is_symbolic(slot.type)]
+    if symbolic:
+        message = f"gamma is free, but the output `{symbolic[0]}` has infinitely many values"
+        notes = (
+            "all gamma are decided at once where every output has finitely many values",
+            "give gamma a number; or, for all real inputs at once, ask with `--inputs all`",
+        )
+        raise DiagnosticError(Diagnostic("E1252", message, notes=notes))
+
+
+def _outside(claim: Claim, failed: Condition) -> Diagnostic:
+    beta = claim.beta
+    place = None if beta is None else beta.source.excerpt(beta.tree.span)
+    notes = ("with gamma free, one obligation stands for a range of gamma only on that condition: give gamma a number",)
+    return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", place, notes=notes)

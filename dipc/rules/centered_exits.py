@@ -27,8 +27,7 @@ from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict, entails
 from dipc.chain.event import ComponentTemplate, signs_of_balls
 from dipc.chain.state import is_symbolic
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Verdict
+from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact

@@ -23,8 +23,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.constraints import Affine, Constraint, constraint, contradict
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Obligation, Verdict
+from dipc.decide.obligation import Obligation, Verdict, decide
 from dipc.frozen import frozen
 from dipc.program.ideal import Region
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
@@ -135,9 +134,6 @@ def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> C
     return replace(centered, guards=(*centered.guards, *near))
 
 
-_ZERO = Fraction(0)
-
-
 #: A weight to a number for it.
 Values = Mapping[Closed, Fraction]
 
@@ -213,8 +209,6 @@ SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
 
 #: The rules for ways that were put together, with weights of choices at their ends.
 UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, CLAMPS, VERTICES, JOINT_TAILS, CORNERS)
-
-_ZERO = Fraction(0)
 
 _NOT_DERIVED = "its bound is of a kind that the checker does not derive"
 _ONE_BY_ONE = "it was proved for one integer distance after the other"

@@ -34,8 +34,8 @@ from dipc.rules.joint_tails import front_of, is_tail, total_of
 from dipc.rules.least_slacks import slack_of
 from dipc.rules.rule import ClaimedDistances, Farkas, Instance, Posed
 from dipc.rules.vertices import Certain, End, box_of
-from dipc.sign.box import Growth, Trend, never_negative, of_ring, times, total
 from dipc.sign.piecewise import over_positive
+from dipc.sign.polynomial import Growth, Trend, never_negative, of_ring, times, total
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

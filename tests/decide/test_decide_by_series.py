@@ -22,8 +22,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.certificate.data import sealed
 from dipc.cli.main import run
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.decide.obligation import Decision, Obligation, Verdict, decide
 from dipc.decide.series import Search, decide_by_series, too_long
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise

@@ -13,8 +13,7 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import Limits, Undecided
-from dipc.decide.decide import failing_intervals
-from dipc.decide.obligation import FailureInterval, Verdict, decide_cells
+from dipc.decide.obligation import FailureInterval, Verdict, decide_cells, failing_intervals
 from dipc.questions.report import RowResult
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm

@@ -16,7 +16,7 @@ from itertools import pairwise, product
 import numpy as np
 
 import dipc
-from dipc.inverse.solution import AlphaSolution, BetaSolution, EndPoint, EpsSolution, GammaSolution, Status
+from dipc.inverse.question import AlphaSolution, BetaSolution, EndPoint, EpsSolution, GammaSolution, Status
 
 F = Fraction
 

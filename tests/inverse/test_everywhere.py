@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 
 import dipc
 from dipc.examples import text as examples_text
-from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Status
+from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Status
 from dipc.inverse.solve import solve
 from dipc.inverse.tighten import Tightest, tighten
 from dipc.rules.rule import Variable

@@ -13,8 +13,7 @@ import dipc
 from dipc.cli.main import run
 from dipc.inverse import question, solve_gamma, tighten
 from dipc.inverse import solve as solve_alpha
-from dipc.inverse.question import INTERRUPTED, Stopped
-from dipc.inverse.solution import Solution
+from dipc.inverse.question import INTERRUPTED, Solution, Stopped
 from dipc.inverse.tighten import Tightest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

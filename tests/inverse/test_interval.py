@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.inverse.interval import Side
-from dipc.inverse.solution import GammaSolution, Status
+from dipc.inverse.question import GammaSolution, Status
+from dipc.inverse.solve import Side
 from dipc.simulation.compare import Agreement
 from dipc.text.diagnostic import DiagnosticError
 from dipc.verifier.reading import Rejected

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.numbers import magnitude
-from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Solution, Status
+from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Solution, Status
 from dipc.inverse.solve import solve
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.patience import examples

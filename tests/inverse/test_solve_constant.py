@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.cli.main import run
-from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.thresholds import is_threshold
+from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, is_threshold, solve_constant
 from dipc.options import Options
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples

@@ -11,7 +11,7 @@ import mpmath
 import pytest
 
 import dipc
-from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution
+from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution
 
 F = Fraction
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -15,7 +15,7 @@ import dipc
 from dipc.algebra.limits import OutsideFragment
 from dipc.cli.main import run
 from dipc.inverse.cells import Cell
-from dipc.inverse.solution import AlphaSolution
+from dipc.inverse.question import AlphaSolution
 from dipc.inverse.tune import Varied, _Search
 from dipc.options import Options
 from dipc.questions.privacy.constant import exponent_of

@@ -16,7 +16,7 @@ from dipc.certificate.write import certify
 from dipc.claims.conditions import halves, of_lesser
 from dipc.claims.expression import ClaimExpression
 from dipc.examples import text
-from dipc.inverse.solution import AlphaSolution
+from dipc.inverse.question import AlphaSolution
 from dipc.questions.report import Report
 from dipc.text.diagnostic import DiagnosticError
 from dipc.verifier.document import check_text

@@ -15,8 +15,7 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Verdict
+from dipc.decide.obligation import Verdict, decide
 from dipc.questions.question import iter_rows
 from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.inverse.interval import Side
+from dipc.inverse.solve import Side
 from tests.patience import examples
 
 CLAMPED = """program clamped; const B = 10; input q : real; output v : real; var r : real;

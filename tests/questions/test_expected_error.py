@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.cli.main import run
-from dipc.inverse.solution import EpsSolution
+from dipc.inverse.question import EpsSolution
 from dipc.questions.expected_error import ErrorReport
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples

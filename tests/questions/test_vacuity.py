@@ -8,7 +8,7 @@ import pytest
 
 import dipc
 from dipc.decide.obligation import EndPoint
-from dipc.inverse.solution import EpsSolution
+from dipc.inverse.question import EpsSolution
 from dipc.simulation.compare import Agreement
 
 LAPLACE = "program lap; input x : real; output y : real; ideal { y <- x } y <- Lap(eps/1000000, x)"

@@ -8,8 +8,8 @@ from math import exp
 
 import pytest
 
-from dipc.sign.box import Growth, Trend, never_negative, nowhere_negative
 from dipc.sign.interval import Interval
+from dipc.sign.polynomial import Growth, Trend, never_negative, nowhere_negative
 
 F = Fraction
 ALL = (Interval.positive(),)

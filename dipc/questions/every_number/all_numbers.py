@@ -18,9 +18,8 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import ClaimOptions
 from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
-from dipc.decide.decide import decide, saying, together
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.decide.obligation import Decision, Obligation, Verdict, decide, saying, together
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program

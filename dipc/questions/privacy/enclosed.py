@@ -19,8 +19,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, to_fmpq
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
-from dipc.decide.decide import decide
-from dipc.decide.obligation import Counterexample, Obligation, Verdict
+from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide
 from dipc.decide.series import STARTS, Search, samples
 from dipc.frozen import frozen
 from dipc.measure.measure import (

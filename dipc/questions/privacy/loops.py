@@ -44,9 +44,8 @@ from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Affine, Constraint
 from dipc.chain.state import State
 from dipc.frozen import frozen
-from dipc.linear.corners import corners, is_bounded_on
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.program import Infeasible, Least, minimum, solution
+from dipc.linear.program import Infeasible, Least, corners, is_bounded_on, minimum, solution
 from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
