@@ -363,11 +363,14 @@ class Setup:
     sign: Limits
     digits: int | None
     keep_proofs: bool
+    forms: bool = True
 
     @staticmethod
-    def of(engine: Engine) -> bytes:
-        """The setup of this engine, pickled once for all tasks."""
-        return pickle.dumps(Setup(engine.bounds.measurer.limits, engine.limits, engine.digits, engine.keep_proofs))
+    def of(engine: Engine, *, forms: bool = True) -> bytes:
+        """The setup of this engine, pickled once for all tasks. Without `forms` what holds comes back without the
+        closed form of its bound."""
+        limits = engine.bounds.measurer.limits
+        return pickle.dumps(Setup(limits, engine.limits, engine.digits, engine.keep_proofs, forms))
 
 
 @frozen
@@ -386,7 +389,8 @@ class Task:
 
 @frozen
 class Done:
-    """The decisions on a task's questions, in order, the engine that made them, and what they took.
+    """The decisions on a task's questions, in order, the engine that made them, what they took, and in how many
+    `seconds` in all.
 
     None says that the question ends in an exception, which whoever asked finds by asking it where it can be seen.
     """
@@ -394,6 +398,7 @@ class Done:
     engine: str
     decisions: tuple[Decision | None, ...]
     spent: Spent = field(default_factory=Spent)
+    seconds: float = 0.0
 
 
 def perform(task: Task) -> Done:
@@ -401,12 +406,13 @@ def perform(task: Task) -> Done:
     if task.engine != fingerprint():
         return Done(fingerprint(), ())
     with _TURN:
+        begun = perf_counter()
         engine = _engine(task.setup)
         before = engine.spent
         # The bytes come from the process that started this one, or from the user's own Dask cluster.
         questions: tuple[Question, ...] = pickle.loads(task.questions)  # noqa: S301 - as said
         decisions = tuple([_decision(engine, question) for question in questions])
-        return Done(fingerprint(), decisions, engine.spent - before)
+        return Done(fingerprint(), decisions, engine.spent - before, perf_counter() - begun)
 
 
 #: Engines are not made for several threads, and FLINT's precision is one for the whole process.
@@ -417,12 +423,16 @@ _TURN = Lock()
 def _engine(setup: bytes) -> Engine:
     """The engine for a setup, kept for the tasks to come."""
     made: Setup = pickle.loads(setup)  # noqa: S301 - as said
-    return Engine(Measurer(made.measure), made.sign, digits=made.digits, keep_proofs=made.keep_proofs)
+    engine = Engine(Measurer(made.measure), made.sign, digits=made.digits, keep_proofs=made.keep_proofs)
+    engine.forms = made.forms
+    return engine
 
 
 def _decision(engine: Engine, question: Question) -> Decision | None:
     try:
-        return engine.decide(question)
+        decision = engine.decide(question)
+        holds = isinstance(question, Obligation) and decision.verdict is Verdict.ACCURATE
+        return replace(decision, bound=None) if holds and not engine.forms else decision
     except MemoryError:
         raise
     except Exception:  # whoever asked asks again, and sees it

@@ -13,12 +13,12 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
 from operator import itemgetter
 from pathlib import Path
-from time import perf_counter
 from typing import Self, TypeVar
 
 import flint
@@ -561,17 +561,10 @@ def _digest(*parts: object) -> str:
 #: Cases looked ahead at: so many may be begun before the first of them is done.
 WINDOW = 20_000
 
-#: Questions of the first tasks, and of any task; more than so many seconds' work is not given to one.
-_FIRST_BATCH, _BATCH = 4, 64
-_SECONDS = 0.5
-
-
-@dataclass(slots=True)
-class _Sent:
-    """A task that is out."""
-
-    items: tuple[Pending, ...]
-    begun: float
+#: Questions of the first tasks, and of any task; more than so many seconds' work is not given to one, nor less than so
+#: many where there is more: a task costs its sender some milliseconds, however short it is.
+_FIRST_BATCH, _BATCH = 4, 512
+_LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 
 class SharedEngine(Engine):
@@ -593,7 +586,6 @@ class SharedEngine(Engine):
         self.window = window
         self._executor = executor
         self._memory = memory
-        self._setup = Setup.of(self)
         #: What waits to be sent, by the bound it is about.
         self._waiting: dict[Bound, list[Pending]] = {}
         self._count = 0
@@ -606,10 +598,15 @@ class SharedEngine(Engine):
         self._functions_asked: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Pending] = {}
         self._alone: deque[Pending] = deque()
         self._lost: dict[Pending, int] = {}
-        self._out: dict[int, _Sent] = {}
+        self._out: dict[int, tuple[Pending, ...]] = {}
         self._tickets = 0
-        self._batch = _FIRST_BATCH
+        self._least, self._batch = 1, _FIRST_BATCH
         self._elsewhere = Spent()
+
+    @cached_property
+    def _setup(self) -> bytes:
+        # What holds is kept with its closed form, whether it is asked for this time or not.
+        return Setup.of(self, forms=self.forms or self.keep_proofs or self._memory is not None)
 
     @property
     def spent(self) -> Spent:
@@ -649,7 +646,7 @@ class SharedEngine(Engine):
             result = any(pending.decision is not None for pending in taken)
             if batch:
                 self._tickets += 1
-                self._out[self._tickets] = _Sent(tuple(batch), perf_counter())
+                self._out[self._tickets] = tuple(batch)
                 for pending in batch:
                     self._held.setdefault(_bound(pending.question), [])
                 task = Task.of(self._setup, [self._shortened(pending.question) for pending in batch])
@@ -660,7 +657,7 @@ class SharedEngine(Engine):
         """What to send next: large parts of much, small parts of little, so that all end at about the same time."""
         if self._alone:
             return [self._alone.popleft()]
-        size = min(max(1, self._count // (4 * self._executor.slots)), self._batch)
+        size = min(max(self._least, self._count // (4 * self._executor.slots)), self._batch)
         batch: list[Pending] = []
         while self._waiting and len(batch) < size:
             batch += self._waiting.pop(next(iter(self._waiting)))
@@ -737,16 +734,17 @@ class SharedEngine(Engine):
         else:
             self._done(sent, done)
 
-    def _done(self, sent: _Sent, done: Done) -> None:
+    def _done(self, sent: tuple[Pending, ...], done: Done) -> None:
         if done.engine != fingerprint():
             raise DiagnosticError(_other_engine(done.engine))
         self._elsewhere = self._elsewhere + done.spent
-        pace = (perf_counter() - sent.begun) / len(sent.items)
-        self._batch = max(1, min(_BATCH, 2 * self._batch, int(_SECONDS / max(pace, 1e-6))))
+        pace = max(done.seconds / len(sent), 1e-6)
+        self._batch = max(1, min(_BATCH, 2 * self._batch, int(_SECONDS / pace)))
+        self._least = max(1, min(self._batch, int(_LEAST_SECONDS / pace)))
         if self._memory is not None:
-            pairs = zip(sent.items, done.decisions, strict=True)
+            pairs = zip(sent, done.decisions, strict=True)
             self._memory.keep([(item.question, decision) for item, decision in pairs if decision is not None])
-        for pending, decision in zip(sent.items, done.decisions, strict=True):
+        for pending, decision in zip(sent, done.decisions, strict=True):
             bound = _bound(pending.question)
             if decision is not None and decision.bound is not None:
                 form = self.bounds.intern(decision.bound.value)
@@ -770,10 +768,10 @@ class SharedEngine(Engine):
         first = self._functions_asked.setdefault((form, question.beta, question.intervals), pending)
         return decision if first.decision is None else first.decision
 
-    def _retry(self, sent: _Sent, why: str) -> None:
+    def _retry(self, sent: tuple[Pending, ...], why: str) -> None:
         """Ask again, each question alone; one that keeps losing its worker is given up."""
-        for pending in sent.items:
-            if len(sent.items) == 1:
+        for pending in sent:
+            if len(sent) == 1:
                 self._lost[pending] = self._lost.get(pending, 0) + 1
             if self._lost.get(pending, 0) < self._executor.attempts:
                 self._alone.append(pending)

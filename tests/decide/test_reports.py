@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import read_table
 from dipc.cli.options import parse_limits
 from dipc.decide.engine import Done, Finished, Task, fingerprint, perform
+from dipc.decide.obligation import Verdict
 from dipc.decide.shared import Cache
 from dipc.options import job_count
 from dipc.text.diagnostic import DiagnosticError
@@ -212,3 +214,55 @@ def test_rows_are_packed_without_loss() -> None:
     assert CellPool().cell("a") is not CellPool().cell("a")
     with pytest.raises(IndexError):
         table.rows[3000]
+
+
+class Paced(Counting):
+    """Says that each question took so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    def wait(self) -> list[Finished]:
+        finished = []
+        for each in super().wait():
+            assert each.done is not None
+            finished.append(replace(each, done=replace(each.done, seconds=self._seconds * len(each.done.decisions))))
+        return finished
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sizes"),
+    [
+        (0.0, [4, 8, 16, 12]),  # what takes no time is sent together, or sending it takes longer
+        (0.01, [4, 8, 7, 5, 5, 5, 5, 1]),  # at least a twentieth of a second's work, and a part of what is left
+        (30.0, [4, *[1] * 36]),
+    ],
+)
+def test_a_task_is_neither_short_nor_long(seconds: float, sizes: list[int]) -> None:
+    program, table = heavy_table(40)
+    executor = Paced(seconds)
+    assert check_with(executor, program, table).verdict is dipc.Verdict.ACCURATE
+    assert [len(done.decisions) for done in executor.answered] == sizes
+
+
+@pytest.mark.parametrize("forms", [True, False])
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_holds_comes_back_without_the_closed_form_that_nobody_asks_for(
+    forms: bool, cached: bool, tmp_path: Path
+) -> None:
+    """Except for a cache, which others ask for it. What fails comes with it."""
+    program, table = heavy_table(12)
+    executor = Counting()
+    cache = Cache(tmp_path / "cache", fingerprint()) if cached else None
+    report = check_with(executor, program, table, cache, forms=forms, beta="3/2*exp(-alpha*eps/4)")
+    assert report.counts.accurate
+    assert report.counts.inaccurate
+    plain = check_with(Counting(), program, table, beta="3/2*exp(-alpha*eps/4)")
+    assert [row.verdict for row in report.rows] == [row.verdict for row in plain.rows]
+    answers = [decision for done in executor.answered for decision in done.decisions if decision is not None]
+    assert {decision.bound is None for decision in answers if decision.verdict is Verdict.ACCURATE} == {
+        not forms and not cached
+    }
+    assert not any(decision.bound is None for decision in answers if decision.verdict is Verdict.INACCURATE)
+    assert all(row.probability for row in report.rows if row.verdict is Verdict.INACCURATE)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import dipc
-from dipc.decide.engine import Executor, InTurn, Question, Task
+from dipc.decide.engine import Done, Executor, Finished, InTurn, Question, Task
 from dipc.decide.shared import Cache, Memory, SharedEngine
 from dipc.measure.measure import Bound
 from dipc.outcome.formats import write_rows
@@ -90,11 +90,12 @@ def kind(asked: Question) -> str:
 
 
 class Counting(InTurn):
-    """Counts the questions that are really asked."""
+    """Counts the questions that are really asked, and keeps what is answered."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[Question] = []
+        self.answered: list[Done] = []
         self.closed = 0
 
     @property
@@ -104,6 +105,11 @@ class Counting(InTurn):
     def submit(self, ticket: int, task: Task) -> None:
         self.asked += questions_of(task)
         super().submit(ticket, task)
+
+    def wait(self) -> list[Finished]:
+        finished = super().wait()
+        self.answered += [each.done for each in finished if each.done is not None]
+        return finished
 
     def close(self) -> None:
         self.closed += 1
@@ -118,12 +124,14 @@ def check_with(
     window: int = 100,
     digits: int | None = None,
     keep_proofs: bool = False,
+    forms: bool = True,
     **options: Any,
 ) -> Report:
     """`check` by this executor, looking so many rows ahead."""
     measurer, sign = program.measurer, program.limits
     memory = None if cache is None else Memory(cache, measurer.limits, sign, digits)
     engine = SharedEngine(measurer, sign, executor, memory, digits=digits, keep_proofs=keep_proofs, window=window)
+    engine.forms = forms
     try:
         return answer(question(program, table, **options), engine)
     finally:
