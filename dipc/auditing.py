@@ -21,7 +21,7 @@ from pathlib import Path
 from sys import float_info
 
 from dipc.algebra.numbers import exact_confidence, exact_eps, log_enclosure
-from dipc.claims.given import CellPool, show_value
+from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
@@ -31,7 +31,7 @@ from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.densities import RealOutputs
 from dipc.simulation.compare import lower_end, upper_end
 from dipc.simulation.conform import Observed, given_observed, is_path, read_observed
-from dipc.text.core import IntType, RealType, Value
+from dipc.text.core import IntType, RealType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 #: How sure the bound is unless it is said.

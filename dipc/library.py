@@ -16,7 +16,7 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm, Supremum
 from dipc.algebra.exppoly import fraction_of
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import Limits
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import resolve_intervals, the_one_eps
 from dipc.claims.given import CellPool
@@ -25,11 +25,11 @@ from dipc.decide.obligation import Decision, EndPoint, Verdict, decide
 from dipc.frozen import frozen
 from dipc.outcome import formats as formulas
 from dipc.outcome.classes import findings as class_findings
+from dipc.outcome.curves import draw_row
 from dipc.outcome.html import typeset
-from dipc.outcome.outcome import GAP, Fields, Line
+from dipc.outcome.outcome import GAP, Fields, Line, render_parts
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
-from dipc.outcome.text import render_parts
 from dipc.outcome.words import agreement, assignment_text, count, everywhere_text, rational, shown, vacuous_text
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
@@ -205,21 +205,13 @@ def _installed() -> Any:
 # --- Pr against 1 - beta over eps ------------------------------------------------------------------
 
 
-#: Points of one curve.
-_POINTS = 200
-
-#: Where eps has no end, the curve ends here, or past all that happens before.
-_USUAL_END = Fraction(10)
-
-
 def draw(report: Report, number: int | None, axes: Any) -> Any:
     """Draw one row, by default the first that fails, else the first that says something; the axes drawn on.
 
     Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
     """
     row = _chosen(report, number)
-    form = row.closed_form
-    if form is None:
+    if row.closed_form is None:
         raise ValueError(f"row {row.row} has no probability in closed form: there is nothing to draw")
     if axes is None:
         try:
@@ -227,19 +219,7 @@ def draw(report: Report, number: int | None, axes: Any) -> Any:
         except ImportError:
             raise ImportError("a plot needs matplotlib: pip install 'dipc-verifier[plot]'") from None
         _, axes = plt.subplots()
-    low, high = _range(report, row)
-    points = [low + (high - low) * step / _POINTS for step in range(_POINTS + 1)]
-    axes.plot([float(eps) for eps in points], [form.float(eps) for eps in points], label="Pr", color="#0072B2")
-    required = [(eps, _required(row, eps)) for eps in points]
-    known = [(float(eps), value) for eps, value in required if value is not None]
-    axes.plot([x for x, _ in known], [y for _, y in known], label="1 - beta", color="#D55E00", linestyle="--")
-    for failing in row.failing:
-        end = high if failing.end.high is None else failing.end.high
-        axes.axvspan(float(failing.start.low), float(end), color="#D55E00", alpha=0.12)
-    axes.set_xlabel("eps")
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_title(f"{report.program}, row {row.row}: {row.verdict}", loc="left", fontsize=10)
-    axes.legend(loc="lower right")
+    draw_row(axes, row, intervals_of(report.eps), f"{report.program}, row {row.row}: {row.verdict}")
     return axes
 
 
@@ -254,25 +234,6 @@ def _chosen(report: Report, number: int | None) -> RowResult:
     if result is None:
         raise ValueError("no row has a probability and a claim that is not vacuous: there is nothing to draw")
     return result
-
-
-def _range(report: Report, row: RowResult) -> tuple[Fraction, Fraction]:
-    """From the least eps asked about to the greatest, or past the last one at which something happens."""
-    intervals = intervals_of(report.eps)
-    first, last = intervals[0], intervals[-1]
-    ends = [end.high for failing in row.failing for end in (failing.start, failing.end) if end.high is not None]
-    high = last.upper or max(_USUAL_END, *(2 * end for end in ends), 2 * last.lower)
-    low = first.lower or high / _POINTS
-    return (low / 2, low * 2) if low == high else (low, high)
-
-
-def _required(row: RowResult, eps: Fraction) -> float | None:
-    """1 - beta, None where beta has no value or none that can be written."""
-    try:
-        low, high = row.beta_form.at(eps, 20)
-    except (Undecided, ValueError):
-        return None
-    return float(1 - (low + high) / 2)
 
 
 # --- notebooks and messages ------------------------------------------------------------------------

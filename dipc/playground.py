@@ -23,8 +23,7 @@ from dipc.cli.output import TOOL
 from dipc.cli.terminal import guarded, write_diagnostics
 from dipc.frozen import frozen
 from dipc.outcome import html
-from dipc.outcome.outcome import Outcome
-from dipc.outcome.text import render
+from dipc.outcome.outcome import Outcome, render
 from dipc.program.program import load_source
 from dipc.questions.question import answer as answer_source
 from dipc.questions.question import question_of

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import flint
 
@@ -28,7 +28,9 @@ from dipc.questions.report import DecidedRows, RowOutcome
 from dipc.text.core import SampleNoise
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
-from dipc.verifier.reading import SCHEMA, Question
+from dipc.verifier.reading import SCHEMA, Exhausted, Question, Rejected
+
+_T = TypeVar("_T")
 
 #: Bits from which on FLINT writes a number sooner than Python, and which Python writes whatever its limit is set to.
 _LONG = 1_200
@@ -166,6 +168,14 @@ class FunctionData:
         if known is None:
             known = self._known[id(value)] = (value, closed_data(value))
         return known[1]
+
+
+def as_read(read: Callable[[], _T]) -> _T | None:
+    """What the checker reads in a claim, None where it refuses to, or gives up."""
+    try:
+        return read()
+    except (Rejected, Exhausted):
+        return None
 
 
 class Uncertified(ValueError):

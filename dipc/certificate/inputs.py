@@ -17,14 +17,14 @@ from dipc.certificate.data import (
     IN_ANOTHER_UNIT,
     NOT_EXPANDED,
     FunctionData,
+    as_read,
     expression_text,
     headed,
     rational,
     ring_data,
     sealed,
 )
-from dipc.certificate.normal import has_normal, stars_of
-from dipc.certificate.obligations import ObligationWriter, certified
+from dipc.certificate.obligations import ObligationWriter, certified, has_normal, stars_of
 from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Bound, Obligation, Verdict, decide
 from dipc.decide.series import decide_by_series
@@ -42,7 +42,8 @@ from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.classes import Kind, least_decay, required
 from dipc.verifier.functions import ONE, read_ring
-from dipc.verifier.reading import Budget, Exhausted, Question, Rejected
+from dipc.verifier.normal import Enclosed
+from dipc.verifier.reading import Budget, Question
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
@@ -137,10 +138,7 @@ class _Writer:
         posed = proved.posed
         why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
         assert isinstance(why, Farkas | Complement | Jointly)
-        try:
-            beta = required(reader, str(posed.variable), proved.dd, Budget()).beta
-        except (Rejected, Exhausted):
-            beta = None
+        beta = as_read(lambda: required(reader, str(posed.variable), proved.dd, Budget()).beta)
         match why:
             case Jointly(tails=tails, slacks=slacks):
                 kind = Kind.TAILS if tails else Kind.VERTICES
@@ -161,11 +159,10 @@ class _Writer:
     def _counted(self, proved: Proved, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
         """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
         posed = proved.posed
-        try:
-            if posed.variable is not Variable.EPS or least_decay(reader, Budget()) is None:
-                return None
-            beta = reader.terms({}, "1", Budget())[2]
-        except (Rejected, Exhausted):
+        if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
+            return None
+        beta = as_read(lambda: reader.terms({}, "1", Budget())[2])
+        if beta is None:
             return None
         every = [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)]
         return {
@@ -183,10 +180,7 @@ class _Writer:
 
     def _witness(self, refuted: Refuted, reader: ClaimReader) -> dict[str, Any]:
         own = {} if refuted.gamma is None else {"gamma": rational(refuted.gamma)}
-        try:
-            beta = reader.terms(own, refuted.dd, Budget())[2]
-        except (Rejected, Exhausted):
-            beta = None
+        beta = as_read(lambda: reader.terms(own, refuted.dd, Budget())[2])
         return {
             "input": dict(refuted.row.input),
             "output": dict(refuted.row.output),
@@ -243,22 +237,18 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        if has_normal(obligation.bound):
-            return self._over_normal_noise(obligation, read)
-        value = self._value(obligation.bound)
-        settled = decide(value, obligation.beta, obligation.intervals, self._program.limits)
-        intervals = [str(interval) for interval in obligation.intervals]
-        beta = certified(obligation.beta, read, ())
-        return self._obligations.obligation(value, beta, obligation.intervals, settled, {"intervals": intervals})
-
-    def _over_normal_noise(self, obligation: Obligation, read: Read | None) -> int:
-        """The same for a sum over normal noises. Raises Undecided where it is none."""
-        measurer = self._program.measurer
-        value = stars_of(obligation.bound, measurer)
-        settled = decide_by_series(obligation, BoundMeasurer(measurer), self._program.limits)
-        beta = certified(obligation.beta, read, ()), read
-        intervals = [str(interval) for interval in obligation.intervals]
-        return self._obligations.of_stars(value, beta, obligation.intervals, settled, {"intervals": intervals})[1]
+        """The number of an obligation, with its beta as the checker reads it. Raises Undecided where its bound is too
+        long, or has normal noise and is no sum over stars."""
+        bound, intervals = obligation.bound, obligation.intervals
+        measurer, limits = self._program.measurer, self._program.limits
+        value: ClosedForm | Enclosed
+        if has_normal(bound):
+            value, settled = stars_of(bound, measurer), decide_by_series(obligation, BoundMeasurer(measurer), limits)
+        else:
+            value = self._value(bound)
+            settled = decide(value, obligation.beta, intervals, limits)
+        beta, stated = certified(obligation.beta, read, ()), {"intervals": list(map(str, intervals))}
+        return self._obligations.obligation(value, beta, intervals, settled, stated, read)
 
     def _value(self, bound: Bound) -> ClosedForm:
         """The bound in closed form."""

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
-from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
+from dipc.algebra.limits import Budget, LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
-from dipc.certificate.normal import NO_CELLS, REFUTED, closed_value, shown_in_cells
 from dipc.decide.obligation import Counterexample, Decision, Verdict, decide
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.measure.measure import Bound, Measurer
+from dipc.measure.polyhedral import independent_parts
 from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
@@ -25,10 +30,188 @@ from dipc.sign.polynomial import normal_form
 from dipc.sign.roots import CoverPiece, Crossing, FactorSign, Root, refine
 from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
-from dipc.verifier.functions import Ring
-from dipc.verifier.normal import Enclosed, Probability, enclosed_data
+from dipc.verifier.functions import ONE, Ring, multiply_closed, read_ring
+from dipc.verifier.functions import Closed as ReadClosed
+from dipc.verifier.noise import Normal
+from dipc.verifier.normal import (
+    Cell,
+    Enclosed,
+    Probability,
+    Star,
+    Sum,
+    at_zero,
+    enclosed_data,
+    is_number,
+    star_of,
+    tails_are_positive,
+)
 from dipc.verifier.obligations import slacks
+from dipc.verifier.reading import DERIVATION_ENDS, NotDerived, why_it_ends
 from dipc.verifier.reading import Budget as Steps
+from dipc.verifier.reals import Number, monomial
+from dipc.verifier.syntax import Expr, read_expression
+
+# --- Over normal noise: a sum over stars, and cells on each of which the checker's arithmetic shows the claim ---------
+
+#: Accuracies in bits with numbers of terms, tried one after the other.
+_SIZES = ((24, 16), (40, 24), (64, 40), (96, 64), (160, 100))
+
+#: From where tails are looked at.
+_STARTS = [Fraction(2) ** n for n in range(-20, 31)]
+
+#: A cell is at least so many times shorter than its interval, and there are so many.
+_SHORTEST, _MOST_CELLS = 1 << 30, 1_000
+
+#: The accuracy of a refutation, which is of 20 digits, and a number of terms.
+REFUTED = [96, 2]
+
+NO_CELLS = "its Taylor polynomials do not show it in the checker's precision"
+
+
+def has_normal(bound: Bound) -> bool:
+    """Whether the bound is about normal noise."""
+    return any(noise.law.is_normal for share in bound.shares for event in share.events for noise in event.noises)
+
+
+def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
+    """The sum over stars that the bound is. Raises Undecided where it is none."""
+    total, budget = Sum(), Steps()
+    total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
+    try:
+        for share in bound.shares:
+            weight = _closed(ExpPoly.one() if share.weight is None else share.weight)
+            stars: list[Star] = []
+            possible = True
+            for event in share.events:
+                numbers = [item for item in event.constraints if not item.coefficients]
+                possible = possible and all(item.constant >= 0 for item in numbers)
+                for part in independent_parts(Event(event.noises, _over_noises(event))):
+                    if any(noise.law.is_normal for noise in part.noises):
+                        stars.append(_star(part))
+                    else:
+                        weight = multiply_closed(weight, _closed(measurer.measure(part)), budget)
+            if possible:
+                total.add(tuple(sorted(stars)), weight, budget)
+    except DERIVATION_ENDS as error:
+        raise OutsideFragment(why_it_ends(error)) from None
+    value = total.value
+    if not isinstance(value, Enclosed) or any(below != ONE for _, below in value.terms.values()):
+        raise OutsideFragment("it is no sum over normal noises with weights that have no denominators")
+    return value
+
+
+def _over_noises(event: Event) -> tuple[Halfspace, ...]:
+    return tuple(item for item in event.constraints if item.coefficients)
+
+
+def _closed(value: object) -> ReadClosed:
+    if not isinstance(value, ExpPoly):
+        raise OutsideFragment("a weight has a denominator")
+    return read_ring(ring_data(value)), ONE
+
+
+def closed_value(value: object) -> ReadClosed | None:
+    """A closed form as the checker has it; None where it has a denominator."""
+    return _closed(value) if isinstance(value, ExpPoly) else None
+
+
+def _star(part: Event) -> Star:
+    """Raises NotDerived."""
+    laws = []
+    for noise in part.noises:
+        if not noise.law.is_normal:
+            raise OutsideFragment("Gaussian noise is compared with other noise")
+        square = _square(noise.law.normal_unit)
+        family = Normal(noise.law.fixed, Number(Fraction(1), square.powers))
+        laws.append((family, noise.law.normal_variance(noise.rate) * square.factor))
+    rows = []
+    for item in part.constraints:
+        scale = 1
+        for _, c in item.coefficients:
+            scale *= c.denominator
+        d = item.constant + sum((c * part.noises[i].mean for i, c in item.coefficients), Fraction(0))
+        rows.append((tuple((i, int(c * scale)) for i, c in item.coefficients), d * scale))
+    return star_of((tuple(laws), tuple(rows)))
+
+
+@cache
+def _square(unit: Real) -> Number:
+    """The square of a number as the checker has it. Raises NotDerived."""
+
+    def plain(tree: Expr) -> tuple[Fraction, tuple[int, ...]]:
+        number = claims.evaluate(tree, {}, Steps()).constant()
+        if number is None:
+            raise NotDerived("a deviation is no number")
+        return number, ()
+
+    number, _ = monomial(read_expression(str(unit), Steps()), plain)
+    return number * number
+
+
+def shown_in_cells(totals: Sequence[Enclosed], intervals: Sequence[Interval]) -> tuple[list[int], list[list[str]]]:
+    """The sizes, and the ends of cells of each interval, on each of which all of these are positive. Raises Undecided
+    where they are not found."""
+    budget = Steps()
+    left = [total for total in totals if total.terms]
+    try:
+        for accuracy, terms in _SIZES:
+            search = _Cells(left, accuracy, terms, budget)
+            found = [search.ends(interval) if left else [] for interval in intervals]
+            if None not in found:
+                return [accuracy, terms], [ends for ends in found if ends is not None]
+    except DERIVATION_ENDS as error:
+        raise OutsideFragment(why_it_ends(error)) from None
+    raise OutsideFragment(NO_CELLS)
+
+
+class _Cells:
+    """Looks for cells of one size of numbers."""
+
+    def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
+        self._totals = totals
+        self._touching = [at_zero(total) == 0 for total in totals]
+        self._accuracy, self._terms, self._budget = accuracy, terms, budget
+
+    def ends(self, interval: Interval) -> list[str] | None:
+        """Of the cells of an interval; None where they are not found."""
+        if interval.is_point or all(map(is_number, self._totals)):
+            return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
+        upper = interval.upper
+        ends: list[str] = []
+        if upper is None:
+            upper = next((start for start in _STARTS if start > interval.lower and self._tails(start)), None)
+            if upper is None:
+                return None
+            ends = ["inf"]
+        position, width = interval.lower, upper - interval.lower
+        least = width / _SHORTEST
+        cells: list[str] = []
+        while position < upper:
+            width = min(width, upper - position)
+            if self._hold(position + width / 2, width / 2, self._terms):
+                position += width
+                cells.append(rational(position))
+                width *= 2
+            else:
+                width /= 2
+            if width < least or len(cells) > _MOST_CELLS:
+                return None
+        return cells + ends
+
+    def _hold(self, middle: Fraction, radius: Fraction, terms: int) -> bool:
+        cell = Cell(middle, radius, terms, self._accuracy, self._budget)
+        from_zero = radius > 0 and middle == radius
+        return all(
+            cell.is_positive_from_zero(total) if touching and from_zero else cell.is_positive(total)
+            for total, touching in zip(self._totals, self._touching, strict=True)
+        )
+
+    def _tails(self, start: Fraction) -> bool:
+        return all(tails_are_positive(total, start, self._budget) for total in self._totals)
+
+
+# --- Obligations with their betas and denominators, each written once -------------------------------------------------
+
 
 #: ((a, b), (c,)) for min(max(a, b), c).
 Least = tuple[tuple[ClosedForm, ...], ...]
@@ -61,13 +244,13 @@ _ROUNDS = 4
 _FACTOR = 1 << 20
 
 #: A cell: the number of the function, the interval, and why the function is nonnegative there; None for 0.
-Cell = tuple[int, Interval, SignDecision | None]
+Covered = tuple[int, Interval, SignDecision | None]
 
 #: An end of a stretch; None for infinity.
 _End = Fraction | None
 
 
-def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Cell]:
+def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Covered]:
     """Cells one after the other from end to end of the interval, on each of which one of the functions, whose
     denominators are positive, is nonnegative.
 
@@ -137,7 +320,7 @@ def _between(interval: Interval, low: Fraction, high: _End) -> Interval:
     )
 
 
-def _cell(tops: Sequence[ExpPoly], position: int, interval: Interval, limits: Limits) -> Cell:
+def _cell(tops: Sequence[ExpPoly], position: int, interval: Interval, limits: Limits) -> Covered:
     if tops[position].is_zero():
         return position, interval, None
     decision = decide_nonnegative(tops[position], interval, limits)
@@ -315,12 +498,17 @@ class ObligationWriter:
             "positive": list(self._positive.values()),
         }
 
-    def probability(self, form: ClosedForm) -> int:
+    def probability(self, value: ClosedForm | Enclosed) -> int:
         """The number of a probability, or of a bound of one."""
-        known = self._probabilities.get(form)
+        known = self._probabilities.get(value)
         if known is None:
-            known = self._probabilities[form] = len(self._probability_data)
-            self._probability_data.append({"value": self.closed(form.value)})
+            known = self._probabilities[value] = len(self._probability_data)
+            form = (
+                {"value": self.closed(value.value)}
+                if isinstance(value, ClosedForm)
+                else {"stars": enclosed_data(value)}
+            )
+            self._probability_data.append(form)
         return known
 
     def beta(self, beta: Beta) -> int:
@@ -343,57 +531,32 @@ class ObligationWriter:
 
     def obligation(
         self,
-        probability: ClosedForm,
+        probability: ClosedForm | Enclosed,
         beta: Beta,
         intervals: Intervals,
         result: Decision,
         besides: Mapping[str, Any] = MappingProxyType({}),
+        read: Read | None = None,
     ) -> int:
-        """The number of an obligation about a probability; `besides` is written with it."""
+        """The number of an obligation about a probability; `besides` is written with it. About a sum over stars it is
+        shown with the beta as the checker `read` it."""
         number = self.probability(probability)
         key = (number, beta, intervals)
         known = self._obligations.get(key)
         if known is None:
             known = self._obligations[key] = len(self._obligation_data)
-            data: dict[str, Any] = {
-                "probability": number,
-                "beta": self.beta(beta),
-                "verdict": str(result.verdict),
-                **besides,
-            }
-            match beta:
-                case ClosedForm():
-                    data |= self._proved(probability, ((beta,),), intervals, result)
-                case tuple():
-                    data |= self._proved(probability, beta, intervals, result)
-                case Enclosed():
-                    data |= _in_cells(closed_value(probability.value), beta, intervals, result)
-                case str():
-                    data |= {"reason": IN_PIECES}
+            data = {"probability": number, "beta": self.beta(beta), "verdict": str(result.verdict), **besides}
+            if isinstance(probability, Enclosed):
+                data |= _in_cells(probability, read, intervals, result)
+            elif isinstance(beta, Enclosed):
+                data |= _in_cells(closed_value(probability.value), beta, intervals, result)
+            elif isinstance(beta, str):
+                data |= {"reason": IN_PIECES}
+            else:
+                least = ((beta,),) if isinstance(beta, ClosedForm) else beta
+                data |= self._proved(probability, least, intervals, result)
             self._obligation_data.append(data)
         return known
-
-    def of_stars(
-        self,
-        value: Enclosed,
-        beta: tuple[Beta, Read | None],
-        intervals: Intervals,
-        result: Decision,
-        besides: Mapping[str, Any] = MappingProxyType({}),
-    ) -> tuple[int, int]:
-        """The numbers of a probability that is a sum over stars, and of an obligation about it; the beta also as the
-        checker reads it."""
-        number = self._probabilities.get(value)
-        if number is None:
-            number = self._probabilities[value] = len(self._probability_data)
-            self._probability_data.append({"stars": enclosed_data(value)})
-        key = (number, beta[0], intervals)
-        known = self._obligations.get(key)
-        if known is None:
-            known = self._obligations[key] = len(self._obligation_data)
-            data = {"probability": number, "beta": self.beta(beta[0]), "verdict": str(result.verdict), **besides}
-            self._obligation_data.append(data | _in_cells(value, beta[1], intervals, result))
-        return number, known
 
     def of_row(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dipc.algebra.limits import Undecided
@@ -12,28 +14,32 @@ from dipc.certificate.data import (
     HOLE,
     FunctionData,
     RowTexts,
+    as_read,
     claim_data,
     encode,
     headed,
     own_cells,
     require_known_laws,
     seal,
+    sealed,
     table_data,
 )
 from dipc.certificate.inputs import certify_inputs
-from dipc.certificate.normal import has_normal, stars_of
-from dipc.certificate.obligations import Beta, ObligationWriter, certified
-from dipc.certificate.ranges import certify_ranges
+from dipc.certificate.obligations import Beta, ObligationWriter, certified, has_normal, stars_of
 from dipc.claims.claim import Terms
+from dipc.claims.given import number_of
 from dipc.claims.table import Row, packed
+from dipc.decide.obligation import Decision, Verdict
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
-from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome
+from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.rows import FreeGamma
+from dipc.rules.class_claim import FREE
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions
+from dipc.verifier.obligations import end
 from dipc.verifier.reading import Budget, Question
 
 
@@ -112,12 +118,7 @@ class _Writer:
             "gamma": terms.gamma.text,
             "beta": self.obligations.beta(beta),
         }
-        if row.dd is not None:
-            data["dd"] = row.dd.text
-        own = own_cells(row)
-        if own:
-            data["own"] = own
-        data |= {"input": HOLE, "output": HOLE, "row": HOLE}
+        data |= {**_cells_of_claim(row), "input": HOLE, "output": HOLE, "row": HOLE}
         intervals = self.evidence.claim.intervals
         vacuous, nothing = terms.vacuous, outcome.vacuous
         said = self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
@@ -134,9 +135,9 @@ class _Writer:
             value = stars_of(bound, self.evidence.program.measurer)
         except Undecided as undecided:
             return {"open": undecided.reason}
-        claimed = beta, self._read(row)
-        numbers = self.obligations.of_stars(value, claimed, self.evidence.claim.intervals, outcome.settled)
-        return {"probability": numbers[0], "obligation": numbers[1], "open": None}
+        intervals, settled = self.evidence.claim.intervals, outcome.settled
+        number = self.obligations.obligation(value, beta, intervals, settled, read=self._read(row))
+        return {"probability": self.obligations.probability(value), "obligation": number, "open": None}
 
     def _read(self, row: Row) -> Read | None:
         """The beta of a row as the checker reads it."""
@@ -150,3 +151,71 @@ class _Writer:
         if beta.closed is not None and not pieces:
             return beta.closed
         return certified(beta, self._read(row), self.evidence.claim.intervals)
+
+
+def _cells_of_claim(row: Row) -> dict[str, Any]:
+    """What is stated of a row's cells besides inputs and outputs: its dd, and those that win over the claim."""
+    own = own_cells(row)
+    return {**({} if row.dd is None else {"dd": row.dd.text}), **({"own": own} if own else {})}
+
+
+# --- A table with gamma left open: each row has ranges of gamma, each with an obligation ------------------------------
+
+
+def certify_ranges(question: FreeGamma, results: Sequence[RowResult], verdict: Verdict, tool: str) -> str:
+    """The text of the certificate of a table for every gamma."""
+    return sealed(with_answers(_RangeWriter(question).document(results, verdict, tool)))
+
+
+class _RangeWriter:
+    def __init__(self, question: FreeGamma) -> None:
+        self._question = question
+        claim = question.claim
+        self._stated = claim_data(claim) | {"gamma": FREE}
+        self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
+        self._obligations = ObligationWriter(FunctionData(), question.program.limits)
+
+    def document(self, results: Sequence[RowResult], verdict: Verdict, tool: str) -> dict[str, Any]:
+        question = self._question
+        rows = [self._row(row, result) for row, result in zip(question.table.rows, results, strict=True)]
+        return {
+            **headed(Question.ROWS, question.program, tool, verdict),
+            "table": table_data(question.program, question.table),
+            "claim": self._stated,
+            "rows": rows,
+            **self._obligations.shared(),
+        }
+
+    def _row(self, row: Row, result: RowResult) -> dict[str, Any]:
+        own = own_cells(row)
+        data: dict[str, Any] = {
+            "row": row.number,
+            "input": [cell.text for cell in row.inputs],
+            "output": [None if cell is None else cell.text for cell in row.outputs],
+            **_cells_of_claim(row),
+        }
+        try:
+            ranges = self._question.ranges(row)
+        except Undecided as undecided:
+            return data | {"ranges": [], "verdict": str(result.verdict), "reason": undecided.reason}
+        if row.gamma is not None:
+            (gamma_range,) = ranges
+            stated = as_read(lambda: self._reader.terms(own, data.get("dd"), Budget())[2])
+            return data | {"gamma": gamma_range.terms.gamma.text} | self._claimed(gamma_range.terms, result, stated)
+        highs = [*[after.terms.gamma.text for after in ranges[1:]], "inf"]
+        data["ranges"] = []
+        for gamma_range, one, high in zip(ranges, result.obligations, highs, strict=True):
+            ends = number_of(gamma_range.terms.gamma), end(high)
+            claimed = as_read(partial(self._reader.range, own, data.get("dd"), ends, Budget()))
+            read = None if claimed is None else claimed[1]
+            data["ranges"].append({"to": high} | self._claimed(gamma_range.terms, one, read))
+        return data | {"verdict": str(result.verdict)}
+
+    def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
+        """What is claimed for one gamma, or the gammas of one range, and what was found."""
+        beta = certified(terms.beta, read, ())
+        form, intervals = result.closed_form, self._question.intervals
+        decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
+        nothing = result.says is not None and result.says.nothing
+        data = {"alpha": terms.alpha_text, "beta": self._obligations.beta(beta)}
+        return data | self._obligations.of_row(form, beta, intervals, decision, vacuous=terms.vacuous, nothing=nothing)

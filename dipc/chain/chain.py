@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 # --- Which states lead to which while a chain is built: all that deciding a row asks of its graph ---------------------
-#
 
 
 @dataclass(slots=True)
@@ -89,7 +88,6 @@ class Transitions:
 
 
 # --- Where the paths of a growing chain end, below a state ------------------------------------------------------------
-#
 
 #: The leaves below so many states are kept at once.
 _MOST_KEPT = 100
@@ -140,7 +138,6 @@ class Leaves:
 
 
 # --- The chain as built: a graph of states and what its exits output --------------------------------------------------
-#
 
 
 @frozen

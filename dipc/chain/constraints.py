@@ -27,7 +27,6 @@ from dipc.text.core import BoolType, DomType, Slot, Value
 from dipc.text.printer import signed_sum
 
 # --- Exact affine forms over noises and real inputs -------------------------------------------------------------------
-#
 
 Terms = tuple[tuple[int, Fraction], ...]
 
@@ -139,7 +138,6 @@ def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
 
 
 # --- Affine forms and comparisons as a person reads them --------------------------------------------------------------
-#
 
 
 def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Callable[[int], str]) -> str:
@@ -171,7 +169,6 @@ def _sum_text(terms: Sequence[tuple[str, Fraction]], constant: Fraction) -> str:
 
 
 # --- Values and forms that det gives ----------------------------------------------------------------------------------
-#
 
 #: One output of det: a value, or a form over the real (or int) inputs.
 Answer = Value | Affine
@@ -193,7 +190,6 @@ def same_value(one: object, other: object) -> bool:
 
 
 # --- Comparisons of noises and inputs as half-spaces, and conjunctions of them ----------------------------------------
-#
 
 
 @dataclass(frozen=True)
@@ -508,7 +504,6 @@ def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> l
 
 
 # --- Drops constraints that follow from others: fewer cycles for whoever measures the rest ----------------------------
-#
 
 _MOST = 300
 

@@ -20,7 +20,6 @@ from dipc.text.core import Branch, BranchComparison, RealType, show_value
 from dipc.text.program import CoreProgram
 
 # --- Connected components of noises, with the real inputs left open ---------------------------------------------------
-#
 
 
 class Ball(NamedTuple):

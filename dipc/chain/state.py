@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 # --- The codes of the diagnostics about running a program; a code, once given, keeps its meaning ----------------------
-#
 
 
 class Code(StrEnum):
@@ -45,7 +44,6 @@ class Code(StrEnum):
 
 
 # --- What goes wrong while a program runs, before the path that leads there is known ----------------------------------
-#
 
 
 class Fault(Exception):
@@ -70,7 +68,6 @@ class Fault(Exception):
 
 
 # --- Which variables hold affine forms rather than values -------------------------------------------------------------
-#
 
 
 def is_symbolic(kind: Type) -> bool:
@@ -79,7 +76,6 @@ def is_symbolic(kind: Type) -> bool:
 
 
 # --- States of the chain: a location, values, the noises drawn so far and what is known of them -----------------------
-#
 
 
 class Mark(Enum):
@@ -239,7 +235,6 @@ def _slot_hash(slot: int, value: SlotValue) -> int:
 
 
 # --- What one step of the chain does ----------------------------------------------------------------------------------
-#
 
 
 @frozen
@@ -322,7 +317,6 @@ DETERMINISTIC = Deterministic()
 
 
 # --- What is known of noises before anything is compared: one-sided noise is never negative ---------------------------
-#
 
 _ONE = Fraction(1)
 
@@ -338,7 +332,6 @@ def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
 
 
 # --- The path that leads to a state, told by the comparisons and the choices taken ------------------------------------
-#
 
 _MOST_SHOWN = 8
 

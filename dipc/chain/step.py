@@ -17,8 +17,7 @@ from dipc.chain.constraints import (
     equality,
     irredundant,
 )
-from dipc.chain.finite_noise import intervals
-from dipc.chain.flow import Flow
+from dipc.chain.flow import Flow, intervals
 from dipc.chain.state import (
     DETERMINISTIC,
     Choice,
@@ -36,7 +35,7 @@ from dipc.chain.state import (
     nonnegative,
 )
 from dipc.text import core as operations
-from dipc.text.ast import CompareOp, Number
+from dipc.text.ast import COMPARED, CompareOp, Number
 from dipc.text.core import (
     AffineExpr,
     Apply,
@@ -65,7 +64,6 @@ from dipc.text.core import (
 from dipc.text.diagnostic import Span
 
 # --- Expressions evaluated in a state: DOM and bool ones to values, real ones to affine forms -------------------------
-#
 
 
 def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value:
@@ -193,7 +191,6 @@ def _apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
 
 
 # --- Finite random choices: the values that may be chosen in a state, with descriptions of their weights --------------
-#
 
 
 class Option(NamedTuple):
@@ -229,7 +226,6 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
 
 
 # --- One step of the chain: from a state to its successors ------------------------------------------------------------
-#
 
 
 class Successor(NamedTuple):
@@ -368,7 +364,7 @@ def _chosen(flow: Flow, state: State, target: Target, options: list[Option], spa
 def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[tuple[bool, State, Edge]]:
     difference = evaluate_affine(expr, state.values, flow.program.slots)
     if difference.is_number:
-        return [(compares(difference.constant, op), state, DETERMINISTIC)]
+        return [(COMPARED[op](difference.constant, 0), state, DETERMINISTIC)]
     signs = nonnegative(state.noises)
     outcomes: list[tuple[bool, State, Edge]] = []
     for holds, known in _outcomes(difference, op, flow.is_whole(difference)):
@@ -425,24 +421,5 @@ def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool
         case CompareOp.GE | CompareOp.LT | CompareOp.GT | CompareOp.LE:
             known = constraint(difference, op, whole)
             return [(True, (known,)), (False, (known.negation,))]
-        case _:
-            assert_never(op)
-
-
-def compares(difference: Fraction, op: CompareOp) -> bool:
-    """Whether `difference` op 0."""
-    match op:
-        case CompareOp.LT:
-            return difference < 0
-        case CompareOp.LE:
-            return difference <= 0
-        case CompareOp.EQ:
-            return difference == 0
-        case CompareOp.NE:
-            return difference != 0
-        case CompareOp.GE:
-            return difference >= 0
-        case CompareOp.GT:
-            return difference > 0
         case _:
             assert_never(op)

@@ -24,22 +24,20 @@ from dipc.algebra.parametric import (
     rebuilt,
     unknowns,
 )
-from dipc.claims.expression import AN_INTERVAL, ClaimExpression
-from dipc.claims.given import INFINITY, Cell, number_of, show_value
-from dipc.claims.normal import NormalParts, normal_parts
+from dipc.claims.expression import AN_INTERVAL, ClaimExpression, NormalParts, normal_parts
+from dipc.claims.given import INFINITY, Cell, number_of
 from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive, sign_throughout
 from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
-from dipc.text.core import BoolType, DomType
+from dipc.text.core import BoolType, DomType, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
 # --- The intervals of eps that a claim is about -----------------------------------------------------------------------
-#
 
 
 def resolve_intervals(
@@ -501,7 +499,6 @@ def _moved(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnost
 
 
 # --- A claim as it is asked about: what options say of it -------------------------------------------------------------
-#
 
 
 @frozen
@@ -518,7 +515,6 @@ class ClaimOptions:
 
 
 # --- Whether gamma does anything in a claim, and whether it was meant to ----------------------------------------------
-#
 
 
 #: The warning that no output can use gamma.

@@ -37,7 +37,6 @@ from dipc.text.diagnostic import DiagnosticError
 from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
-#
 
 #: A function with more summands is looked at part by part.
 MOST_TERMS = 400
@@ -318,7 +317,6 @@ def _selected(function: str, trends: Sequence[Trend]) -> Trend:
 
 
 # --- Which theorem of section 6 of the paper makes single obligations say more than they do by themselves -------------
-#
 
 
 @frozen

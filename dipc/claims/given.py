@@ -11,14 +11,13 @@ from typing import Any, TypeGuard, assert_never
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value
+from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, listing
 from dipc.text.parser import parse_items
 from dipc.text.program import CoreProgram
 
 # --- Whole arrays given at once from Python: `q = (-1, 0, 1)` for `q[1]`, `q[2]` and `q[3]` ---------------------------
-#
 
 _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
@@ -55,7 +54,6 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 # --- Cells of a table: exact values, read once for each distinct text -------------------------------------------------
-#
 
 
 @frozen(eq=False)
@@ -123,18 +121,6 @@ class Column(dict[str, Read]):
 
 #: The value of the cell `inf`.
 INFINITY = Cell(None, "inf")
-
-
-def show_value(value: Value) -> str:
-    """The canonical text of a value: `1/4`, `top`, `true`."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return value
-        case Fraction():
-            return str(value)
-    assert_never(value)
 
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
@@ -228,8 +214,7 @@ def _member(
         return cell
     notes = [f"the domain of `{name}` is {describe_domain(values)}"]
     if isinstance(value, str):
-        close = nearest(text, [str(candidate) for candidate in values])
-        notes += [f"did you mean `{close}`?"] if close else []
+        notes += did_you_mean(text, [str(candidate) for candidate in values])
     return BadCell("E0511", f"{_quote(text)} is not in the domain of `{name}`", tuple(notes))
 
 
@@ -397,8 +382,7 @@ class Specification:
 
     def _unknown(self, name: str, span: Span) -> BadValue:
         names = [*self.arrays, *self._slots]
-        close = nearest(name, names)
-        notes = [f"did you mean `{close}`?"] if close else []
+        notes = did_you_mean(name, names)
         notes.append(f"the {self._kind}s are {listing(self._slots)}" if names else f"the program has no {self._kind}s")
         return BadValue(span, f"the program has no {self._kind} `{name}`", *notes)
 

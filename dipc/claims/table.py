@@ -26,11 +26,10 @@ from dipc.claims.given import (
 )
 from dipc.frozen import frozen
 from dipc.text.core import Slot
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, did_you_mean, listing
 from dipc.text.program import CoreProgram
 
 # --- The rows of a table in a few bytes each: a column holds its distinct cells once, and a number for each row -------
-#
 
 #: One row of cells: the inputs, the outputs, and the claim columns alpha, beta, gamma and dd.
 _CLAIM_CELLS = 4
@@ -194,7 +193,6 @@ def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
 
 
 # --- A CSV file as a stream of records that know where their cells stand ----------------------------------------------
-#
 
 #: Bytes of one line: a longer one is no row of a table, and reading it might never end.
 MAX_LINE = 10_000_000
@@ -361,7 +359,6 @@ def _unreadable(name: str, error: OSError | ValueError) -> Diagnostic:
 
 
 # --- A table given from Python: a list of dicts, a header with rows, or a DataFrame -----------------------------------
-#
 
 
 class DataFrame(Protocol):
@@ -510,7 +507,6 @@ def cell_text(cell: object, what: str) -> str:
 
 
 # --- Values of inputs and outputs given from Python, by name ----------------------------------------------------------
-#
 
 
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
@@ -550,15 +546,13 @@ def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool:
 
 
 def _unknown(name: str, role: str, slots: Sequence[Slot]) -> Diagnostic:
-    close = nearest(name, [slot.name for slot in slots])
-    notes = [f"did you mean `{close}`?"] if close else []
+    notes = did_you_mean(name, [slot.name for slot in slots])
     names = [slot.name for slot in slots]
     notes.append(f"the {role}s are {listing(names)}" if names else f"there are no {role}s")
     return Diagnostic("E0506", f"the program has no {role} `{name}`", notes=tuple(notes))
 
 
 # --- The table of det: one row for each input, read exactly or refused with every mistake named -----------------------
-#
 
 __all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_table"]
 
@@ -745,8 +739,7 @@ class _Reader:
         if not name:
             note = "every column is named after an input or an output of the program"
             return Diagnostic("E0506", "a column without a name", place, notes=(note,))
-        close = nearest(name, [*known, *sorted(CLAIM_COLUMNS)])
-        notes = [f"did you mean `{close}`?"] if close else []
+        notes = did_you_mean(name, [*known, *sorted(CLAIM_COLUMNS)])
         notes.append(f"inputs are {_listing(self._inputs)}; outputs are {_listing(self._outputs)}")
         notes.append(f"the columns {listing(sorted(CLAIM_COLUMNS))} are optional")
         return Diagnostic("E0506", f"the program has no input or output `{name}`", place, notes=tuple(notes))

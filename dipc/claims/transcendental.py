@@ -30,6 +30,7 @@ from dipc.text.ast import (
     Unary,
     UnaryOp,
     mentions,
+    number,
     rewritten,
     walk,
 )
@@ -361,8 +362,8 @@ _ARITHMETIC: Mapping[BinaryOp, Callable[[Fraction, Fraction], Fraction]] = {
 
 def _literal(value: Fraction, of: Expr) -> Expr:
     """A number in the place of another tree."""
-    above, below = (Number(Fraction(part), str(part), of.span) for part in abs(value).as_integer_ratio())
-    number: Expr = Binary(BinaryOp.DIVIDE, above, below, of.span)
-    with suppress(ValueError):  # where it is no decimal number
-        number = Number(abs(value), decimal(abs(value)), of.span)
-    return Unary(UnaryOp.NEGATE, number, of.span) if value < 0 else number
+    try:
+        size = Number(abs(value), decimal(abs(value)), of.span)
+    except ValueError:  # it is no decimal number
+        return number(value, of.span)
+    return Unary(UnaryOp.NEGATE, size, of.span) if value < 0 else size

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from dipc.cli import later
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -35,7 +34,7 @@ from dipc.cli.options import (
     quiet_option,
     scale_options,
 )
-from dipc.cli.output import Output, check_target
+from dipc.cli.output import Output, check_target, later
 from dipc.cli.terminal import ExitCode
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
@@ -269,7 +268,7 @@ def _check_directory(given: Mapping[str, Any]) -> ExitCode:
             raise DiagnosticError(Diagnostic("E0812", message, notes=(note,)))
     output, asked = Output.of(given), asked_of(given)
     output.check()
-    claims = later.claims.claims_below(directory, parse_definitions(asked.definitions), asked.options)
+    claims = later.suite.claims_below(directory, parse_definitions(asked.definitions), asked.options)
     result = claims_tested(f"checking the programs of {directory}", claims, output, asked.options.jobs)
     return output.deliver(later.suite.directory_outcome(result))
 

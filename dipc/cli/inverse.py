@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from dipc.cli import later
 from dipc.cli.options import (
     Work,
     alpha_option,
@@ -37,12 +36,14 @@ from dipc.cli.options import (
     scale_options,
     table_path,
 )
+from dipc.cli.output import later
 from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import DIGITS, Wanted
 from dipc.inverse.question import asked as question_of
-from dipc.inverse.solve import solved
+from dipc.inverse.solve import intervals, solved
 from dipc.inverse.solve_constant import ConstantGrid, solve_constant
 from dipc.inverse.tighten import Tightest, tightest
+from dipc.inverse.tune import tuned
 from dipc.outcome import solve as solutions
 from dipc.outcome import tighten as factors
 from dipc.outcome.outcome import Outcome
@@ -206,11 +207,11 @@ def tune(**given: Any) -> ExitCode:
         inputs = asked.options.inputs or (None if asked.table else "all")
         options = replace(asked.options, progress=progress, inputs=inputs)
         try:
-            found = later.tuning.tuned(program, asked.table, options)
+            found = tuned(program, asked.table, options)
         except ValueError as error:
             message = f"`--tolerance`: {error}"
             raise DiagnosticError(Diagnostic("E1028", message, notes=("write such as 1% or 1/100",))) from None
-    return output.deliver(later.tunings.outcome(found, str(asked.program_path)), asked.command("tune"))
+    return output.deliver(solutions.tuned_outcome(found, str(asked.program_path)), asked.command("tune"))
 
 
 _INTERVAL_EPILOG = """
@@ -261,13 +262,11 @@ def interval(**given: Any) -> ExitCode:
         program = work.program()
         progress.stage(f"looking for intervals of {program.name}")
         try:
-            found = later.intervals.intervals(
-                program, asked.table, replace(asked.options, progress=progress), work.engine(program)
-            )
+            found = intervals(program, asked.table, replace(asked.options, progress=progress), work.engine(program))
         except ValueError as error:
             message = f"`--confidence`: {error}"
             raise DiagnosticError(Diagnostic("E1031", message, notes=("write such as 95% or 19/20",))) from None
-    outcome = later.interval_outcomes.outcome(found, asked)
+    outcome = solutions.interval_outcome(found, asked)
     side = () if asked.options.side is None else ("--side", asked.options.side)
     return output.deliver(outcome, asked.command("interval", *side))
 

@@ -16,7 +16,7 @@ import click
 
 import dipc
 from dipc.cli.terminal import ExitCode, guarded, leave, open_standard_streams, write
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, did_you_mean
 
 #: The commands in the order of the help, each with the module that has it, imported when it is run, and the line that
 #: the help shows.
@@ -74,8 +74,7 @@ class _Commands(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        close = nearest(name, COMMANDS)
-        notes = [f"did you mean `dipc {close}`?"] if close else []
+        notes = did_you_mean(name, COMMANDS, "dipc {}")
         if name.endswith((".dip", ".csv")):
             notes = ["to check a program against a table: `dipc check PROG.dip TABLE.csv`"]
         notes.append(f"the commands are {', '.join(COMMANDS)}; `dipc --help` says what they do")
@@ -143,7 +142,7 @@ def collect_rarely() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     if (instruction := os.environ.get(COMPLETE)) is not None:
-        sys.exit(import_module("dipc.cli.shells").complete(instruction))
+        sys.exit(import_module("dipc.cli.tools").complete(instruction))
     # Exact numbers may be long; those of claims are bounded where they are read, the others by the limits.
     sys.set_int_max_str_digits(0)
     collect_rarely()

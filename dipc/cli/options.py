@@ -20,18 +20,17 @@ from dipc.algebra.limits import LIMIT_NAMES, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps
-from dipc.claims.given import Specification, show_value
-from dipc.cli import later
-from dipc.cli.output import Output, check_table
+from dipc.claims.given import Specification
+from dipc.cli.output import Output, check_table, later
 from dipc.cli.terminal import ProgressBar
 from dipc.decide.engine import Engine
 from dipc.options import Options
 from dipc.outcome.words import Asked
 from dipc.program.program import Program, load_source, source_at, within
 from dipc.text.ast import Element, Item, Name, Values
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value
+from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, listing
 from dipc.text.parser import parse_items, parse_lower_bound
 from dipc.text.program import CoreProgram
 
@@ -111,8 +110,7 @@ def parse_limits(texts: Iterable[str]) -> Limits:
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         if name not in LIMIT_NAMES:
-            close = nearest(name, LIMIT_NAMES)
-            notes = [f"did you mean `{close}`?"] if close else []
+            notes = did_you_mean(name, LIMIT_NAMES)
             notes.append("; ".join(f"{known}: {meaning}" for known, meaning in LIMIT_NAMES.items()))
             mistakes.append(_mistake(text, f"there is no limit `{name}`", *notes))
         elif not (value.isascii() and value.isdigit() and len(value) <= 18 and int(value) > 0):
@@ -179,8 +177,7 @@ def table_path(pattern: Path, constants: Constants) -> Path:
     def value(match: re.Match[str]) -> str:
         name = match[1]
         if name not in constants:
-            close = nearest(name, constants)
-            notes = [f"did you mean `{{{close}}}`?"] if close else []
+            notes = did_you_mean(name, constants, "{{{}}}")
             notes.append(f"the constants are {listing(list(constants))}" if constants else "there are no constants")
             raise DiagnosticError(
                 Diagnostic("E1002", f"`{{{name}}}` in `{pattern}` is no constant of the program", notes=tuple(notes))
@@ -330,7 +327,7 @@ def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | 
     """What comes out of the claims, in order; `what` says meanwhile what is done."""
     result = []
     with ProgressBar(what, silent=output.quiet) as progress:
-        for one in later.testing.run_claims(claims, jobs=jobs, cache=output.cache):
+        for one in later.suite.run_claims(claims, jobs=jobs, cache=output.cache):
             result.append(one)
             progress(len(result), len(claims))
     return result

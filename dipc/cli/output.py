@@ -9,18 +9,51 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
 from dipc.above import VERSION
-from dipc.cli import later
 from dipc.cli.terminal import ClosedOutput, ExitCode, look_of, refused_result, write, write_diagnostics
 from dipc.frozen import frozen
-from dipc.outcome.outcome import Outcome
-from dipc.outcome.text import Look, render
+from dipc.outcome.outcome import Look, Outcome, render
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 Writer = Callable[[TextIO], None]
+
+_LATER = {
+    "audit": "dipc.auditing",
+    "certificates": "dipc.outcome.certificates",
+    "classes": "dipc.outcome.classes",
+    "compare": "dipc.simulation.compare",
+    "conform": "dipc.simulation.conform",
+    "estimate": "dipc.estimate",
+    "errors": "dipc.outcome.expected_error",
+    "execution": "dipc.execution.run",
+    "executions": "dipc.outcome.runs",
+    "experiments": "dipc.outcome.experiments",
+    "expressions": "dipc.simulation.expressions",
+    "formats": "dipc.outcome.formats",
+    "html": "dipc.outcome.html",
+    "latex": "dipc.outcome.formats",
+    "pictures": "dipc.outcome.curves",
+    "runs": "dipc.simulation.runs",
+    "server": "dipc.editors.server",
+    "suite": "dipc.suite.claims",
+    "written": "dipc.inverse.solve",
+}
+
+
+class _Later:
+    """What commands load when they need it, by the names that they have here: most runs need none of it, and some of it
+    needs libraries that are not everywhere."""
+
+    def __getattr__(self, name: str) -> Any:
+        """The module, imported when it is first used."""
+        return import_module(_LATER[name])
+
+
+later = _Later()
 
 
 @frozen(kw_only=True)

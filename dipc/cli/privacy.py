@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from dipc.cli import later
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -31,7 +30,7 @@ from dipc.cli.options import (
     quiet_option,
     scale_options,
 )
-from dipc.cli.output import Output
+from dipc.cli.output import Output, later
 from dipc.cli.terminal import ExitCode
 from dipc.frozen import frozen
 from dipc.options import open_constant

@@ -32,12 +32,11 @@ from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
 from dipc.explain import Explanation, codes, explanation
 from dipc.outcome import program as of_program
-from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim
+from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim, render_parts
 from dipc.outcome.program import answers, outcomes_at, outputs
-from dipc.outcome.text import render_parts
 from dipc.program.program import source_at
 from dipc.questions.question import prepared
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
 from dipc.text.printer import formatted
 
 _PROB_EPILOG = """
@@ -213,8 +212,7 @@ def _headline(program: str) -> str:
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
-    close = nearest(name.removesuffix(".dip"), known)
-    notes = [f"did you mean `dipc examples {close}`?"] if close else []
+    notes = did_you_mean(name.removesuffix(".dip"), known, "dipc examples {}")
     return Diagnostic("E0810", f"there is no example `{name}`", notes=(*notes, "`dipc examples` lists them"))
 
 

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import click
 
 from dipc.algebra.numbers import NotExact, exact_grid, parse_rational
-from dipc.cli import later
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -26,7 +25,7 @@ from dipc.cli.options import (
     program_argument,
     quiet_option,
 )
-from dipc.cli.output import Output, check_distinct, check_target, write_result
+from dipc.cli.output import Output, check_distinct, check_target, later, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
 from dipc.program.program import source_at
 from dipc.text.core import Value

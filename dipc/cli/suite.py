@@ -14,12 +14,11 @@ from typing import Any
 
 import click
 
-from dipc.cli import later
 from dipc.cli.options import claims_tested, format_option, output_option, positive_option, quiet_option
-from dipc.cli.output import Output, check_distinct, check_target, write_text
+from dipc.cli.output import Output, check_distinct, check_target, later, write_text
 from dipc.cli.terminal import ExitCode, look_of, write, write_diagnostics
 from dipc.mechanisms.expressions import RESERVED
-from dipc.outcome.text import render
+from dipc.outcome.outcome import render
 from dipc.program.dipc_input import imported
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source
 
@@ -64,9 +63,9 @@ def test(**given: Any) -> ExitCode:
     directories given.
     """
     output = Output.of(given)
-    files = list(later.claims.claims_files(given["paths"]))
+    files = list(later.suite.claims_files(given["paths"]))
     output.check(*files)
-    claims = [claim for file in files for claim in later.claims.read_claims(file)]
+    claims = [claim for file in files for claim in later.suite.read_claims(file)]
     return output.deliver(later.suite.outcome(claims_tested("testing claims", claims, output, given["jobs"])))
 
 
@@ -252,7 +251,7 @@ def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], t
             return ExitCode.BAD_INPUT
         write_text(kept / _CLAIMS, "\n".join(claims))
         outcome = later.suite.outcome(
-            claims_tested("testing claims", later.claims.read_claims(kept / _CLAIMS), Output())
+            claims_tested("testing claims", later.suite.read_claims(kept / _CLAIMS), Output())
         )
     text = render(outcome, look_of(sys.stdout))
     if target is None and str(kept) in text:

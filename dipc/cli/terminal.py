@@ -22,7 +22,7 @@ from typing import NoReturn, TextIO
 import click
 
 from dipc.algebra.limits import Undecided
-from dipc.outcome.text import Look, to_ascii
+from dipc.outcome.outcome import Look, to_ascii
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing, mistyped, render
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import webbrowser
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
@@ -13,10 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
+from click.shell_completion import get_completion_class, shell_complete
 
 import dipc
-from dipc.cli import later
+from dipc import __version__
+from dipc.cli.main import COMMANDS, COMPLETE, cli
 from dipc.cli.options import define_option, parse_definitions
+from dipc.cli.output import later
 from dipc.cli.terminal import ExitCode, ProgressBar, write
 from dipc.program.program import SEPARATOR, source_at
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -251,7 +255,7 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "man"]))
 def completion(shell: str) -> ExitCode:
     """Print the script with which a shell completes commands, options and files of `dipc`; or the manual page."""
-    write(sys.stdout, later.shells.page() if shell == "man" else later.shells.script(shell))
+    write(sys.stdout, page() if shell == "man" else script(shell))
     return ExitCode.ACCURATE
 
 
@@ -269,3 +273,59 @@ def schema(name: str | None) -> ExitCode:
         raise DiagnosticError(Diagnostic("E0816", f"there is no schema of `{name}`", notes=notes))
     write(sys.stdout, known[name].read_text(encoding="utf-8"))
     return ExitCode.ACCURATE
+
+
+# --- What shells ask: completion, and the manual page -----------------------------------------------------------------
+
+
+def script(shell: str) -> str:
+    """The script with which a shell asks what may follow on a command line: bash, zsh or fish."""
+    known = get_completion_class(shell)
+    assert known is not None
+    found = known(cli, {}, "dipc", COMPLETE)
+    return found.source_template % found.source_vars()
+
+
+def complete(instruction: str) -> int:
+    """Tell a shell what may follow, or how it asks; the exit code."""
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for param in command.params:
+            if param.type.name == "Path":
+                param.type = click.Path()  # the names of files
+    return shell_complete(cli, {}, "dipc", COMPLETE, instruction)
+
+
+# --- the manual page -------------------------------------------------------------------------------
+
+
+def page() -> str:
+    """The page in the macros of man(7)."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield f'.TH DIPC 1 "" "dipc {__version__}" "User Commands"'
+    yield from (".SH NAME", r"dipc \- decides exactly whether differentially private mechanisms are accurate")
+    yield from (".SH SYNOPSIS", ".B dipc", r"\fICOMMAND\fR [\fIOPTIONS\fR] \fIARGUMENTS\fR")
+    yield from (".SH DESCRIPTION", _plain(cli.help or ""))
+    yield ".SH COMMANDS"
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        context = click.Context(command, info_name=f"dipc {name}")
+        yield from (f".SS {_plain(' '.join([f'dipc {name}', *command.collect_usage_pieces(context)]))}",)
+        yield _plain((command.help or "").replace("\b", ""))
+        for param in command.params:
+            record = param.get_help_record(context)
+            if record is not None:
+                yield from (".TP", rf"\fB{_plain(record[0])}\fR", _plain(record[1]))
+    yield from (".SH EXIT STATUS", "0 accurate (or done), 1 inaccurate, 2 bad input, 3 undecided, 70 internal error.")
+
+
+def _plain(text: str) -> str:
+    """The text with nothing in it that would be a request."""
+    line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
+    line = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in line)
+    return rf"\&{line}" if line.startswith((".", "'")) else line

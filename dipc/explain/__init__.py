@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from dipc.frozen import frozen
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
 
 
 @frozen
@@ -89,8 +89,7 @@ def explanation(code: str) -> Explanation:
     """The explanation of a code such as E0602. Raises DiagnosticError for what is no code."""
     wanted = code.strip().upper()
     if wanted not in codes():
-        close = nearest(wanted, codes())
-        notes = [f"did you mean `{close}`?"] if close else []
+        notes = did_you_mean(wanted, codes())
         notes.append("a diagnostic begins with its code, error[E0602] or warning[W0602]; `dipc explain` lists all")
         raise DiagnosticError(Diagnostic("E0811", f"there is no diagnostic `{code.strip()}`", notes=tuple(notes)))
     about = _FAMILIES[wanted[1:3]]

@@ -41,7 +41,6 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, to_fmpq
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.chain.constraints import Affine
-from dipc.claims.given import show_value
 from dipc.decide.obligation import holds_in_cells
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
@@ -57,7 +56,7 @@ from dipc.questions.privacy.outcome import Texts
 from dipc.rules.rule import Posed, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.core import RealType, SampleNoise
+from dipc.text.core import RealType, SampleNoise, show_value
 
 # --- What an output costs ---------------------------------------------------------------------------------------------
 #

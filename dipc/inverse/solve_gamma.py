@@ -35,7 +35,7 @@ from dipc.inverse.question import Cell as Enclosure
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
 from dipc.measure.measure import Bound, Share
 from dipc.program.nearness import Nearness
-from dipc.program.program import ExitShare, Probabilities
+from dipc.program.program import Probabilities
 from dipc.rules.rule import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
@@ -536,8 +536,8 @@ def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cel
     return False
 
 
-def _measure(probabilities: Probabilities, share: ExitShare) -> Closed:
-    return product(probabilities.measurer.event(factor.event) for factor in share.factors)
+def _measure(probabilities: Probabilities, share: Share) -> Closed:
+    return product(map(probabilities.measurer.event, share.events))
 
 
 def _balls(event: EventTemplate) -> set[int]:

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, number, rational
+from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, rational
 from dipc.mechanisms.types import FALSE_NAME, NONE, NONE_NAME, TRUE_NAME, Bound, Kind, bound_of
 from dipc.noise.laws import law_of
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, CompareOp, UnaryOp
-from dipc.text.diagnostic import DiagnosticError, Span, nearest
+from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, number
+from dipc.text.diagnostic import DiagnosticError, Span, did_you_mean, nearest
 from dipc.text.syntax_errors import KEYWORDS, spelling
 
 #: Noise by its name in Python: the law, whether it has a mean, and the keywords for its width.
@@ -303,11 +303,10 @@ class Expressions:
                 f"`{name}` is imported: what it is cannot be seen here",
                 "a mechanism is made of what stands in its own file; copy the number or the function into it",
             )
-        close = nearest(name, [*self.env, *self.constants, *module.constants, *module.functions])
         raise module.wrong(
             node,
             f"`{name}` has no value here",
-            *([f"did you mean `{close}`?"] if close else []),
+            *did_you_mean(name, [*self.env, *self.constants, *module.constants, *module.functions]),
             "a mechanism knows its arguments, its variables and the integers, Fractions and functions of its file",
         )
 
@@ -559,11 +558,10 @@ class Expressions:
                     )
             if called.startswith("dipc."):
                 names = [each.removeprefix("dipc.") for each in (*NOISES, CHOICE, MECHANISM)]
-                close = nearest(called.removeprefix("dipc."), names)
                 return self.module.wrong(
                     node.func,
                     f"`{written}` is no noise of dipc",
-                    *([f"did you mean `dipc.{close}`?"] if close else []),
+                    *did_you_mean(called.removeprefix("dipc."), names, "dipc.{}"),
                     f"the noises are {', '.join(names)}",
                     code=BAD_NOISE,
                 )
@@ -578,11 +576,10 @@ class Expressions:
             return self.module.wrong(node, "a `float` is not exact", "write the number as it is, `1/10`, or a Fraction")
         if isinstance(node.func, python.Name) and node.func.id in ("print", "input", "open", "sorted", "map", "filter"):
             return self.module.wrong(node, f"`{written}` is no part of a mechanism")
-        close = nearest(written, [*self.module.functions, "min", "max", "abs", "sum", "len", "any", "all"])
         return self.module.wrong(
             node.func,
             f"the function `{written}` is not known here",
-            *([f"did you mean `{close}`?"] if close else []),
+            *did_you_mean(written, [*self.module.functions, "min", "max", "abs", "sum", "len", "any", "all"]),
             "a mechanism calls min, max, abs, sum, len, any, all, dipc's noise and functions of its own file",
         )
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, did_you_mean
 from dipc.text.syntax_errors import MAX_DIGITS
 
 #: E19xx: what is wrong with a mechanism that is written in Python.
@@ -146,8 +145,7 @@ def mechanism_in(module: Module, name: str) -> python.FunctionDef:
     result = module.functions.get(name)
     all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
     if result is None:
-        close = nearest(name, [each.name for each in all_of])
-        notes = [f"did you mean `{close}`?"] if close else []
+        notes = did_you_mean(name, [each.name for each in all_of])
         names = ", ".join(f"`{each.name}`" for each in all_of)
         notes.append(f"its mechanisms are {names}" if names else "write `@dipc.mechanism` above a function `def …`")
         message = f"`{module.source.name}` has no function `{name}`"
@@ -168,16 +166,6 @@ def decorator_name(module: Module, decorator: python.expr) -> str | None:
 
 
 # --- numbers -------------------------------------------------------------------------------------------
-
-
-def number(value: Fraction, span: Span) -> ast.Expr:
-    """The number as a program has it: a negative one is a negation, a fraction a division."""
-    size = abs(value)
-    node: ast.Expr = ast.Number(Fraction(size.numerator), str(size.numerator), span)
-    if size.denominator != 1:
-        below = ast.Number(Fraction(size.denominator), str(size.denominator), span)
-        node = ast.Binary(ast.BinaryOp.DIVIDE, node, below, span)
-    return ast.Unary(ast.UnaryOp.NEGATE, node, span) if value < 0 else node
 
 
 def literal(module: Module, node: python.Constant) -> Fraction | None:

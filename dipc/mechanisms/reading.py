@@ -10,7 +10,6 @@ import ast as python
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import assert_never
 
 from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
 from dipc.mechanisms.module import (
@@ -20,7 +19,6 @@ from dipc.mechanisms.module import (
     decorator_name,
     literal,
     mechanism_in,
-    number,
     parsed,
     rational,
 )
@@ -37,7 +35,8 @@ from dipc.mechanisms.types import (
     joined,
 )
 from dipc.text import ast
-from dipc.text.diagnostic import Source, Span, nearest
+from dipc.text.ast import number
+from dipc.text.diagnostic import Source, Span, did_you_mean
 from dipc.text.parser import parse_at
 from dipc.text.printer import print_program
 from dipc.text.rewriting import with_noiseless_ideal
@@ -300,8 +299,7 @@ class _Header:
         kind = Kind("real" if called == "dipc.Reals" else "int")
         if isinstance(inside, python.Constant) and isinstance(inside.value, str):
             if inside.value not in self.constants:
-                close = nearest(inside.value, self.constants)
-                notes = [f"did you mean `{close}`?"] if close else []
+                notes = did_you_mean(inside.value, self.constants)
                 notes.append(f"say how many there are: `@dipc.mechanism({inside.value}=3)`")
                 raise module.wrong(inside, f"the length `{inside.value}` is no constant", *notes, code=BAD_HEADER)
             return Bound(Fraction(0), ((inside.value, Fraction(1)),), self.constants[inside.value]), kind
@@ -328,8 +326,7 @@ class _Header:
         found = []
         for name, value in fields:
             if name not in CLAIM_FIELDS:
-                close = nearest(name, CLAIM_FIELDS)
-                notes = [f"did you mean `{close}`?"] if close else []
+                notes = did_you_mean(name, CLAIM_FIELDS)
                 notes.append(f"the fields are {', '.join(CLAIM_FIELDS)}")
                 raise module.wrong(value, f"a claim has no field `{name}`", *notes, code=BAD_HEADER)
             found.append(ast.ClaimField(name, self._field(name, value), module.span(value)))
@@ -428,7 +425,7 @@ class _Final:
             if answer.array is not None and not answer.array.is_input
         }
         self._renamed = in_place
-        body = tuple(self._rename(body))
+        body = self._rename(body)
         names = set(written.strings)
         inference = Inference(
             self.module,
@@ -437,8 +434,9 @@ class _Final:
             names,
         )
         shown = {in_place.get(name, name): text for name, text in written.shown.items()}
+        first = number(Fraction(0), Span(0, 0))
         beginnings = [
-            ast.Assign(ast.Element(in_place.get(array.name, array.name), _zero()), array.initial, array.initial.span)
+            ast.Assign(ast.Element(in_place.get(array.name, array.name), first), array.initial, array.initial.span)
             for array in written.arrays
             if array.initial is not None
         ]
@@ -556,12 +554,19 @@ class _Final:
 
     # --- statements -------------------------------------------------------------------------------
 
-    def _rename(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
-        if not self._renamed:
-            yield from body
-            return
-        for statement in body:
-            yield _map_names(statement, self._renamed)
+    def _rename(self, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
+        """The statements with the outputs in the places of the lists that are returned."""
+        names = self._renamed
+
+        def change(part: object) -> ast.Expr | None:
+            match part:
+                case ast.Name(name=name) if name in names:
+                    return replace(part, name=names[name])
+                case ast.Element(name=name, index=index):
+                    return replace(part, name=names.get(name, name), index=ast.rewritten(index, change))
+            return None
+
+        return ast.rewritten(body, change) if names else body
 
     def _completed(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
         for statement in body:
@@ -627,58 +632,6 @@ class _Final:
             return None
 
         return ast.rewritten(tree, change) if not isinstance(tree, ast.Name | ast.Element) else tree
-
-
-def _zero() -> ast.Expr:
-    return ast.Number(Fraction(0), "0")
-
-
-def _map_names(tree: ast.Statement, names: Mapping[str, str]) -> ast.Statement:
-    """The statement with other names."""
-
-    def change(part: ast.Expr) -> ast.Expr | None:
-        match part:
-            case ast.Name(name=name) if name in names:
-                return replace(part, name=names[name])
-            case ast.Element(name=name, index=index):
-                return replace(part, name=names.get(name, name), index=of(index))
-        return None
-
-    def of(part: ast.Expr) -> ast.Expr:
-        return ast.rewritten(part, change)
-
-    def to(target: ast.Name | ast.Element) -> ast.Name | ast.Element:
-        found = of(target)
-        assert isinstance(found, ast.Name | ast.Element)
-        return found
-
-    match tree:
-        case ast.Assign(target, value):
-            return replace(tree, target=to(target), value=of(value))
-        case ast.Sample(target, distribution):
-            drawn: ast.Distribution
-            match distribution:
-                case ast.Noise():
-                    mean = None if distribution.mean is None else of(distribution.mean)
-                    drawn = replace(distribution, rate=of(distribution.rate), mean=mean)
-                case ast.ExponentialMechanism():
-                    drawn = replace(distribution, rate=of(distribution.rate), score=of(distribution.score))
-                case ast.Choose():
-                    drawn = replace(
-                        distribution, arms=tuple((of(value), of(weight)) for value, weight in distribution.arms)
-                    )
-                case _:
-                    assert_never(distribution)
-            return replace(tree, target=to(target), distribution=drawn)
-        case ast.If(condition, then, otherwise):
-            first, second = (tuple(_map_names(each, names) for each in part) for part in (then, otherwise))
-            return replace(tree, condition=of(condition), then=first, otherwise=second)
-        case ast.For(_, low, high, inner):
-            return replace(tree, low=of(low), high=of(high), body=tuple(_map_names(each, names) for each in inner))
-        case ast.While(condition, inner):
-            return replace(tree, condition=of(condition), body=tuple(_map_names(each, names) for each in inner))
-        case _:
-            return tree
 
 
 def _expression(text: str, at: python.expr) -> python.expr:

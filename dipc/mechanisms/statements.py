@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast as python
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.mechanisms.expressions import Alias, Array, Expressions, Item, Many, Scalar, _plain
-from dipc.mechanisms.module import BAD_HEADER, names_in, number, rational
+from dipc.mechanisms.module import BAD_HEADER, names_in, rational
 from dipc.mechanisms.types import NONE, Bound, Kind, bound_of
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, UnaryOp
+from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import Span
 
 #: Functions inside of functions, and statements that are written more than once because of early exits.
@@ -168,7 +168,7 @@ class Statements(Expressions):
                         raise self.module.wrong(
                             statement, f"`{name}` was a list, and becomes something else", "give it another name"
                         )
-                    if isinstance(bound, Alias) and self._is_parameter(name):
+                    if isinstance(bound, Alias) and any(each.arg == name for each in self.frames[0].node.args.args):
                         raise self.module.wrong(
                             statement, f"the argument `{name}` is assigned", "copy it to a variable first"
                         )
@@ -176,7 +176,7 @@ class Statements(Expressions):
                         unnamed = ast.Name("", span)
                         self.assign(unnamed, value, span)
                     made = ast.Name(self.scalar(name).name, self.module.span(target))
-                    self.out.extend(_retargeted(written, unnamed, made))
+                    self.out.extend(ast.rewritten(tuple(written), lambda part: made if part is unnamed else None))
             case python.Subscript(value=inner, slice=index):
                 array = self.array(inner)
                 if array is None:
@@ -207,9 +207,6 @@ class Statements(Expressions):
                     self.emit(ast.Assign(ast.Name(self.scalar(own.id).name, span), kept, span))
             case _:
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
-
-    def _is_parameter(self, name: str) -> bool:
-        return any(each.arg == name for each in self.frames[0].node.args.args)
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
         """Lists, and names for constants; False for an ordinary variable."""
@@ -747,21 +744,6 @@ def _negated(condition: ast.Expr) -> ast.Expr:
         case ast.Unary(op=UnaryOp.NOT, operand=operand):
             return operand
     return ast.Unary(UnaryOp.NOT, condition, condition.span)
-
-
-def _retargeted(written: Sequence[ast.Statement], own: ast.Name, made: ast.Name) -> list[ast.Statement]:
-    """The statements with another target in the place of `own`."""
-    found: list[ast.Statement] = []
-    for statement in written:
-        match statement:
-            case ast.Assign(target=target) | ast.Sample(target=target) if target is own:
-                found.append(replace(statement, target=made))
-            case ast.If(then=then, otherwise=otherwise):
-                inner = [tuple(_retargeted(each, own, made)) for each in (then, otherwise)]
-                found.append(replace(statement, then=inner[0], otherwise=inner[1]))
-            case _:
-                found.append(statement)
-    return found
 
 
 def _reading(target: python.expr) -> python.expr:

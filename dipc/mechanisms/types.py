@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dipc.mechanisms.module import UNKNOWN_TYPE, Module, number
+from dipc.mechanisms.module import UNKNOWN_TYPE, Module
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, UnaryOp
+from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import Span
 
 #: Python's None where the language has a value of a domain: put in when the type is known. No name is spelled so.

@@ -24,7 +24,7 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval, decide
 from dipc.frozen import frozen
 from dipc.inverse.question import Cell, Claimed, Solution, claims_of, measured
-from dipc.inverse.tighten import Tightest, TightSpot
+from dipc.inverse.tighten import Tightest
 from dipc.inverse.tune import Tuned
 from dipc.measure.measure import EnclosedForm, Probability
 from dipc.outcome.outcome import Outcome
@@ -398,12 +398,21 @@ def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
     return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
 
 
-def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[FailureInterval]) -> Span:
+def _rates(bound: Probability) -> list[Fraction]:
+    """The sizes of the exponents of a closed form, 1 where there are none."""
     polys = () if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
-    rates = [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
-    ends = _turns(failing)
+    return [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
+
+
+def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[FailureInterval]) -> Span:
+    rates, ends = _rates(bound), _turns(failing)
     low = min(Fraction(1, 20) / max(rates), *[end / 4 for end in ends], Fraction(1))
     high = max(min(8 / min(rates), 60 / max(rates)), *[2 * end for end in ends], Fraction(1, 100))
+    return _within(intervals, low, high)
+
+
+def _within(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
+    """What of a span lies between the ends of the intervals."""
     first, last = intervals[0], intervals[-1]
     low = max(low, first.lower)
     if last.upper is not None:
@@ -411,14 +420,16 @@ def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[F
     return (low, high) if low < high else (first.lower or high / 1000, high)
 
 
-def _grid(intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval]) -> list[Fraction]:
+def _grid(
+    intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
+) -> list[Fraction]:
     """Rational eps of the span, evenly by their logarithms, and the ends of what fails, which are corners of what is
     shaded."""
     low, high = span
-    ratio = math.log(high / low) / (POINTS - 1) if high > low else 0.0
-    points = [_rational(float(low) * math.exp(ratio * n)) for n in range(POINTS)]
-    points += [_rational(float(end)) for end in _turns(failing) if low < end < high]
-    return [point for point in points if any(point in interval for interval in intervals)] or [high]
+    ratio = math.log(high / low) / (points - 1) if high > low else 0.0
+    grid = [_rational(float(low) * math.exp(ratio * n)) for n in range(points)]
+    grid += [_rational(float(end)) for end in _turns(failing) if low < end < high]
+    return [point for point in grid if any(point in interval for interval in intervals)] or [high]
 
 
 def _rational(value: float) -> Fraction:
@@ -489,14 +500,32 @@ def new_figure() -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _legend(figure: Figure, axes: Axes) -> None:
+def _line(axes: Axes, points: Iterable[tuple[Fraction | float, float | None]], **style: Any) -> None:
+    """A line through the points that are known."""
+    known = [(float(x), y) for x, y in points if y is not None]
+    axes.plot([x for x, _ in known], [y for _, y in known], **style)
+
+
+def _legend(axes: Axes) -> None:
     """The names of the lines, below the axes, where they cross none of them."""
     known = axes.get_legend_handles_labels()[1]
     if known:
         columns = 1 if max(map(len, known)) > 40 else 2
-        figure.legend(
+        axes.figure.legend(
             loc="outside lower left", ncols=columns, frameon=False, fontsize=9, labelcolor=_INK, handlelength=2.6
         )
+
+
+def _titled(axes: Axes, title: str, across: str, up: str) -> None:
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_title(title, fontsize=9, loc="left", color=_INK)
+
+
+def _over_logarithm(axes: Axes, low: float, high: float) -> None:
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -534,118 +563,115 @@ MOST = 4
 
 def draw(path: Path, outcome: Outcome) -> None:
     """Draw what an answer is about, and write the picture. Raises DiagnosticError where the file cannot be written."""
+    figure, axes = new_figure()
     match outcome.result:
         case Member() as member:
-            _write_factors(path, [member], outcome)
+            _draw_factors(axes, [member], outcome)
         case tuple() as members:
-            _write_factors(path, members, outcome)
+            _draw_factors(axes, members, outcome)
         case Tuned() as found:
-            _draw_objective(path, found)
+            _draw_objective(axes, found)
         case Profile() as found:
-            _draw_profile(path, found)
+            _draw_profile(axes, found)
         case ErrorReport() as report:
-            _draw_errors(path, outcome.question.intervals, report)
+            _draw_errors(axes, outcome.question.intervals, report)
         case Outcomes() as outcomes:
-            _draw_curves(path, curves_of(outcome, MOST), f"{outcome.program} at {assignment_text(outcomes.input)}")
+            title = f"{outcome.program} at {assignment_text(outcomes.input)}"
+            _draw_curves(axes, curves_of(outcome, MOST), title)
         case _:
-            _draw_curves(path, curves_of(outcome, MOST), f"{outcome.program}: {outcome.result.verdict}")
+            _draw_curves(axes, curves_of(outcome, MOST), f"{outcome.program}: {outcome.result.verdict}")
+    save(figure, path)
 
 
-def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
-    """Draw the curves as `sentence` says. Raises DiagnosticError where the file cannot be written."""
-    figure, axes = new_figure()
+def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
+    """Draw the curves as `sentence` says."""
     shared = len({curve.limit for curve in curves}) == 1
     for number, (color, curve) in enumerate(zip(COLORS, curves, strict=False)):
-        known = [(x, y) for x, y in zip(curve.xs, curve.probable[1], strict=True) if y is not None]
-        asked = [(x, y) for x, y in zip(curve.xs, curve.limit[1], strict=True) if y is not None]
         # The limit is drawn upon the probability: where both are the same, both are seen.
-        axes.plot([x for x, _ in known], [y for _, y in known], color=color, linewidth=3.4, alpha=0.6, label=curve.name)
+        points = zip(curve.xs, curve.probable[1], strict=True)
+        _line(axes, points, color=color, linewidth=3.4, alpha=0.6, label=curve.name)
         if number == 0 or not shared:
-            ink = _INK if shared else color
-            dashes = (number * 3, (4, 3))
-            axes.plot([x for x, _ in asked], [y for _, y in asked], color=ink, linestyle=dashes, linewidth=1.5)
+            style: dict[str, Any] = {"color": _INK if shared else color, "linestyle": (number * 3, (4, 3))}
+            _line(axes, zip(curve.xs, curve.limit[1], strict=True), linewidth=1.5, **style)
         if curve.failing:
             _shade(axes, curve, color)
         if curve.counterexample is not None:
             counterexample = curve.counterexample
             at = counterexample.required if curve.is_limit else counterexample.probability
             axes.plot([float(counterexample.eps)], [float(at[0])], marker="o", color=color, zorder=4)
+    said = sentence(curves)
+    variable = str(curves[0].variable) if curves else ""
+    _titled(axes, title if said is None else f"{title}\n{said}", variable, "probability" if curves else "")
     if curves:
-        axes.set_xscale("log")
-        axes.set_xlim(min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
-        axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
-        axes.set_xlabel(str(curves[0].variable))
-        axes.set_ylabel("probability")
+        _over_logarithm(axes, min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
         if curves[0].is_compared:
             axes.plot([], [], color=_INK, linestyle=(0, (4, 3)), linewidth=1.5, label=curves[0].limit[0])
-        _legend(figure, axes)
+        _legend(axes)
     axes.set_ylim(0, 1.02)
-    said = sentence(curves)
-    axes.set_title(title if said is None else f"{title}\n{said}", fontsize=9, loc="left", color=_INK)
-    save(figure, path)
 
 
-def _draw_objective(path: Path, tuned: Tuned) -> None:
+def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: str) -> None:
+    """Draw the probability of a row, in closed form, and what is required of it, with where it fails."""
+    assert row.closed_form is not None
+    both = ("Pr", "1 - beta")
+    sides = row.closed_form, row.beta_form
+    (curve,) = _drawn([_Inequality(title, Variable.EPS, both, intervals, *sides, row.failing, row.counterexample)])
+    for label, values, style in zip(both, (curve.bounds, curve.required), ("-", "--"), strict=True):
+        _line(axes, zip(curve.xs, values, strict=True), label=label, color=COLORS[style == "--"], linestyle=style)
+    for low, high in (_ends(piece, curve) for piece in curve.failing):
+        axes.axvspan(low, high, color=COLORS[1], alpha=0.12)
+    _titled(axes, title, "eps", "")
+    _over_logarithm(axes, curve.xs[0], curve.xs[-1])
+    axes.set_ylim(-0.02, 1.02)
+    axes.legend(loc="lower right")
+
+
+def _draw_objective(axes: Axes, tuned: Tuned) -> None:
     """Draw the objective at the values that were tried: of two constants as colours, of more over the first."""
-    figure, axes = new_figure()
     name, *more = [each.name for each in tuned.varied]
-    known = [one for one in tuned.tried if one.objective is not None]
+    known = [(one.values, float(one.objective[0])) for one in tuned.tried if one.objective is not None]
+    needed = "t" if tuned.adjacent is None else "K·t"
     if len(more) == 1:
-        across, up = [[float(one.values[each]) for one in known] for each in (name, *more)]
-        drawn = axes.scatter(across, up, c=[float((one.objective or (0,))[0]) for one in known], cmap="viridis_r")
-        figure.colorbar(drawn, label="t" if tuned.adjacent is None else "K·t")
-        axes.set_xlabel(name)
-        axes.set_ylabel(more[0])
-        axes.set_title(f"{tuned.program}: what the claim needs", fontsize=10, loc="left")
-        save(figure, path)
+        across, up = [[float(values[each]) for values, _ in known] for each in (name, *more)]
+        drawn = axes.scatter(across, up, c=[objective for _, objective in known], cmap="viridis_r")
+        axes.figure.colorbar(drawn, label=needed)
+        _titled(axes, f"{tuned.program}: what the claim needs", name, more[0])
         return
-    points = sorted([(float(one.values[name]), float((one.objective or (0,))[0])) for one in known])
-    line = "-" if len(tuned.varied) == 1 else ""
-    axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3, linestyle=line)
+    points = sorted((float(values[name]), objective) for values, objective in known)
+    _line(axes, points, color=COLORS[0], marker="o", markersize=3, linestyle="" if more else "-")
     if tuned.best is not None and tuned.best.objective is not None:
-        at = float(tuned.best.values[name]), float(tuned.best.objective[0])
-        axes.plot([at[0]], [at[1]], color=COLORS[1], marker="o", label="best")
+        best = tuned.best.values[name], float(tuned.best.objective[0])
+        _line(axes, [best], color=COLORS[1], marker="o", label="best")
     if tuned.lower is not None:
-        ends = [float(end) for end in tuned.proved_for[name]]
-        axes.plot(ends, [float(tuned.lower)] * 2, color=COLORS[2], linestyle="--", label="proved to be at least")
+        ends = [(end, float(tuned.lower)) for end in tuned.proved_for[name]]
+        _line(axes, ends, color=COLORS[2], linestyle="--", label="proved to be at least")
     axes.legend(loc="upper right", frameon=False, fontsize=9)
-    axes.set_xlabel(name)
-    axes.set_ylabel("t" if tuned.adjacent is None else "K·t")
-    axes.set_title(f"{tuned.program}: what the claim needs", fontsize=10, loc="left")
-    save(figure, path)
+    _titled(axes, f"{tuned.program}: what the claim needs", name, needed)
 
 
-def _draw_profile(path: Path, profile: Profile) -> None:
+def _draw_profile(axes: Axes, profile: Profile) -> None:
     """Draw the least delta over the budget."""
-    figure, axes = new_figure()
-    points = [(float(point.budget), float(point.delta[1])) for point in profile.points]
-    axes.plot([x for x, _ in points], [y for _, y in points], color=COLORS[0], marker="o", markersize=3)
-    axes.set_xlabel("budget")
-    axes.set_ylabel("least delta")
+    points = [(point.budget, float(point.delta[1])) for point in profile.points]
+    _line(axes, points, color=COLORS[0], marker="o", markersize=3)
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{profile.program}: privacy profile at eps = {profile.eps}", fontsize=10, loc="left", color=_INK)
-    save(figure, path)
+    _titled(axes, f"{profile.program}: privacy profile at eps = {profile.eps}", "budget", "least delta")
 
 
-def _draw_errors(path: Path, intervals: Sequence[Interval], report: ErrorReport) -> None:
+def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport) -> None:
     """Draw what is expected at the rows, the worst first, with what is claimed of it dashed."""
-    figure, axes = new_figure()
     rows = sorted(report.rows, key=lambda row: row.row != report.worst)
     different = {row.error: row for row in reversed(rows) if row.error is not None}
     for color, (form, row) in zip(COLORS, reversed(different.items()), strict=False):
         failing = () if row.result is None else row.result.failing
         grid = sorted(_grid(intervals, _span(intervals, form, failing), failing))
-        known = [(float(eps), y) for eps in grid if (y := _number(form, eps)) is not None]
-        axes.plot([x for x, _ in known], [y for _, y in known], color=color, label=f"row {row.row}")
+        _line(axes, [(eps, _number(form, eps)) for eps in grid], color=color, label=f"row {row.row}")
         if row.result is not None:
-            allowed = [(float(eps), y) for eps in grid if (y := _number(row.result.beta_form, eps)) is not None]
-            axes.plot([x for x, _ in allowed], [y for _, y in allowed], color=color, linestyle="--", linewidth=1.2)
+            allowed = [(eps, _number(row.result.beta_form, eps)) for eps in grid]
+            _line(axes, allowed, color=color, linestyle="--", linewidth=1.2)
         axes.set_xscale("log")
-        axes.set_xlabel("eps")
-    _legend(figure, axes)
-    axes.set_ylabel(f"E[{report.said}]" + ("" if report.claimed is None else "; dashed what is claimed"))
-    axes.set_title(f"{report.program}: expected error", fontsize=10, loc="left", color=_INK)
-    save(figure, path)
+    _legend(axes)
+    claimed = "" if report.claimed is None else "; dashed what is claimed"
+    _titled(axes, f"{report.program}: expected error", "eps" if different else "", f"E[{report.said}]{claimed}")
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
@@ -686,8 +712,6 @@ def sentence(curves: Sequence[Curve]) -> str | None:
 _POINTS = 240
 _OTHERS = 24
 
-#: Beyond e to the power of this nothing is drawn.
-
 _MARKERS = "osD^vPX"
 
 
@@ -703,70 +727,47 @@ def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
         raise DiagnosticError(Diagnostic("E1004", message, notes=("fix the others, or write a table: --format csv",)))
 
 
-def _write_factors(path: Path, members: Sequence[Member], outcome: Outcome) -> None:
-    """Draw one member against eps, or several against their constants, and write the picture."""
+def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> None:
+    """Draw one member against eps, or several against their constants."""
     assert outcome.statement is not None
     program, beta = outcome.program, outcome.statement().beta
-    figure, axes = new_figure()
     if len(members) == 1:
-        _draw_needs(axes, members[0].tightest)
-        axes.set_title(f"{program}: the factor of beta = {beta} that is needed", fontsize=10, loc="left", color=_INK)
+        _draw_needs(axes, members[0].tightest, f"{program}: the factor of beta = {beta} that is needed")
     else:
-        _draw_family(axes, members)
-        axes.set_title(f"{program}: the least factor of beta = {beta}", fontsize=10, loc="left", color=_INK)
-    save(figure, path)
+        _draw_family(axes, members, f"{program}: the least factor of beta = {beta}")
+    _legend(axes)
 
 
-# --- one program, over eps -------------------------------------------------------------------------
-
-
-@frozen
-class _Curve:
-    """(eps, factor needed) at some eps, without those where it is infinite."""
-
-    xs: list[float]
-    ys: list[float]
-
-
-def _draw_needs(axes: Any, tightest: Tightest) -> None:
+def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
     grid = _grid_of_factor(tightest)
     worst = list({id(place.claimed): place.claimed for place in tightest.places}.values())[: len(COLORS)]
     others = [one for one in tightest.claims.distinct if one not in worst][:_OTHERS]
-    for number, obligation in enumerate(others):
-        curve = _curve(obligation, grid)
-        axes.plot(
-            curve.xs, curve.ys, color=GRAY, linewidth=1, label=f"other {plural(tightest.word)}" if number == 0 else None
-        )
-    for color, obligation in zip(COLORS, worst, strict=False):
-        curve = _curve(obligation, grid)
-        axes.plot(
-            curve.xs, curve.ys, color=color, linewidth=2, label=numbered(tightest.word, obligation.rows, 4), zorder=3
-        )
+    for number, one in enumerate(others):
+        label = f"other {plural(tightest.word)}" if number == 0 else None
+        _line(axes, [(eps, _need(one, eps)) for eps in grid], color=GRAY, linewidth=1, label=label)
+    for color, one in zip(COLORS, worst, strict=False):
+        name = numbered(tightest.word, one.rows, 4)
+        _line(axes, [(eps, _need(one, eps)) for eps in grid], color=color, linewidth=2, label=name, zorder=3)
     if tightest.factor is not None and tightest.places:
         _mark_maximum(axes, tightest, tightest.factor, worst)
-    axes.set_xscale("log")
-    axes.set_xlim(float(grid[0]), float(grid[-1]))
-    axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
+    _over_logarithm(axes, float(grid[0]), float(grid[-1]))
     if tightest.factor is None:
         axes.set_yscale("log")
         axes.set_ylim(bottom=max(axes.get_ylim()[0], 1e-9))
     else:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
-    axes.set_xlabel(" and ".join(sorted({str(one.variable) for one in tightest.claims.distinct})) or "eps")
-    axes.set_ylabel("(1 − Pr) / beta")
-    _legend(axes.figure, axes)
+    variables = sorted({str(one.variable) for one in tightest.claims.distinct})
+    _titled(axes, title, " and ".join(variables) or "eps", "(1 − Pr) / beta")
 
 
-def _mark_maximum(axes: Any, tightest: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
+def _mark_maximum(axes: Axes, tightest: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
     height = float(factor[0])
     axes.axhline(height, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)))
-    marked = [place for place in tightest.places if place.eps is not None and any(place.eps)]
-    for place in marked:
-        if place.claimed in worst:
+    for place in tightest.places:
+        if place.eps is not None and any(place.eps) and place.claimed in worst:
             color = COLORS[list(worst).index(place.claimed)]
             filled = color if place.attained else "white"
-            at = float(_eps(place))
-            axes.plot([at], [height], marker="o", markersize=7, color=color, markerfacecolor=filled, zorder=5)
+            _line(axes, [(place.eps[0], height)], marker="o", markersize=7, color=color, mfc=filled, zorder=5)
     axes.annotate(
         f"f = {exact(factor[0])}" + ("" if factor[0] == factor[1] or exact(factor[0]).endswith("…") else "…"),
         xy=(0.01, height),
@@ -778,98 +779,48 @@ def _mark_maximum(axes: Any, tightest: Tightest, factor: tuple[Fraction, Fractio
     )
 
 
-def _eps(place: TightSpot) -> Fraction:
-    assert place.eps is not None
-    return place.eps[0]
-
-
 def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
     """Rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
-    intervals = tightest.claims.intervals
-    peaks = [_eps(place) for place in tightest.places if place.eps is not None and any(place.eps)]
+    peaks = [place.eps[0] for place in tightest.places if place.eps is not None and any(place.eps)]
     if not peaks:
-        rates = [abs(q) for one in tightest.claims.distinct for q in _exponents(one)]
-        peaks = [1 / max(rates), 1 / min(rates)] if rates else [Fraction(1)]
-    low, high = min(peaks) / 60, max(peaks) * 12
-    first, last = intervals[0], intervals[-1]
-    low = max(low, first.lower) if first.lower else low
-    if last.upper is not None:
-        high = min(high, last.upper)
-    if low >= high:
-        low = first.lower or high / 1000
-    ratio = math.log(float(high / low)) / (_POINTS - 1) if high > low else 0.0
-    points = [_rational(float(low) * math.exp(ratio * n)) for n in range(_POINTS)]
-    return [point for point in points if any(point in interval for interval in intervals)] or [low]
+        rates = [rate for one in tightest.claims.distinct for rate in _rates(one.bound)] or [Fraction(1)]
+        peaks = [1 / max(rates), 1 / min(rates)]
+    intervals = tightest.claims.intervals
+    return _grid(intervals, _within(intervals, min(peaks) / 60, max(peaks) * 12), points=_POINTS)
 
 
-def _exponents(obligation: Claimed) -> list[Fraction]:
-    if isinstance(obligation.bound, EnclosedForm):
-        return []
-    above, below = fraction_of(obligation.bound.value)
-    return [q for poly in (above, below) for _, q, _ in poly.terms() if q]
-
-
-def _curve(obligation: Claimed, grid: Sequence[Fraction]) -> _Curve:
-    bound = obligation.bound
-    above, below = (ExpPoly.zero(), ExpPoly.one()) if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
-    missing = below - above
-    xs, ys = [], []
-    for eps in grid:
-        value = _need(missing, below, obligation.beta, eps)
-        if isinstance(bound, EnclosedForm) and value is not None:
-            value *= 1 - float(bound.at(eps, _DIGITS)[0])
-        if value is not None:
-            xs.append(float(eps))
-            ys.append(value)
-    return _Curve(xs, ys)
-
-
-def _need(missing: ExpPoly, below: ExpPoly, beta: BetaForm, eps: Fraction) -> float | None:
-    """(missing/below)/beta at eps, to a few digits; None where beta is not positive, or the numbers are huge."""
-    numerator, denominator = beta.fraction_at(eps)
-    parts = (missing, denominator, below, numerator)
-    if numerator.value_is_zero(eps) or any(abs(q) * eps > _MOST_EXPONENT for f in parts for _, q, _ in f.terms()):
+def _need(one: Claimed, eps: Fraction) -> float | None:
+    """(1 - bound)/beta at eps, to a few digits; None where beta is not positive, or the numbers are huge."""
+    missing = one.bound if isinstance(one.bound, EnclosedForm) else ClosedForm(1 - one.bound.value)
+    value, beta = _number(missing, eps), _number(one.beta, eps)
+    if value is None or beta is None or beta <= 0:
         return None
-    if missing.value_is_zero(eps):
-        return 0.0
-    try:
-        a, b, c, d = (sum(poly.enclosure(eps, 12)) / 2 for poly in parts)
-        return float(a * b / (c * d)) if c * d > 0 else None
-    except (OverflowError, ZeroDivisionError, Undecided):
-        return None
+    return (1 - value if isinstance(missing, EnclosedForm) else value) / beta
 
 
 # --- a family --------------------------------------------------------------------------------------
 
 
-def _draw_family(axes: Any, members: Sequence[Member]) -> None:
+def _draw_family(axes: Axes, members: Sequence[Member], title: str) -> None:
     names = list(members[0].constants)
     ranged = [name for name in names if len({member.constants[name] for member in members}) > 1]
     across, *by = ranged
-    groups: dict[Fraction | None, list[Member]] = {}
+    groups: dict[Fraction | None, list[tuple[Fraction, Tightest, float]]] = {}
     for member in members:
-        groups.setdefault(member.constants[by[0]] if by else None, []).append(member)
-    factors: list[float] = []
+        group = groups.setdefault(member.constants[by[0]] if by else None, [])
+        tightest = member.tightest
+        if tightest.factor is not None and tightest.complete:
+            group.append((member.constants[across], tightest, float(tightest.factor[0])))
     for number, (value, group) in enumerate(groups.items()):
-        color = COLORS[number % len(COLORS)]
-        points = sorted((member.constants[across], member.tightest) for member in group if _drawable(member.tightest))
-        xs = [float(x) for x, _ in points]
-        ys = [_factor(tightest) for _, tightest in points]
-        factors += ys
+        color, marker = COLORS[number % len(COLORS)], _MARKERS[number % len(_MARKERS)]
+        group.sort(key=lambda point: point[0])
         label = "least factor" if value is None else f"{by[0]} = {value}"
-        axes.plot(
-            xs, ys, color=color, marker=_MARKERS[number % len(_MARKERS)], markersize=5, linewidth=1.6, label=label
-        )
-        steps = [(x, 1 / tightest.kappa) for x, (_, tightest) in zip(xs, points, strict=True) if tightest.kappa]
-        axes.plot(
-            [x for x, _ in steps],
-            [y for _, y in steps],
-            color=color,
-            marker="_",
-            markersize=12,
-            linestyle="none",
-        )
+        points = [(x, factor) for x, _, factor in group]
+        _line(axes, points, color=color, marker=marker, markersize=5, linewidth=1.6, label=label)
+        steps = [(x, 1 / tightest.kappa) for x, tightest, _ in group if tightest.kappa]
+        _line(axes, steps, color=color, marker="_", markersize=12, linestyle="none")
     axes.plot([], [], color=_INK, marker="_", markersize=12, linestyle="none", label="best 1/κ")
+    factors = [factor for group in groups.values() for _, _, factor in group]
     if factors and min(factors) > 0 and max(factors) > 20 * min(factors):
         axes.set_yscale("log")
     else:
@@ -878,15 +829,4 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
         from matplotlib.ticker import MaxNLocator
 
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel(across)
-    axes.set_ylabel("factor of beta")
-    _legend(axes.figure, axes)
-
-
-def _drawable(tightest: Tightest) -> bool:
-    return tightest.factor is not None and tightest.complete
-
-
-def _factor(tightest: Tightest) -> float:
-    assert tightest.factor is not None
-    return float(tightest.factor[0])
+    _titled(axes, title, across, "factor of beta")

@@ -9,13 +9,12 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.auditing import Audit
-from dipc.claims.given import show_value
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import assignment_text, count, rational, shown
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
-from dipc.simulation.conform import ComparedEvent, Conformance
-from dipc.simulation.likelihood import LikelihoodTest
+from dipc.simulation.conform import ComparedEvent, Conformance, LikelihoodTest
 from dipc.simulation.runs import Tally
+from dipc.text.core import show_value
 
 SIMULATION_SCHEMA = "dipc.simulate/1"
 

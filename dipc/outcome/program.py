@@ -18,21 +18,19 @@ from dipc.chain.constraints import Affine, centered
 from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view
 from dipc.chain.explore import explore
 from dipc.chain.state import is_symbolic
-from dipc.claims.given import show_value
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone
+from dipc.outcome.outcome import GAP, GLUE, Fields, Line, Outcome, Part, Standing, Tone
 from dipc.outcome.outcome import Table as ShownTable
-from dipc.outcome.text import GLUE
 from dipc.outcome.words import assignment_text, count, rational, shown
 from dipc.program.exits import exits
 from dipc.program.program import Outcome as OutputProbability
 from dipc.program.program import Program, Progress
 from dipc.program.weights import Weights
-from dipc.text.core import IntType, Value
+from dipc.text.core import IntType, Value, show_value
 from dipc.text.program import CoreProgram
 
 

@@ -12,8 +12,7 @@ from typing import assert_never
 from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
-from dipc.outcome.text import render_parts
+from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone, render_parts
 from dipc.outcome.words import (
     LISTED,
     NO_INPUT,
@@ -237,7 +236,7 @@ def _counterexamples(report: Report) -> Iterator[Part]:
         yield GAP
         others = (row for row in report.select(Verdict.INACCURATE) if row.row not in named)
         more = f"{rest} more {row_word(shown_rows[0], rest)}"
-        yield Line(f"{more} fail{s(rest)}: {_row_list(_first(others), rest)}")
+        yield Line(f"{more} fail{s(rest)}: {_row_list([row.row for row in islice(others, LISTED)], rest)}")
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
@@ -413,11 +412,6 @@ def _all_digits(point: EndPoint) -> str:
 
 def _end(point: EndPoint) -> str:
     return "∞" if point.high is None else number_text(point)
-
-
-def _first(rows: Iterable[RowResult]) -> list[int]:
-    """The numbers of the first of these rows, as many as a list spells out."""
-    return [row.row for row in islice(rows, LISTED)]
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 from dipc.algebra.numbers import decimal
 from dipc.decide.obligation import EndPoint, Verdict
@@ -16,10 +18,13 @@ from dipc.inverse.question import (
     Solution,
     Span,
     Status,
+    Wanted,
 )
+from dipc.inverse.solve import Intervals, Side
 from dipc.inverse.solve_constant import ConstantSolution
+from dipc.inverse.tune import Tried, Tuned, Varied
 from dipc.outcome.classes import where
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone
+from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     NO_INPUT,
@@ -29,8 +34,11 @@ from dipc.outcome.words import (
     about,
     assignment_text,
     cell_text,
+    count,
     everywhere_text,
+    exact,
     numbered,
+    program_text,
     rational,
     saying_text,
     says_nothing,
@@ -329,3 +337,230 @@ def _constant_parts(found: ConstantSolution, path: str) -> Iterator[Part]:
     for value, why in list(found.refused.items())[:1]:
         yield Fields([("refused", f"{found.name} = {value}: {why}")])
     yield Fields([("others", "nothing is said of values between these: each was decided by itself")])
+
+
+# --- The answer of `dipc interval` ------------------------------------------------------------------------------------
+
+
+_TITLES = {Side.BOTH: "with both ends", Side.LOWER: "with a lower end", Side.UPPER: "with an upper end"}
+
+
+def interval_outcome(found: Intervals, asked: Asked) -> Outcome:
+    """The answer: intervals, none, or open."""
+    standing = STANDINGS[found.status]
+    first = next(iter(found.solutions.values()))
+    return Outcome(
+        program=found.program,
+        line=_interval_headline(found),
+        standing=standing,
+        tone=standing.tone,
+        parts=lambda: _interval_parts(found, asked),
+        record=found.as_json,
+        warnings=first.warnings,
+        interrupted="interrupted\n" if any(each.interrupted for each in found.solutions.values()) else None,
+        # A certificate is of one solution, and about the program as it is written.
+        result=first if [*found.solutions] == [Side.BOTH] else found,
+        question=first.question if [*found.solutions] == [Side.BOTH] else None,
+    )
+
+
+def _interval_headline(found: Intervals) -> str:
+    """The whole answer in one sentence."""
+    side, solution = next(iter(found.solutions.items()))
+    chance = f"with probability at least {_confidence(found)} {everywhere_text(solution.eps)}"
+    if solution.status is not Status.SOLVED:
+        word = "NO INTERVAL" if solution.status is Status.NONE else "UNDECIDED: no interval is known"
+        return f"{word} that the exact answer is in {chance}"
+    return f"{_released(found)}: {_interval(side, solution)} has the exact answer {chance}"
+
+
+def _released(found: Intervals) -> str:
+    if len(found.outputs) == 1:
+        return f"round the release r = {found.outputs[0]}"
+    return f"round each release r of {len(found.outputs)}, together"
+
+
+def _confidence(found: Intervals) -> str:
+    return f"{decimal(100 * found.confidence)} %" if _is_short(found) else str(found.confidence)
+
+
+def _is_short(found: Intervals) -> bool:
+    return 10**8 % (100 * found.confidence).denominator == 0
+
+
+def _interval(side: Side, solution: GammaSolution) -> str:
+    reach = _reach(solution)
+    low = "(-∞" if side is Side.UPPER else f"[r - {reach}"
+    return f"{low}, {'∞)' if side is Side.LOWER else f'r + {reach}]'}"
+
+
+def _reach(solution: GammaSolution) -> str:
+    if solution.product is not None:
+        return f"{decimal(solution.product[1])}/eps"
+    assert solution.value is not None
+    return rational(solution.value[1]) if solution.exact else decimal(solution.value[1])
+
+
+def _interval_parts(found: Intervals, asked: Asked) -> Iterator[Part]:
+    first = next(iter(found.solutions.values()))
+    options = first.question.options
+    claimed = replace(asked, options=replace(asked.options, alpha=options.alpha, beta=options.beta))
+    said = dict(about(about_question(claimed, first.question), first.eps, asked="gamma"))
+    yield GAP
+    yield Fields(
+        [
+            *((name, text) for name, text in said.items() if name in ("program", "table", "inputs", "alpha", "eps")),
+            ("confidence", f"{_confidence(found)}{'' if len(found.outputs) == 1 else ', all outputs at once'}"),
+            ("outputs", ", ".join(found.outputs)),
+        ]
+    )
+    for side, solution in found.solutions.items():
+        yield GAP
+        yield Line(_TITLES[side], Tone.HEAD)
+        yield Fields(_interval_fields(side, solution))
+
+
+def _interval_fields(side: Side, solution: GammaSolution) -> Iterator[tuple[str, str]]:
+    if solution.status is not Status.SOLVED:
+        yield ("reason" if solution.status is Status.UNDECIDED else "none", solution.remark)
+        return
+    yield "interval", _interval(side, solution)
+    if solution.exact:
+        yield "proved", "no smaller one is enough"
+    else:
+        low = solution.product[0] if solution.product is not None else solution.value[0] if solution.value else 0
+        yield "proved", f"{decimal(Fraction(low))} is too small"
+    if solution.rows:
+        yield "needed by", numbered(solution.question.word, solution.rows)
+
+
+# --- The answer of `dipc tune` ----------------------------------------------------------------------------------------
+
+
+_ZERO = Fraction(0)
+
+_T = {Wanted.ALPHA: "alpha*eps", Wanted.GAMMA: "gamma*eps", Wanted.EPS: "eps"}
+
+#: Values that are listed.
+_LISTED = 12
+
+
+def tuned_outcome(found: Tuned, path: str) -> Outcome:
+    """The answer: found, or open where nothing is known, or a constant of privacy only enclosed."""
+    best = found.best
+    standing = Standing.OPEN if best is None or not best.exact else Standing.HOLDS
+    return Outcome(
+        program=found.program,
+        line=_tuned_headline(found),
+        standing=standing,
+        tone=Tone.HEAD if standing is Standing.HOLDS else Tone.OPEN,
+        parts=lambda: _tuned_parts(found, path),
+        record=found.as_json,
+        table=lambda: _table(found),
+        interrupted="interrupted\n" if found.interrupted else None,
+        result=found,
+    )
+
+
+def _tuned_headline(found: Tuned) -> str:
+    """The whole answer in one sentence."""
+    best, own = found.best, found.own
+    if best is None or best.objective is None:
+        return f"UNDECIDED: for no value that was tried is the least {_T[found.wanted]} known"
+    text = f"best {_values(best.values)}: {_objective(found)} = {shown(*best.objective)}"
+    if own is not None and own.objective is not None and own is not best:
+        gain = 1 - best.objective[1] / own.objective[0]
+        text += f", {_percent(gain)} less than with {_values(own.values)}"
+    tried = f"the best of {count(len(found.tried), 'value')} tried"
+    if found.within is None:
+        return f"{text}; {tried}"
+    share = found.proved_within if found.proved_within is not None else found.within
+    return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(found)}, proved"
+
+
+def _proved_for(found: Tuned) -> str:
+    """The values of which something is proved."""
+    ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in found.proved_for.items())
+    return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(found.varied) > 1 else "")
+
+
+def _objective(found: Tuned) -> str:
+    return f"{_T[found.wanted]} for K = 1" if found.adjacent is not None else _T[found.wanted]
+
+
+def _values(values: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{name} = {rational(value)}" for name, value in values.items())
+
+
+def _percent(share: Fraction) -> str:
+    return f"{exact(100 * share, 3)} %"
+
+
+def _tuned_parts(found: Tuned, path: str) -> Iterator[Part]:
+    yield GAP
+    fields = [("program", program_text(f"{found.program} ({path})", tuple(found.constants.items())))]
+    fields += [("vary", ", ".join(_range(each) for each in found.varied))]
+    fields += [(name, text) for name, text in found.claim.items()]
+    fields.append((str(found.wanted), f"asked for: the least t with {_T[found.wanted]} = t"))
+    privacy = f"for adjacent inputs {found.adjacent}: t is multiplied by the least constant K"
+    fields.append(("privacy", "nominal: no --adjacent" if found.adjacent is None else privacy))
+    yield Fields(fields)
+    for title, one in (("best", found.best), ("the program's own", found.own)):
+        if one is not None:
+            yield GAP
+            yield Line(title, Tone.HEAD)
+            yield Fields(_tuned_fields(one))
+    yield GAP
+    if found.lower is not None:
+        private = "" if found.adjacent is None else "K·"
+        text = f"{private}t ≥ {exact(found.lower, 6)} for every {_proved_for(found)}, by {count(found.cells, 'cell')}"
+        yield Fields([("proved", text), *_at_an_end(found)])
+    elif found.unproved is not None:
+        yield Fields([("proved", f"nothing of other values: {found.unproved}")])
+    yield GAP
+    head, rows = _rows(found)
+    yield Grid(head, tuple(rows[:_LISTED]), frozenset(range(1, len(head))))
+
+
+def _at_an_end(found: Tuned) -> Iterator[tuple[str, str]]:
+    """That the best of all may be at an end of the range, where nothing is proved."""
+    for name, (low, high) in found.proved_for.items():
+        value = _ZERO if found.best is None else found.best.values[name]
+        if not low < value < high:
+            yield "but", f"it lies at an end of the range: nearer to that end of {name} less may be needed"
+
+
+def _range(each: Varied) -> str:
+    return f"{each.name} in {'(' if each.low_open else '['}{each.low}, {each.high}{')' if each.high_open else ']'}"
+
+
+def _tuned_fields(one: Tried) -> Iterator[tuple[str, str]]:
+    for name, value in one.values.items():
+        yield name, rational(value)
+    if one.threshold is None:
+        yield "reason", one.reason or ""
+        return
+    yield "t", cell_text(*one.threshold)
+    if one.constant is not None and one.objective is not None:
+        yield "K", f"{rational(one.constant)}{'' if one.exact else ', at most'}"
+        yield "K·t", shown(*one.objective) if one.exact else f"at most {exact(one.objective[1])}"
+
+
+def _rows(found: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[str, ...]]]]:
+    private = found.adjacent is not None
+    head = (*(each.name for each in found.varied), "t", *(("K", "K·t") if private else ()))
+    known = sorted((one for one in found.tried if one.objective is not None), key=lambda one: one.objective or ())
+    rows: list[tuple[Tone | None, tuple[str, ...]]] = []
+    for one in known:
+        assert one.threshold is not None
+        assert one.objective is not None
+        cells = [rational(value) for value in one.values.values()] + [cell_text(*one.threshold)]
+        if private:
+            cells += [rational(one.constant or Fraction(1)), exact(one.objective[1], 8)]
+        rows.append((Tone.GOOD if one is found.best else None, tuple(cells)))
+    return head, rows
+
+
+def _table(found: Tuned) -> Table:
+    head, rows = _rows(found)
+    return Table("Values that were tried", head, rows, len(rows))

@@ -17,8 +17,7 @@ from dipc.claims.table import Table
 from dipc.decide.obligation import EndPoint, FailureInterval, Saying, Verdict
 from dipc.frozen import frozen
 from dipc.options import Options
-from dipc.outcome.outcome import Standing, Tone
-from dipc.outcome.text import GLUE
+from dipc.outcome.outcome import GLUE, Standing, Tone
 from dipc.program.expected_error import Erring
 from dipc.program.inputs import specifications
 from dipc.program.metric import Metric

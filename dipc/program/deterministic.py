@@ -6,14 +6,13 @@ It is the second way to run one, and the fast one: what goes wrong, or takes lon
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import assert_never
 
 from dipc.chain.flow import Flow
 from dipc.text import core as operations
-from dipc.text.ast import CompareOp
+from dipc.text.ast import COMPARED, CompareOp
 from dipc.text.core import (
     AffineExpr,
     Apply,
@@ -39,15 +38,6 @@ _MOST_TURNS = 1_000
 
 #: Values by slot; None is not assigned.
 _Values = list[Value | None]
-
-_COMPARED: dict[CompareOp, Callable[[Fraction, Fraction], bool]] = {
-    CompareOp.LT: operator.lt,
-    CompareOp.LE: operator.le,
-    CompareOp.EQ: operator.eq,
-    CompareOp.NE: operator.ne,
-    CompareOp.GE: operator.ge,
-    CompareOp.GT: operator.gt,
-}
 
 
 class _LeftOpen(Exception):
@@ -242,7 +232,7 @@ def _summed(expr: AffineExpr) -> Callable[[_Values], Fraction]:
 def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
     """Whether difference `op` 0; where it is the difference of two variables, or of one and a value, these are
     compared."""
-    compared = _COMPARED[op]
+    compared = COMPARED[op]
     if len(difference.terms) == 2 and _is(difference.constant, 0):
         (one, left), (minus, right) = difference.terms
         if _is(one, 1) and _is(minus, -1):

@@ -18,8 +18,7 @@ from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
-from dipc.chain.finite_noise import finite_noise_slots, without_finite_noise
-from dipc.chain.flow import Flow, slot_set, slots_in, slots_read
+from dipc.chain.flow import Flow, finite_noise_slots, slot_set, slots_in, slots_read, without_finite_noise
 from dipc.chain.state import (
     DETERMINISTIC,
     Choice,
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
 
 # --- How likely a program's choices lead to each exit: exact weights, over loops too ----------------------------------
-#
 
 #: A choice's weights, each with all eps at which it is 0.
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
@@ -452,7 +450,6 @@ class _Counting:
 
 
 # --- The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises ------------
-#
 
 
 @frozen
@@ -549,7 +546,6 @@ def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
 
 
 # --- The laws of a program's finite outputs: for each combination of their values its probability, not measured yet ---
-#
 
 #: Values of the finite outputs, in their order; None for what was never assigned.
 Answer = tuple[Value | None, ...]

@@ -21,7 +21,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.chain.constraints import Affine, finite_values
 from dipc.chain.state import is_symbolic
-from dipc.claims.given import Cell, CellPool, number_of, show_value, value_of
+from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
@@ -30,7 +30,7 @@ from dipc.noise.law import Weighted
 from dipc.program.exits import Exit, Exits, exits
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Cells, Probabilities, Program
-from dipc.text.core import Value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
 

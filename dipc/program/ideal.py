@@ -36,7 +36,6 @@ from dipc.text.program import CoreProgram
 from dipc.text.statements import lower_ideal
 
 # --- The diagnostic for an ideal that is a partial function -----------------------------------------------------------
-#
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
@@ -59,7 +58,6 @@ def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | S
 
 
 # --- det at one input: the ideal run as the ordinary program that it is -----------------------------------------------
-#
 
 
 class Unassigned(Exception):
@@ -135,7 +133,6 @@ def _input_notes(flow: Flow, given: dict[int, Value]) -> tuple[str, ...]:
 
 
 # --- det(P) from the `ideal` block: executed once with real inputs symbolic, and cut into regions with one answer each
-#
 
 __all__ = ["Answer", "Ideal", "Region"]
 
@@ -167,7 +164,13 @@ class Ideal:
             # The constants as they are now, whether the text or the command line has set them.
             lowered = lower_ideal(parse(core.source), core.source, core.constants, core.only_at)
         if lowered is None:
-            raise DiagnosticError(_no_ideal(core))
+            raise DiagnosticError(
+                Diagnostic(
+                    "E1101",
+                    f"the program `{core.name}` has no `ideal` block",
+                    notes=(how_to_say_the_answer(core), "or give a table of the exact answers"),
+                )
+            )
         self.core = lowered
         self.metric = Metric(program.core)
         self.pool = CellPool()
@@ -355,14 +358,6 @@ class Ideal:
         return Affine((), tuple(terms), form.constant)
 
 
-def _no_ideal(core: CoreProgram) -> Diagnostic:
-    return Diagnostic(
-        "E1101",
-        f"the program `{core.name}` has no `ideal` block",
-        notes=(how_to_say_the_answer(core), "or give a table of the exact answers"),
-    )
-
-
 def how_to_say_the_answer(core: CoreProgram) -> str:
     """What to add to a program without an ideal."""
     if core.source.tree is not None:
@@ -371,7 +366,6 @@ def how_to_say_the_answer(core: CoreProgram) -> str:
 
 
 # --- Where det gives another answer than a given one: finitely many convex sets of inputs -----------------------------
-#
 
 Guards = tuple[Constraint, ...]
 
@@ -405,7 +399,6 @@ def disagreement(
 
 
 # --- The least distance to a set of inputs that is no convex set: constraints joined by `and` and `or` ----------------
-#
 
 
 class Search:
@@ -468,7 +461,6 @@ class Search:
 
 
 # --- The distance to disagreement dd(u) = inf { d(u, u') : det(u') != det(u) }, exactly (Definition 2 of the paper) ---
-#
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

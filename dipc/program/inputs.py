@@ -167,7 +167,6 @@ def _mistake(source: Source, span: Span, message: str, *notes: str) -> Diagnosti
 
 
 # --- Tables that the ideal fills in: det at given inputs, and the distance to disagreement ----------------------------
-#
 
 _DD = frozenset({"dd"})
 

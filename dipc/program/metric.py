@@ -21,7 +21,6 @@ from dipc.text.core import IntType
 from dipc.text.program import CoreMetric, CoreProgram
 
 # --- The distances between inputs that a program may ask for ----------------------------------------------------------
-#
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -66,7 +65,6 @@ class Norm(Enum):
 
 
 # --- The distance d of inputs, and which answers of det count as another one: what dd(u) is made of -------------------
-#
 
 
 class Metric:

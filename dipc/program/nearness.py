@@ -37,7 +37,6 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreMetric, CoreProgram, Gap
 
 # --- Conditions on inputs: linear constraints joined by `and` and `or`, with what is known already computed away ------
-#
 
 
 @frozen
@@ -168,7 +167,6 @@ def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence
 
 
 # --- Distances of answers as functions of real and int inputs: the least of some, each the greatest of affine forms ---
-#
 
 #: The most forms of one distance.
 MOST_FORMS = 256

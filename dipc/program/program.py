@@ -18,11 +18,10 @@ from dipc.algebra.exppoly import Closed, total
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
-from dipc.chain.finite_noise import with_finite_noise
-from dipc.chain.flow import Flow, analyze
+from dipc.chain.flow import Flow, analyze, with_finite_noise
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
-from dipc.claims.given import Cell, CellPool, number_of, show_value, value_of
+from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.event import Event
@@ -41,7 +40,7 @@ from dipc.program.exits import Laws, exits
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
-from dipc.text.core import Value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
@@ -115,27 +114,6 @@ class Needs:
     balls: tuple[int, ...]
 
 
-@frozen
-class Factor:
-    """An event; factors with equal keys have equal events."""
-
-    key: tuple[object, ...]
-    event: Event
-
-
-@frozen
-class ExitShare:
-    """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times the measures of
-    its factors."""
-
-    weight: Closed | None
-    factors: tuple[Factor, ...]
-
-    @property
-    def unmeasured(self) -> Share:
-        return Share(self.weight, tuple([factor.event for factor in self.factors]))
-
-
 class Probabilities:
     """Pr[output] of one program as closed forms in eps; equal functions are the same ClosedForm object.
 
@@ -180,7 +158,7 @@ class Probabilities:
         key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
         bound = plan.bounds.get(key)
         if bound is None:
-            found = Bound(tuple([share.unmeasured for share in self._shares(inputs, outputs, gamma)]))
+            found = Bound(self._shares(inputs, outputs, gamma))
             bound = self._interned.setdefault(found, found)
             if len(plan.bounds) >= _REMEMBERED:
                 plan.bounds.clear()
@@ -189,19 +167,19 @@ class Probabilities:
             plan.bounds[key] = bound
         return bound
 
-    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
         self.probability(inputs, outputs, gamma)
         return self._shares(inputs, outputs, gamma)
 
-    def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
+    def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         plan = self._plan(inputs, outputs)
         reals, balls = self._substitution(plan, inputs, outputs, gamma)
         result = []
         for exit_ in plan.exits:
             if not exit_.event.guards_hold(reals, balls):
                 continue
-            factors = []
+            events = []
             for part in exit_.parts:
                 key = part.key(inputs, outputs, gamma)
                 event = part.events.get(key)
@@ -209,8 +187,8 @@ class Probabilities:
                     if len(part.events) >= _REMEMBERED:
                         part.events.clear()
                     event = part.events[key] = part.template.event(reals, balls)
-                factors.append(Factor((part, *key), event))
-            result.append(ExitShare(exit_.weight, tuple(factors)))
+                events.append(event)
+            result.append(Share(exit_.weight, tuple(events)))
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
@@ -225,7 +203,7 @@ class Probabilities:
         plan = self._plan(inputs, outputs)
         return Needs(plan.inputs, plan.balls)
 
-    def plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
+    def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """The cells, and whether others are given, that say together what has to be explored."""
         return (
             *[inputs[position] for position in self._finite_inputs],
@@ -236,7 +214,7 @@ class Probabilities:
     # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
 
     def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
-        key = self.plan_key(inputs, outputs)
+        key = self._plan_key(inputs, outputs)
         plan = self._plans.get(key)
         if plan is None:
             begun = perf_counter()
@@ -305,7 +283,6 @@ def two_sided(program: Program) -> Program:
 
 
 # --- Probabilities where the `metric` block says which answers are near enough, instead of the product distance -------
-#
 
 
 class NearProbabilities(Probabilities):
@@ -329,11 +306,9 @@ class NearProbabilities(Probabilities):
         found = Bound(tuple([share for bound in one_by_one for share in bound.shares]))
         return self._interned.setdefault(found, found)
 
-    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
-        shares: list[ExitShare] = []
-        for answer in self._near(inputs, outputs, gamma):
-            shares += self._shares(inputs, answer, gamma)
-        return tuple(shares)
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
+        answers = self._near(inputs, outputs, gamma)
+        return tuple([share for answer in answers for share in self._shares(inputs, answer, gamma)])
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """Never: which answers are near enough depends on the input, and is not the same for a class of them."""
@@ -355,7 +330,6 @@ class NearProbabilities(Probabilities):
 
 
 # --- Programs as objects: their output probabilities in closed form ---------------------------------------------------
-#
 
 
 @frozen
@@ -590,7 +564,6 @@ def within(program: object, limits: object = None, eps: GivenEps = None) -> Prog
 
 
 # --- Programs from files and texts ------------------------------------------------------------------------------------
-#
 
 
 def load(

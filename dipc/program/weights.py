@@ -26,7 +26,6 @@ from dipc.text.expressions import FIX_EPS
 from dipc.text.program import CoreProgram
 
 # --- The weights of finite random choices in closed form --------------------------------------------------------------
-#
 
 #: A weight that divides by something that is 0 at some eps.
 UNDEFINED = "E0311"
@@ -223,7 +222,6 @@ def _divisors(tree: Expr) -> Iterator[Expr]:
 
 
 # --- Every `choose` of a program is a distribution for every eps > 0: proved before anything runs, or refused ---------
-#
 
 NEGATIVE = "E0312"
 SUM = "E0313"

@@ -22,7 +22,6 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.chain.constraints import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms
 from dipc.claims.conditions import Theorem
-from dipc.claims.given import show_value
 from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
 from dipc.frozen import frozen
@@ -31,7 +30,7 @@ from dipc.program.program import Probabilities, Program
 from dipc.rules.halfspaces import Corner, Moving
 from dipc.rules.rule import Empty, Proved
 from dipc.sign.piecewise import BetaForm
-from dipc.text.core import Value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic
 from dipc.text.program import CoreProgram
 

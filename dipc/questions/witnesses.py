@@ -17,7 +17,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.constraints import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
-from dipc.claims.given import Cell, CellPool, arrays_among, show_value, slot_reader
+from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
 from dipc.claims.table import read_table
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.frozen import frozen
@@ -36,7 +36,7 @@ from dipc.rules.least_slacks import Lower
 from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
-from dipc.text.core import Value
+from dipc.text.core import Value, show_value
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)

@@ -16,10 +16,9 @@ from math import ceil
 from dipc.algebra.parametric import Parametric, rebuilt
 from dipc.claims.claim import Claim, Given, GivenEps, Terms, forgotten, resolve_claim, unused_gamma
 from dipc.claims.conditions import lesser
-from dipc.claims.expression import ClaimExpression
-from dipc.claims.given import INFINITY, Cell, show_value
-from dipc.claims.normal import normal_parts
-from dipc.claims.normal import scales as normal_scales
+from dipc.claims.expression import ClaimExpression, normal_parts
+from dipc.claims.expression import scales as normal_scales
+from dipc.claims.given import INFINITY, Cell
 from dipc.claims.table import Row, Table
 from dipc.frozen import frozen
 from dipc.program.nearness import Nearness
@@ -27,6 +26,7 @@ from dipc.program.program import Program
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import Name, mentions
+from dipc.text.core import show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
 

@@ -16,14 +16,14 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_rational
-from dipc.claims.given import Cell, CellPool, show_value
+from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.options import takes
 from dipc.program.program import Outcome, Program, ProgramGiven, within
 from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
-from dipc.text.core import Value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import DiagnosticError
 
 #: Bits in which the tails of binomial laws are enclosed.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
+from dipc.text.ast import COMPARED, BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.numbers import is_irrational, monomial
@@ -167,15 +167,6 @@ def gathered(parts: Iterable[tuple[Positions, Column[R]]], size: int) -> Column[
 # --- numbers over what was drawn -------------------------------------------------------------------
 
 
-COMPARISONS: dict[CompareOp, Callable[[Any, Any], Any]] = {
-    CompareOp.LT: operator.lt,
-    CompareOp.LE: operator.le,
-    CompareOp.EQ: operator.eq,
-    CompareOp.NE: operator.ne,
-    CompareOp.GE: operator.ge,
-    CompareOp.GT: operator.gt,
-}
-
 #: Sums of integers that stay below this in absolute value are computed in 64 bits.
 _SAFE = 2**62
 
@@ -269,7 +260,7 @@ def compared(op: CompareOp, difference: Column[Number], runs: Positions) -> Colu
     holds = np.empty(len(difference), dtype=np.bool_)
     for number, positions in split(difference):
         if isinstance(number, Fraction):
-            holds[positions] = COMPARISONS[op](number, 0)
+            holds[positions] = COMPARED[op](number, 0)
         else:
             holds[positions] = _compared(op, number, runs[positions])
     return truth_column(holds)
@@ -277,11 +268,11 @@ def compared(op: CompareOp, difference: Column[Number], runs: Positions) -> Colu
 
 def _compared(op: CompareOp, form: Form, runs: Positions) -> Mask:
     if form.terms[0][0].values.dtype == np.int64:
-        return np.asarray(COMPARISONS[op](_whole_sum(form, runs), 0), dtype=np.bool_)
+        return np.asarray(COMPARED[op](_whole_sum(form, runs), 0), dtype=np.bool_)
     if op in (CompareOp.EQ, CompareOp.NE):
         # A combination of independent continuous draws differs from any number with probability 1.
         return np.full(len(runs), op is CompareOp.NE)
-    return np.asarray(COMPARISONS[op](_real_sum(form, runs), 0.0), dtype=np.bool_)
+    return np.asarray(COMPARED[op](_real_sum(form, runs), 0.0), dtype=np.bool_)
 
 
 def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
@@ -656,7 +647,7 @@ class Expressions:
 
     def _comparison(self, op: CompareOp, left: Column[Any], right: Column[Any], runs: Positions) -> Column[Any]:
         if not any(isinstance(value, Form) for side in (left, right) for value in side.values):
-            return apply(COMPARISONS[op], left, right)
+            return apply(COMPARED[op], left, right)
         return compared(op, apply(minus, left, right), runs)
 
     def _selected(self, function: str, columns: list[Column[Any]], runs: Positions) -> Column[Any]:

@@ -14,8 +14,7 @@ from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import Kind
 from dipc.outcome.rows import row_text
 from dipc.questions.report import Report
-from dipc.suite.claims import ExpectedClaim, read_claims
-from dipc.suite.testing import asked, outcome_of, report_of
+from dipc.suite.claims import ExpectedClaim, asked, outcome_of, read_claims, report_of
 from dipc.text.diagnostic import DiagnosticError, render
 
 

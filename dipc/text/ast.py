@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from operator import attrgetter
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
 from dipc.frozen import frozen
 from dipc.noise.law import Law
@@ -90,6 +90,17 @@ class CompareOp(Enum):
     NE = "!="
     GE = ">="
     GT = ">"
+
+
+#: What each comparison says of two numbers.
+COMPARED: Mapping[CompareOp, Callable[[Any, Any], Any]] = {
+    CompareOp.LT: operator.lt,
+    CompareOp.LE: operator.le,
+    CompareOp.EQ: operator.eq,
+    CompareOp.NE: operator.ne,
+    CompareOp.GE: operator.ge,
+    CompareOp.GT: operator.gt,
+}
 
 
 @frozen
@@ -493,6 +504,8 @@ def walk(tree: object) -> Iterator[Any]:
             pending += fields(part)
 
 
+_Tree = TypeVar("_Tree")
+
 #: What the Greek letters of a claim are called.
 GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
@@ -508,39 +521,50 @@ def mentions(tree: object, name: str) -> bool:
     return any(isinstance(part, Name | Element) and GREEK.get(part.name, part.name) == wanted for part in walk(tree))
 
 
-def rewritten(tree: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with every part for which `change` has another in its place; what is in its place is not looked
-    into."""
+def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
+    """The tree, or the trees of a tuple, with another node in the place of each for which `change` has one, and not
+    None; what is in its place is not looked into."""
+    if isinstance(tree, tuple):
+        parts = tuple([rewritten(part, change) for part in tree])
+        return tree if all(map(operator.is_, parts, tree)) else parts  # type: ignore[return-value]
+    kind: Any = tree.__class__
+    names = _children(kind)
+    if names is None:
+        return tree
     result = change(tree)
     if result is not None:
-        return result
-    match tree:
-        case Unary(operand=operand):
-            return replace(tree, operand=rewritten(operand, change))
-        case Binary(left=left, right=right) | Compare(left=left, right=right):
-            return replace(tree, left=rewritten(left, change), right=rewritten(right, change))
-        case Call(arguments=arguments):
-            return replace(tree, arguments=tuple([rewritten(argument, change) for argument in arguments]))
-        case Element(index=index):
-            return replace(tree, index=rewritten(index, change))
-        case Number() | Name() | Eps() | Truth() | Drawn():
-            return tree
-    assert_never(tree)
+        return result  # type: ignore[no-any-return]
+    changed = {name: rewritten(part, change) for name in names if (part := getattr(tree, name)) is not None}
+    same = all(getattr(tree, name) is part for name, part in changed.items())
+    return tree if same else replace(tree, **changed)  # type: ignore[type-var]
+
+
+@cache
+def _children(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a node of this class that may hold nodes; None if it is no node's."""
+    known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
+    return None if known is None else tuple([name for name, field in known.items() if field.type not in _LEAVES])
 
 
 @cache
 def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
     """What takes the fields of a node of this class that may hold nodes, the last first; None if it is no node's."""
-    known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
-    if known is None:
-        return None
-    match [name for name, field in reversed(known.items()) if field.type not in _LEAVES]:
-        case []:
+    match _children(kind):
+        case None:
+            return None
+        case ():
             return lambda _: ()
-        case [name]:
+        case (name,):
             return lambda node: (getattr(node, name),)
         case names:
-            return attrgetter(*names)
+            return operator.attrgetter(*names[::-1])
+
+
+def number(value: Fraction, span: Span) -> Expr:
+    """The number as the parser would give it: a negative one is a negation, a fraction a division."""
+    above, below = (Number(Fraction(part), str(part), span) for part in abs(value).as_integer_ratio())
+    node = above if below.value == 1 else Binary(BinaryOp.DIVIDE, above, below, span)
+    return Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
 
 
 def weighing(distribution: Distribution) -> tuple[Expr, ...]:

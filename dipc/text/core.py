@@ -17,7 +17,6 @@ from dipc.text.diagnostic import Span
 from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
 
 # --- The codes of the diagnostics about names, types and program rules; a code, once given, keeps its meaning ---------
-#
 
 
 class Code(StrEnum):
@@ -314,7 +313,6 @@ Instruction = (
 
 
 # --- Operations on concrete DOM and bool values: constants are folded here, and chains compute with the same rules ----
-#
 
 #: Numerators and denominators beyond this many bits are refused: no mechanism needs them, repeated squaring makes them.
 MAX_BITS = 10_000
@@ -389,7 +387,6 @@ def power(base: Fraction, exponent: int) -> Fraction:
 
 
 # --- Core values, types and expressions as people read them: in diagnostics, in the chain and in listings -------------
-#
 
 _SHOWN_VALUES = 8
 
@@ -510,7 +507,6 @@ def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
 
 
 # --- What an expression means once its names are resolved: a concrete value, a linear form, or a condition ------------
-#
 
 ZERO = Const(Fraction(0))
 ONE = Const(Fraction(1))
@@ -761,7 +757,6 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 # --- The target of a statement, resolved ------------------------------------------------------------------------------
-#
 
 
 @frozen

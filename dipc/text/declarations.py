@@ -26,7 +26,7 @@ from dipc.text.core import (
     bounded,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, Source, Span, nearest
+from dipc.text.diagnostic import Diagnostic, Source, Span, did_you_mean
 from dipc.text.expressions import Elaborator, Fitting
 from dipc.text.scope import (
     FUNCTIONS,
@@ -43,7 +43,6 @@ from dipc.text.scope import (
 )
 
 # --- How large a program may become once its loops are unrolled -------------------------------------------------------
-#
 
 #: Statements once every `for` is unrolled; the scores of an `Exp` count as one each, the values of a `choose` as
 #: STATEMENTS_A_WEIGHT, as their weights are closed forms.
@@ -80,7 +79,6 @@ class Budget:
 
 
 # --- Finite domains: their values, and which names become values ------------------------------------------------------
-#
 
 #: Values in one domain.
 MAX_DOMAIN = 100_000
@@ -242,7 +240,6 @@ def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
 
 
 # --- Registering the names a program declares, and computing its constants, some of them given from outside -----------
-#
 
 
 def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
@@ -328,7 +325,6 @@ def _binding_span(findings: Findings, declaration: ast.ConstDecl, name: str, exp
 
 
 # --- Declared variables: their types, the slots of arrays, initial values ---------------------------------------------
-#
 
 #: Scalars and array elements of one program, taken together.
 MAX_SLOTS = 100_000
@@ -430,7 +426,6 @@ def _not_constant(span: Span, elaborator: Elaborator) -> None:
 
 
 # --- The names in a claim: eps, alpha, gamma, dd, inf, the program's constants, and a few functions -------------------
-#
 
 #: The functions of a claim; a program may give the name `log` to something of its own.
 _FUNCTIONS = FUNCTIONS | {"log", "sqrt", "erfc"}
@@ -562,7 +557,6 @@ def _uses(field: ast.ClaimField | None, name: str) -> bool:
 
 
 # --- Numbers that options give: expressions with nothing but constants for names --------------------------------------
-#
 
 #: The most values of one range.
 MOST_VALUES = 1_000_000
@@ -647,8 +641,8 @@ class NumberReader:
                     raise self._bad(tree, "divides by zero")
                 return _ARITHMETIC[op](first, second)
             case ast.Name(name=name):
-                close = nearest(name, [*self.constants, *self.others])
-                raise self._bad(tree, "is not a rational number", *([f"did you mean `{close}`?"] if close else []))
+                notes = did_you_mean(name, [*self.constants, *self.others])
+                raise self._bad(tree, "is not a rational number", *notes)
             case ast.Binary(op=op, right=ast.Number(value=exponent), left=left) if op is ast.BinaryOp.POWER:
                 base = self.number(left)
                 if max(base.numerator.bit_length(), base.denominator.bit_length()) * exponent > 2 * _MOST_BITS:

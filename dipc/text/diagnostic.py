@@ -12,7 +12,6 @@ from typing import Any
 from dipc.frozen import frozen
 
 # --- Source texts and spans in them -----------------------------------------------------------------------------------
-#
 
 
 @frozen
@@ -73,7 +72,6 @@ class Source:
 
 
 # --- Diagnostics: a code, a message, the place, and notes that say how to mend it -------------------------------------
-#
 
 
 @frozen
@@ -128,7 +126,6 @@ class DiagnosticError(Exception):
 
 
 # --- Names the user may have meant ------------------------------------------------------------------------------------
-#
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -137,6 +134,12 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
     matches = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
+    """At most one note, with the candidate most like `name` as it is `written`."""
+    close = nearest(name, candidates)
+    return [f"did you mean `{written.format(close)}`?"] if close else []
 
 
 def mistyped(word: str, candidates: Iterable[str]) -> str | None:
@@ -172,7 +175,6 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
 
 
 # --- Diagnostics as text, in the manner of rustc: what, where, the line with a caret, and how to mend it --------------
-#
 
 #: The columns of a source line that are shown; longer lines are cut around what is marked.
 WINDOW = 100
@@ -306,7 +308,6 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 # --- Programs read from files, or a diagnostic that says why they cannot be -------------------------------------------
-#
 
 #: Bytes; whatever is longer is no program (the parser has its own, lower, limits on what it contains).
 _LARGEST = 40_000_000

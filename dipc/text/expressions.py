@@ -62,7 +62,6 @@ from dipc.text.diagnostic import Span
 from dipc.text.scope import FUNCTIONS, DeclaredVariable, References, suggest
 
 # --- The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk -------
-#
 
 #: Expressions that one value is chosen from by min, max and abs of reals or ints.
 _MOST_CASES = 64
@@ -537,7 +536,6 @@ def _kind_word(typed: Typed) -> str:
 
 
 # --- Whether a value fits the variable it is meant for ----------------------------------------------------------------
-#
 
 
 class Fitting:

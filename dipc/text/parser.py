@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 
 # --- Finding the grammar and making the parser from it, once a process ------------------------------------------------
-#
 
 GRAMMAR = "dipwhile.lark"
 
@@ -82,7 +81,6 @@ def load_parser() -> Lark:
 
 
 # --- From the parser's reductions to the tree of `dipc.text.ast`: one method for each rule of the grammar -------------
-#
 
 COMPARISONS = {
     "LT": ast.CompareOp.LT,

@@ -89,7 +89,6 @@ def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
 
 
 # --- Writing a tree as source text, in the one canonical form: `parse(print_program(tree)) == tree` -------------------
-#
 
 INDENT = "  "
 
@@ -102,11 +101,6 @@ def print_program(program: ast.Program) -> str:
         lines += _declaration(declaration)
     lines += _statements(program.body, "")
     return "\n".join(lines) + "\n"
-
-
-def print_statement(statement: ast.Statement) -> str:
-    """The statement on as many lines as it needs, its `;` at the end."""
-    return "\n".join(_statement(statement, ""))
 
 
 def print_expression(expression: ast.Expr) -> str:
@@ -178,7 +172,7 @@ def _type(type_: ast.TypeExpr) -> str:
         case ast.RangeDomain(low, high):
             return f"{{{_range(low, high)}}}"
         case ast.ListedDomain(values):
-            return f"{{{_list(values)}}}"
+            return f"{{{', '.join([print_expression(expression) for expression in values])}}}"
         case ast.NamedDomain(name):
             return name
         case _:
@@ -263,10 +257,6 @@ def _distribution(distribution: ast.Distribution) -> str:
 
 
 # --- expressions -----------------------------------------------------------------------------------
-
-
-def _list(expressions: Iterable[ast.Expr]) -> str:
-    return ", ".join([print_expression(expression) for expression in expressions])
 
 
 def _written(expression: ast.Expr) -> Written:

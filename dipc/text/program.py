@@ -244,7 +244,6 @@ _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 
 
 # --- The typed program: what the chain is built from ------------------------------------------------------------------
-#
 
 
 @dataclass(frozen=True)
@@ -302,7 +301,6 @@ class CoreProgram:
 
 
 # --- The instructions of a typed program as text, one a line with its label -------------------------------------------
-#
 
 
 def listing(program: CoreProgram) -> str:

@@ -49,7 +49,6 @@ from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
 
 # --- The one eps at which a program is read, where one is asked about -------------------------------------------------
-#
 
 
 def asked_ranges(
@@ -85,7 +84,6 @@ def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:
 
 
 # --- The rates of distributions, a*eps with a > 0, and the weights of `choose`, expressions in eps --------------------
-#
 
 #: constant + slope * eps
 _InEps = tuple[Fraction, Fraction]
@@ -227,7 +225,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
         isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in walk(expr)
     ):
         value = elaborator.constant(expr, "this part of a weight", or_chosen=True)
-        return None if value is None else _number(value, expr.span)
+        return None if value is None else ast.number(value, expr.span)
     match expr:
         case ast.Eps():
             return expr
@@ -244,7 +242,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
                     Code.BAD_WEIGHT, exponent.span, message, notes=("write 1/x for a negative power",)
                 )
                 return None
-            return ast.Binary(BinaryOp.POWER, inner, _number(Fraction(times), exponent.span), expr.span)
+            return ast.Binary(BinaryOp.POWER, inner, ast.number(Fraction(times), exponent.span), expr.span)
         case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left, right):
             first, second = weight(left, elaborator), weight(right, elaborator)
             return None if first is None or second is None else ast.Binary(expr.op, first, second, expr.span)
@@ -277,22 +275,11 @@ def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> 
             Code.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...", FIX_EPS)
         )
         return None
-    scaled = ast.Binary(BinaryOp.MULTIPLY, _number(slope, argument.span), ast.Eps(argument.span), argument.span)
+    scaled = ast.Binary(BinaryOp.MULTIPLY, ast.number(slope, argument.span), ast.Eps(argument.span), argument.span)
     return ast.Call("exp", (scaled,), expr.span)
 
 
-def _number(value: Fraction, span: Span) -> ast.Expr:
-    """The number as the parser would give it: a negative one is a negation, a fraction a division."""
-    size = abs(value)
-    node: ast.Expr = ast.Number(Fraction(size.numerator), str(size.numerator), span)
-    if size.denominator != 1:
-        below = ast.Number(Fraction(size.denominator), str(size.denominator), span)
-        node = ast.Binary(BinaryOp.DIVIDE, node, below, span)
-    return ast.Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
-
-
 # --- Sampling statements: does the distribution suit the variable, are its rate, mean, scores and weights in order ----
-#
 
 
 def _drawing(*, whole: bool) -> str:

@@ -37,7 +37,6 @@ from dipc.text.core import (
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
 
 # --- Collecting what is wrong with one program, so that all of it is said at once -------------------------------------
-#
 
 #: How many findings are shown; the rest are counted.
 SHOWN = 50
@@ -115,7 +114,6 @@ class Findings:
 
 
 # --- The names of one program and what each stands for ----------------------------------------------------------------
-#
 
 #: Names with a meaning in claims; a program cannot declare them.
 CLAIM_NAMES = frozenset({"alpha", "beta", "gamma", "dd", "inf"})
@@ -277,7 +275,6 @@ def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -
 
 
 # --- Resolving names and array elements: what a reference stands for, or what is wrong with it ------------------------
-#
 
 
 class References:

@@ -69,7 +69,6 @@ from dipc.text.sampling import Sampling
 from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, FixedEps, Foreign, Scope, word_for
 
 # --- Instructions with symbolic labels, and conditions compiled to jumps ----------------------------------------------
-#
 
 
 class Assembler:
@@ -146,7 +145,6 @@ class Assembler:
 
 
 # --- Statements to instructions: loops with constant bounds unrolled, conditions compiled, every rule checked ---------
-#
 
 
 class Statements:
@@ -225,14 +223,13 @@ class Statements:
         self._branch(condition, then, otherwise, statement.condition.span)
         assembler.place(then)
         self._block(statement.then)
+        end = otherwise
         if statement.otherwise:
             end = assembler.label()
             self._emit(Jump(end, statement.span))
             assembler.place(otherwise)
             self._block(statement.otherwise)
-            assembler.place(end)
-        else:
-            assembler.place(otherwise)
+        assembler.place(end)
 
     def _while(self, statement: ast.While) -> None:
         condition = self._elaborator.condition(statement.condition)
@@ -367,31 +364,37 @@ class Statements:
     def _versus(self, value: Linear, op: CompareOp, number: Fraction, span: Span) -> Condition | Unknown:
         return self._elaborator.relation(span, op, value, Concrete(Kind.NUMBER, Const(number)))
 
-    def _store_by_jumps(self, target: Target, condition: Junction, span: Span) -> None:
+    def _either(
+        self, condition: Typed, span: Span, then: Callable[[], bool | None], otherwise: Callable[[], bool | None]
+    ) -> bool:
+        """Emit two things of which the condition chooses one; the second is left out where the first is wrong, which it
+        says by False."""
         assembler = self._assembler
-        then, otherwise, end = assembler.label(), assembler.label(), assembler.label()
-        self._branch(condition, then, otherwise, span)
-        assembler.place(then)
-        self._emit(AssignDom(target, Const(True), span))
+        here, there, end = assembler.label(), assembler.label(), assembler.label()
+        self._branch(condition, here, there, span)
+        assembler.place(here)
+        first = then()
         self._emit(Jump(end, span))
-        assembler.place(otherwise)
-        self._emit(AssignDom(target, Const(False), span))
+        assembler.place(there)
+        second = first is not False and otherwise()
         assembler.place(end)
+        return second is not False
+
+    def _store_by_jumps(self, target: Target, condition: Junction, span: Span) -> None:
+        yes, no = (AssignDom(target, Const(truth), span) for truth in (True, False))
+        self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
         """Emit something for each expression that the value may be, behind its conditions; whether all fitted."""
         if not isinstance(value, Switch):
             return emit(value)
-        assembler = self._assembler
-        then, otherwise, end = assembler.label(), assembler.label(), assembler.label()
-        self._branch(value.condition, then, otherwise, span)
-        assembler.place(then)
-        first = self._by_cases(value.then, span, emit)
-        self._emit(Jump(end, span))
-        assembler.place(otherwise)
-        second = first and self._by_cases(value.otherwise, span, emit)
-        assembler.place(end)
-        return first and second
+        one, two = value.then, value.otherwise
+        return self._either(
+            value.condition,
+            span,
+            lambda: self._by_cases(one, span, emit),
+            lambda: self._by_cases(two, span, emit),
+        )
 
     def _assume_assigned(self, place: Place, span: Span) -> None:
         """Stand in for an assignment that is wrong, so that later reads of its target are not called wrong too."""
@@ -523,7 +526,6 @@ def _values(slot: Slot) -> tuple[Value, ...]:
 
 
 # --- Variables that are read before anything could have assigned them -------------------------------------------------
-#
 
 
 def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
@@ -631,7 +633,6 @@ def _initialized(slot: Slot) -> str:
 
 
 # --- From the tree of a program to its instructions: every name resolved, every rule checked, every loop unrolled -----
-#
 
 
 def lower(

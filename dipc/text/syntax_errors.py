@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 # --- How large a source text may be. Every limit is met by one diagnostic, before anything slow or recursive runs -----
-#
 
 #: Characters in one source text.
 MAX_CHARACTERS = 10_000_000
@@ -44,7 +43,6 @@ MAX_POWER = 1000
 
 
 # --- What goes wrong while a text is read, before it is known to which source the text belongs ------------------------
-#
 
 
 class SyntaxCode(StrEnum):
@@ -98,7 +96,6 @@ def too_deep(span: Span) -> Problem:
 
 
 # --- Where the parser stood when it could not go on: what the explanations of syntax errors look at -------------------
-#
 
 BRACKETS = {"LPAR": "RPAR", "LSQUARE": "RSQUARE", "LBRACE": "RBRACE"}
 OPENING_BLOCKS = frozenset({"IF", "WHILE", "FOR"})
@@ -183,10 +180,6 @@ class Situation:
         """True when a complete expression lies behind and an operator may follow."""
         return "STAR" in self.accepts
 
-    def starts_expression(self) -> bool:
-        """True when an expression may begin here."""
-        return "NUMBER" in self.accepts
-
     def in_body(self) -> bool:
         """True when a statement has already begun before this place."""
         return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.at])
@@ -235,7 +228,6 @@ def _opened(tokens: Sequence[Token]) -> Iterator[Opened]:
 
 
 # --- Notes for the mistakes people make most, by the situation the parser stopped in ----------------------------------
-#
 
 ELSE_IF = "`else if` opens a second `if`, which needs an `end` of its own: write `else if ... end end`"
 SIGNATURES = {
@@ -485,7 +477,6 @@ RULES: tuple[Callable[[Situation], str | None], ...] = (
 
 
 # --- From the parser's expectations to a sentence a person can act on -------------------------------------------------
-#
 
 EXPRESSION_STARTS = frozenset({"NUMBER", "NAME", "PRIMED", "EPS", "EPSILON", "TRUE", "FALSE", "NOT", "MINUS", "LPAR"})
 PUNCTUATION = {
@@ -614,12 +605,11 @@ def _expectations(situation: Situation) -> list[str]:
         result.append(f"the end of {WHOLES[situation.start]}")
     left.discard(END_OF_TEXT)
     order = {kind: place for place, kind in enumerate(ORDER)}
-    result += [_readable(kind) for kind in sorted(left, key=lambda kind: (order.get(kind, len(ORDER)), kind))]
+    result += [
+        (PUNCTUATION.get(kind) or f"`{spelling(kind)}`")
+        for kind in sorted(left, key=lambda kind: (order.get(kind, len(ORDER)), kind))
+    ]
     return result
-
-
-def _readable(kind: str) -> str:
-    return PUNCTUATION.get(kind) or f"`{spelling(kind)}`"
 
 
 def _alternatives(items: list[str]) -> str:
@@ -648,7 +638,6 @@ def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
 
 
 # --- Characters that begin no token -----------------------------------------------------------------------------------
-#
 
 #: What to write instead of a character that looks or means like something of the language.
 INSTEAD = {

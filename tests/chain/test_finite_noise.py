@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 import dipc
-from dipc.chain.finite_noise import _starts
+from dipc.chain.flow import _starts
 from dipc.program.program import Program
 from dipc.text.ast import CompareOp
 

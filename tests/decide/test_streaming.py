@@ -13,8 +13,8 @@ import pytest
 import dipc
 from dipc.decide.obligation import Verdict
 from dipc.outcome.formats import write_rows
+from dipc.outcome.outcome import render_parts
 from dipc.outcome.rows import row_parts
-from dipc.outcome.text import render_parts
 from dipc.outcome.words import Statement
 from dipc.questions.report import Report
 from tests.decide.workload import SPARSE, SPARSE_TABLE, Counting, check_with

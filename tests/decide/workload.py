@@ -14,8 +14,8 @@ from dipc.decide.engine import Done, Executor, Finished, InTurn, Question, Task
 from dipc.decide.shared import Cache, Memory, SharedEngine
 from dipc.measure.measure import Bound
 from dipc.outcome.formats import write_rows
+from dipc.outcome.outcome import render_parts
 from dipc.outcome.rows import row_parts
-from dipc.outcome.text import render_parts
 from dipc.outcome.words import Statement
 from dipc.questions.question import answer, question
 from dipc.questions.report import Report

@@ -8,7 +8,7 @@ import pytest
 from pygments.token import Comment, Error, Keyword, Name, Number, Token
 
 from dipc.editors.pygments_lexer import DipwhileLexer
-from dipc.editors.words import textmate_text, words
+from dipc.editors.words import words
 from dipc.text.parser import grammar_text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,6 +43,38 @@ def test_every_word_of_the_grammar_has_a_kind() -> None:
     known = words()
     groups = (known.keywords, known.types, known.distributions, known.constants, known.operators, known.signs)
     assert quoted == {text for group in groups for text in group} - {"metric", "inputs"}
+
+
+def textmate_text() -> str:
+    """The grammar as JSON, made from that of the parser."""
+    known = words()
+
+    def among(texts: tuple[str, ...], scope: str) -> dict[str, str]:
+        # `\b` knows no Greek letters everywhere: what is no letter of a name stands around the word.
+        return {
+            "match": rf"(?<![\w\u0391-\u03c9'])(?:{'|'.join(map(re.escape, texts))})(?![\w\u0391-\u03c9'])",
+            "name": scope,
+        }
+
+    grammar = {
+        "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
+        "name": "DiPWhile+",
+        "scopeName": "source.dipwhile",
+        "fileTypes": ["dip"],
+        "patterns": [
+            {"match": "#.*$", "name": "comment.line.number-sign.dipwhile"},
+            {"match": known.number, "name": "constant.numeric.dipwhile"},
+            among(known.keywords, "keyword.control.dipwhile"),
+            among(known.types, "storage.type.dipwhile"),
+            among(known.distributions, "support.function.distribution.dipwhile"),
+            among(known.functions, "support.function.dipwhile"),
+            among(known.constants, "constant.language.dipwhile"),
+            among(known.operators, "keyword.operator.word.dipwhile"),
+            {"match": f"(?:{known.name})'?", "name": "variable.other.dipwhile"},
+            {"match": "|".join(map(re.escape, known.signs)), "name": "keyword.operator.dipwhile"},
+        ],
+    }
+    return json.dumps(grammar, indent=1, ensure_ascii=False) + "\n"
 
 
 def test_the_extension_has_the_grammar(request: pytest.FixtureRequest) -> None:

@@ -11,8 +11,8 @@ from dipc.algebra.exppoly import Quotient
 from dipc.chain.event import NoiseView, StateView, view
 from dipc.chain.explore import explore
 from dipc.noise.laws import law_of
+from dipc.outcome.outcome import render
 from dipc.outcome.program import Dtmc, build, dot_text, noise_text, outcome
-from dipc.outcome.text import render
 
 SPARSE = "benchmarks/sparse.dip"
 

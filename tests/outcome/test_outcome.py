@@ -18,17 +18,14 @@ from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
 from dipc.outcome import classes, experiments, formats, html, privacy, rows, runs, solve, tighten
 from dipc.outcome import program as of_program
-from dipc.outcome.outcome import Fields, Grid, Kind, Line, Outcome, Standing, Tone
+from dipc.outcome.outcome import Fields, Grid, Kind, Line, Look, Outcome, Standing, Tone, render, render_parts
 from dipc.outcome.privacy import PrivacyStatement
-from dipc.outcome.text import Look, render, render_parts
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
 from dipc.questions.question import answer, question_of
-from dipc.suite import testing
-from dipc.suite import testing as written
-from dipc.suite.claims import read_claims
+from dipc.suite import claims as suite
 
 COIN = """
 program coin;
@@ -140,7 +137,7 @@ def test_claims_are_cases(tmp_path: Path) -> None:
     claims.write_text(
         '[[claim]]\nprogram = "coin.dip"\n\n[[claim]]\nprogram = "coin.dip"\nbeta = "0"\n', encoding="utf-8"
     )
-    outcome = written.outcome([*testing.run_claims(read_claims(claims))])
+    outcome = suite.outcome([*suite.run_claims(suite.read_claims(claims))])
     assert [case.kind for case in outcome.cases] == [Kind.PASSED, Kind.FAILED]
     assert outcome.standing is Standing.FAILS
     assert formats.junit(outcome).count("<failure ") == 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.outcome.text import Look, Page, Tone, to_ascii, wrap
+from dipc.outcome.outcome import Look, Page, Tone, to_ascii, wrap
 
 WORDS = st.lists(
     st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1, max_size=12), max_size=30

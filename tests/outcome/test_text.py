@@ -8,9 +8,8 @@ import pytest
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
-from dipc.outcome.outcome import Line
+from dipc.outcome.outcome import Line, Look, render, render_parts
 from dipc.outcome.rows import failing_text, interrupted, row_parts, verdict_line
-from dipc.outcome.text import Look, render, render_parts
 from dipc.outcome.words import Statement
 from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm

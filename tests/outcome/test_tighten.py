@@ -14,8 +14,7 @@ import pytest
 import dipc
 from dipc.options import Options
 from dipc.outcome.formats import write_csv, write_json
-from dipc.outcome.outcome import Outcome
-from dipc.outcome.text import Look, render
+from dipc.outcome.outcome import Look, Outcome, render
 from dipc.outcome.tighten import Member, as_json, headline, outcome
 from dipc.outcome.words import Asked, cell_text
 

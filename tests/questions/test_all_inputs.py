@@ -11,7 +11,6 @@ import pytest
 import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, Quotient
-from dipc.claims.given import show_value
 from dipc.decide.obligation import Verdict
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
@@ -19,7 +18,7 @@ from dipc.questions import every_input
 from dipc.questions.report import ClassNote, ClassResult, Method, Report, RowResult
 from dipc.rules.class_claim import products
 from dipc.sign.interval import Interval
-from dipc.text.core import Value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import DiagnosticError
 from tests.questions.real_programs import (
     ABOVE_THRESHOLD,

@@ -15,7 +15,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.cli.main import run as dipc
 from dipc.cli.terminal import ProgressBar
 from dipc.outcome.experiments import simulation
-from dipc.outcome.text import Look, render
+from dipc.outcome.outcome import Look, render
 from dipc.program.program import load
 from dipc.simulation.compare import compare, estimates
 from tests.simulation.running import tally

@@ -13,7 +13,7 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.simulation.compare import Agreement
-from dipc.simulation.likelihood import tail
+from dipc.simulation.conform import tail
 from dipc.text.diagnostic import DiagnosticError
 
 COIN = """

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.simulation.expressions import (
-    COMPARISONS,
     Column,
     Draw,
     Form,
@@ -20,7 +19,7 @@ from dipc.simulation.expressions import (
     times,
     truth_mask,
 )
-from dipc.text.ast import CompareOp
+from dipc.text.ast import COMPARED, CompareOp
 
 ONE = Fraction(1)
 DRAWS = [Draw(serial, np.array([serial + 0.5, -serial - 0.25])) for serial in range(3)]
@@ -60,7 +59,7 @@ def test_arithmetic(left, right, factor, at):
 @given(forms(WHOLE), st.sampled_from(CompareOp))
 def test_integers_are_compared_exactly(number, op):
     found = truth_mask(compared(op, Column([number], np.zeros(2, dtype=np.intp)), np.arange(2)))
-    assert found.tolist() == [COMPARISONS[op](value(number, at), 0) for at in range(2)]
+    assert found.tolist() == [COMPARED[op](value(number, at), 0) for at in range(2)]
 
 
 def test_huge_integers_are_compared_exactly():

@@ -10,8 +10,7 @@ import pytest
 from dipc.cli.main import run
 from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import Kind
-from dipc.suite.claims import claims_files, read_claims
-from dipc.suite.testing import run_claims
+from dipc.suite.claims import claims_files, read_claims, run_claims
 from dipc.text.diagnostic import DiagnosticError
 
 pytest_plugins = ["pytester"]

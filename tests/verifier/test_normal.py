@@ -16,7 +16,7 @@ import mpmath
 import pytest
 
 import dipc
-from dipc.certificate.normal import stars_of
+from dipc.certificate.obligations import stars_of
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Measurer, Share
 from dipc.verifier.document import check_text

@@ -13,12 +13,12 @@ from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.chain.constraints import same_value
 from dipc.chain.state import is_symbolic
-from dipc.claims.given import Cell, show_value
+from dipc.claims.given import Cell
 from dipc.claims.table import CsvSource, read_table
 from dipc.frozen import frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
 from dipc.program.program import Program
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value
+from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing
 from dipc.text.program import CoreProgram
 

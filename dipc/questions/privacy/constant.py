@@ -28,7 +28,6 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.chain.constraints import Affine, finite_values
 from dipc.chain.state import is_symbolic
-from dipc.claims.given import show_value
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
@@ -54,7 +53,7 @@ from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Ratio, leading_at_infinity, limit_at_zero
 from dipc.text import ast
-from dipc.text.core import DomType, IntType, RealType, Slot, Value
+from dipc.text.core import DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_program

@@ -40,7 +40,6 @@ from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, same_value
 from dipc.chain.event import AffineBound, components
 from dipc.chain.state import NoiseVar, is_symbolic
-from dipc.claims.given import show_value
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
@@ -52,7 +51,7 @@ from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
-from dipc.text.core import IntType, RealType, Slot, Value
+from dipc.text.core import IntType, RealType, Slot, Value, show_value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

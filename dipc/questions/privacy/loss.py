@@ -29,7 +29,6 @@ from dipc.algebra.numbers import log_enclosure
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine
 from dipc.chain.state import is_symbolic
-from dipc.claims.given import show_value
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
 from dipc.frozen import frozen
@@ -42,7 +41,7 @@ from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
 from dipc.sign.piecewise import PiecewiseForm, over_positive
-from dipc.text.core import IntType, Slot, Value
+from dipc.text.core import IntType, Slot, Value, show_value
 
 #: Why a probability is only enclosed.
 WITHOUT_FORM = "probabilities of Gaussian noise have no closed form"

@@ -32,7 +32,6 @@ from dipc.algebra.exppoly import Closed, fraction_of
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine
 from dipc.chain.state import Mark, State
-from dipc.claims.given import show_value
 from dipc.decide.engine import Engine
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Least, minimum
@@ -44,7 +43,7 @@ from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.privacy.constant import WIDTH_OF_OUTPUTS, Candidate, exponent_of
 from dipc.questions.privacy.loops import OneLoop, PathRuns, alive_noises
 from dipc.questions.privacy.loss import law_table
-from dipc.text.core import SampleNoise
+from dipc.text.core import SampleNoise, show_value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
