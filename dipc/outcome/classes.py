@@ -230,6 +230,8 @@ def where(row: RowResult) -> Iterable[tuple[str, str]]:
     yield "inputs", (", ".join(facets[:_SHOWN_FACETS]) + rest) if facets else "all"
     if row.note.answer:
         yield "answer", assignment_text(row.note.answer)
+    if row.count is not None:
+        yield "alike", f"{row.count} classes, of which one is carried onto another by an exchange of inputs"
 
 
 def _refuted(row: ClassResult) -> Iterator[Part]:

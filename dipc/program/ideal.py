@@ -20,6 +20,7 @@ from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finite_values, irredundant, same_value
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
+from dipc.chain.series import Series, series
 from dipc.chain.state import Code, Fault, Mark, SlotValue, initial_state, is_symbolic
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
@@ -139,6 +140,9 @@ __all__ = ["Answer", "Ideal", "Region"]
 #: States of an exploration of all answers that is made for one of them, and of one that is made for one input.
 _MOST_SHARED, _FEW_STATES = 20_000, 2_000
 
+#: States by values alone for each instruction of an ideal: of a running maximum there are as many as queries.
+_MOST_BY_LABEL = 4
+
 
 @frozen
 class Region:
@@ -175,6 +179,7 @@ class Ideal:
         self.metric = Metric(program.core)
         self.pool = CellPool()
         self._to_program = dict(zip(lowered.inputs, core.inputs, strict=True))
+        self._to_program_output = dict(zip(lowered.outputs, core.outputs, strict=True))
         self._to_ideal = {slot: own for own, slot in self._to_program.items()}
         self._regions: dict[tuple[Value, ...], tuple[Region, ...] | LimitReached] = {}
         #: With how many states all regions for these finite inputs were looked for.
@@ -218,6 +223,26 @@ class Ideal:
         if isinstance(known, LimitReached):
             raise known.with_traceback(None)
         return known
+
+    @cached_property
+    def series(self) -> tuple[Series, ...] | None:
+        """The answers of det, each with its segments, over the slots of the program; None where it is not of this kind
+        (see `chain/series.py`), or soon has many states."""
+        every = series(self.flow, _MOST_BY_LABEL * len(self.core.instructions))
+        if every is None:
+            return None
+        return tuple(
+            [
+                Series(
+                    {self._to_program_output[slot]: value for slot, value in each.outputs.items()},
+                    (),
+                    tuple(
+                        [tuple([tuple(map(self._moved_constraint, path)) for path in paths]) for paths in each.segments]
+                    ),
+                )
+                for each in every
+            ]
+        )
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
         """Whether all regions for these finite inputs are known, or soon found."""

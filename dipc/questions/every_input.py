@@ -44,7 +44,7 @@ from dipc.questions.report import (
     guard_texts,
     input_texts,
 )
-from dipc.questions.source import Case, ClassSource, Settling
+from dipc.questions.source import Case, ClassSource, Settling, reported
 from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
 from dipc.rules.class_claim import FREE, ClassClaim
@@ -64,11 +64,12 @@ from dipc.rules.every_rule import (
     simple_proofs,
     united_proofs,
 )
+from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import Metric as FacetMetric
 from dipc.rules.facets import choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, stated_goal
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
-from dipc.rules.input_classes import InputClass, classes, finite_cases, near_answers, same_answers
+from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
 from dipc.rules.integer_distances import Asking, at_distance
 from dipc.rules.least_slacks import Lower
 from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Summand, Variable
@@ -97,6 +98,9 @@ _SHORT = Fraction(1, 4096)
 #: asked whether one proof is enough for all that are left.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 _FIRST = 2
+
+#: So many classes are gone through one by one, though some may be alike, and so many where a certificate is wanted.
+_FEW, _FEW_PROVED = 64, 512
 
 #: Inputs that are looked at of one class, and of each of its parts at least.
 _MOST_POINTS, _LEAST_POINTS = 400, 30
@@ -129,6 +133,7 @@ class EveryInput(ClassSource):
         self.exits: ExitFinder = (
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
+        self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
         self.witnesses = Witnesses(self.ideal, Distances(self.ideal), options)
 
     @cached_property
@@ -153,10 +158,17 @@ class EveryInput(ClassSource):
         """The claim about one convex class."""
         return ClassCase(self, convex)
 
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        # The checker knows no exchanges.
+        return reported(self._cases(_FEW_PROVED if engine.keep_proofs else _FEW), engine)
+
     def cases(self) -> Iterator[Case]:
         """The classes in order; where a limit is reached before they are known, one case for all inputs."""
+        return self._cases(_FEW)
+
+    def _cases(self, few: int) -> Iterator[Case]:
         number = 0
-        sorted_out = classes(self.ideal)
+        sorted_out = self._sorted_out(few)
         while True:
             try:
                 input_class = next(sorted_out)
@@ -171,11 +183,20 @@ class EveryInput(ClassSource):
                 number += 1
                 yield self.case(replace(convex, number=number))
 
+    def _sorted_out(self, few: int) -> Iterator[InputClass]:
+        """The classes, up to the exchange of inputs where they are more than a few."""
+        alike = None if self.near is not None else classes_up_to_exchange(self.ideal, self.exits, few)
+        return classes(self.ideal) if alike is None else alike
+
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
         """Convex classes that cover these inputs; one that was not made out where a limit is reached."""
         try:
+            exits = self.exits.bounded(inputs.region) if inputs.sections else None
+            if exits is None:
+                exits = self.exits.exits(inputs.finite, inputs.region)
+            else:
+                inputs = replace(inputs, some_ways=True)
             alike = [((), inputs)] if self.near is None else same_answers(self.near, inputs, self._answers)
-            exits = self.exits.exits(inputs.finite, inputs.region)
             every = [(one, piece) for extra, one in alike for piece in self._pieces(one, extra, exits)]
         except Undecided as undecided:
             moving = tuple(Moving(guard.form, _ZERO) for guard in inputs.region.guards)
@@ -192,11 +213,23 @@ class EveryInput(ClassSource):
 
     def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
         """The facets of the class, of whose inputs only those inside are meant, and the choices of those of others."""
-        # Beyond the other guards of what is inside det's answer is the same.
-        own = facets(inside, inputs.others, self.metric)[: len(inputs.region.guards)]
+        if inputs.sections:
+            by_guard = dict(chain.from_iterable(map(self._sides_of, inputs.sections)))
+            own = tuple([by_guard[guard] for guard in inputs.region.guards])
+        else:
+            # Beyond the other guards of what is inside det's answer is the same.
+            own = facets(inside, inputs.others, self.metric)[: len(inputs.region.guards)]
         if not has_static_facets(inputs, own):
             return own, ((),)
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
+
+    def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Moving]]:
+        """The facets of a section, by its guards."""
+        if section not in self._known_sides:
+            instead = [Region(guards, ()) for guards in section.instead]
+            sides = facets(Region(section.guards, ()), instead, self.metric)
+            self._known_sides[section] = tuple(zip(section.guards, sides, strict=True))
+        return self._known_sides[section]
 
     def _pieces(
         self, inputs: InputClass, extra: Sequence[Constraint], exits: Sequence[CenteredExit]
@@ -400,7 +433,14 @@ class ClassCase:
             result = yield from self._settled()
         except Undecided as undecided:
             result = self._undecided(undecided.reason)
-        return self._with_sayings(result, self.convex)
+        return self._counted(self._with_sayings(result, self.convex))
+
+    def _counted(self, result: ClassResult) -> ClassResult:
+        """The result with how many classes it is about that are alike, where it is several."""
+        count = self.convex.inputs.count
+        if count == 1:
+            return result
+        return replace(result, count=count, rows=tuple([replace(row, count=count) for row in result.rows]))
 
     def _settled(self) -> Asking[ClassResult]:
         """The case by the rules that cost little, inputs that may refute it, the other rules, and other inputs."""

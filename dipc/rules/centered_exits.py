@@ -19,17 +19,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import prod
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict, entails
-from dipc.chain.event import ComponentTemplate, signs_of_balls
+from dipc.chain.constraints import Affine, Answer, Constraint, Terms, centered, constraint_set, contradict, entails
+from dipc.chain.event import ComponentTemplate, signs_of_balls, template
+from dipc.chain.finite_noise import without_finite_noise
+from dipc.chain.series import Path, Series, series
 from dipc.chain.state import is_symbolic
 from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Unbounded, minimum
 from dipc.measure import event as exact
 from dipc.program.exits import Exit, Exits, exits
 from dipc.program.ideal import Region
@@ -38,6 +44,7 @@ from dipc.rules.input_classes import NearAnswers
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value
+from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -47,6 +54,9 @@ MOST_SHARED = 60_000
 
 #: Exits to other answers that are looked at to bound one from below.
 MOST_OTHERS = 400
+
+#: Exits that are products of paths.
+_MOST_PRODUCTS = 64
 
 
 @frozen
@@ -104,6 +114,12 @@ class ExitFinder:
         self._near = near
         self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
 
+    @cached_property
+    def series(self) -> tuple[Series, ...] | None:
+        """The program towards each of its answers; None where it is not of this kind, or answers are near."""
+        flow = without_finite_noise(self._program.flow)
+        return None if self._near is not None else series(flow, min(MOST_SHARED, self._program.limits.states))
+
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
         """All ways in which the program gives the region's answer, for these finite inputs.
 
@@ -127,6 +143,17 @@ class ExitFinder:
                 wanted[slot] = value
         explored = self._everything(finite) or self._explore(finite, wanted, self._program.limits)
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers))
+
+    def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
+        """Some of the exits to the region's answer: at least those with slacks that are all bounded below on it, which
+        are found segment by segment. None where the program has no series towards the answer, or these are many.
+
+        Raises Undecided.
+        """
+        if self._by_answer is None:
+            return None
+        known = self._by_answer.get(_answer_key(region.answer))
+        return None if known is None else known.exits(region)
 
     def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
         """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
@@ -165,6 +192,16 @@ class ExitFinder:
             for case in known[output]:
                 yield replace(centered, guards=(*centered.guards, *case))
 
+    @cached_property
+    def _by_answer(self) -> Mapping[object, _SeriesExits] | None:
+        if self.series is None:
+            return None
+        outputs = self._program.core.outputs
+        return {
+            _answer_key([each.outputs[slot] for slot in outputs]): _SeriesExits(self._program.core, each)
+            for each in self.series
+        }
+
     def _everything(self, finite: Mapping[int, Value]) -> Exits | None:
         if self._whole is None or self._whole[0] != finite:
             limits = replace(self._program.limits, states=min(MOST_SHARED, self._program.limits.states))
@@ -177,6 +214,65 @@ class ExitFinder:
     def _explore(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: Limits) -> Exits:
         program = self._program
         return exits(program.flow, program.choices, limits, finite, wanted, program.core.outputs)
+
+
+def _answer_key(answer: Sequence[Answer]) -> object:
+    """Equal for answers that are the same: true is not the number 1."""
+    return tuple([(isinstance(value, bool), value) for value in answer])
+
+
+class _SeriesExits:
+    """The exits to one answer as products of paths, one of each segment."""
+
+    def __init__(self, core: CoreProgram, known: Series) -> None:
+        self._core = core
+        self._series = known
+        self._means = {noise.id: noise.mean for noise in known.noises}
+        #: Whether the slack of a constraint is bounded below behind these guards; whether one of inputs may hold.
+        self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
+        self._slacks = {
+            item: centered(item.form, self._means) for paths in known.segments for path in paths for item in path
+        }
+
+    def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
+        """Those with slacks that are bounded below on the region; None for many."""
+        guards: dict[int, list[Constraint]] = {}
+        for guard in region.guards:
+            for slot, _ in guard.form.inputs:
+                guards.setdefault(slot, []).append(guard)
+        kept: list[list[Path]] = []
+        for paths in self._series.segments:
+            kept.append([path for path in paths if all(self._is_bounded(item, guards) for item in path)])
+            if prod(map(len, kept)) > _MOST_PRODUCTS:
+                return None
+        ends = (self._exit([item for path in chosen for item in path]) for chosen in product(*kept))
+        return tuple([_centered(each, {}) for each in ends if each.event.possible])
+
+    def _is_bounded(self, item: Constraint, guards: Mapping[int, list[Constraint]]) -> bool:
+        slack = self._slacks[item]
+        reached = {slot for slot, _ in slack.inputs}
+        pending, near = list(reached), dict[Constraint, None]()
+        while pending:
+            for guard in guards.get(pending.pop(), ()):
+                near[guard] = None
+                new = {slot for slot, _ in guard.form.inputs} - reached
+                reached |= new
+                pending += new
+        key = item, tuple(near)
+        if key not in self._known:
+            if item.form.noises:
+                least = minimum(Halfspace(slack.inputs, slack.constant), [guard.guard.closure() for guard in near])
+                self._known[key] = not isinstance(least, Unbounded)
+            else:
+                self._known[key] = not contradict([item, *near])
+        return self._known[key]
+
+    def _exit(self, known: Sequence[Constraint]) -> Exit:
+        items = dict.fromkeys(known)
+        constraints = constraint_set(item for item in items if item.form.noises)
+        guards = constraint_set(item for item in items if not item.form.noises)
+        state = ExitState(0, dict(self._series.outputs), self._series.noises, constraints, guards)
+        return Exit(state, template(self._core, state), None)
 
 
 def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:

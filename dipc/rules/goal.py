@@ -197,7 +197,10 @@ class Goal:
     def bounds(self, rule: Rule) -> Bounds | None:
         """What the rule gives."""
         if rule.name not in self._known:
-            self._known[rule.name] = rule.bounds(self.instance)
+            bounds = rule.bounds(self.instance)
+            if isinstance(bounds, Lower) and self.convex.inputs.some_ways:
+                bounds = replace(bounds, attained=False, lost=bounds.lost or "some ways to the answer are left out")
+            self._known[rule.name] = bounds
         return self._known[rule.name]
 
     @property

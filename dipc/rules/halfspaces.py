@@ -7,7 +7,9 @@ disagreement alpha grows; a half-space over the inputs and alpha.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from dipc.chain.constraints import Affine
 from dipc.frozen import frozen
@@ -100,10 +102,63 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
     """
     if not form.inputs:
         return ImpliedBound(form.constant, _ZERO, ())
-    signs = {(slot, c > 0) for facet in facets for slot, c in facet.form.inputs}
+    kept = _summands_of(form.inputs, tuple(facets))
+    signs = {(slot, c > 0) for k in kept for slot, c in facets[k].form.inputs}
     if any((slot, c > 0) not in signs for slot, c in form.inputs):
         return None  # no facet pulls this input that way
-    return _solved(form, facets, alpha)
+    bound = _solved(form, [facets[k] for k in kept], alpha)
+    return None if bound is None else replace(bound, weights=tuple([(kept[k], w) for k, w in bound.weights]))
+
+
+def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
+    """`_summands`, where all of these facets without terms are known: what is not tied to these stays as it is."""
+    always, by_slot = _always_summands(facets)
+    slots = [slot for slot, _ in terms]
+    near: set[int] = set()
+    reached = set(slots)
+    while slots:
+        for k in by_slot.get(slots.pop(), ()):
+            if k not in near:
+                near.add(k)
+                more = [slot for slot, _ in facets[k].form.inputs if slot not in reached]
+                reached.update(more)
+                slots += more
+    tied = sorted(near)
+    kept = _summands(terms, [facets[k] for k in tied])
+    return sorted([*(k for k in always if k not in near), *(tied[k] for k in kept)])
+
+
+@lru_cache(maxsize=64)
+def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
+    """The summands of sums without terms, and the facets by input."""
+    by_slot: dict[int, list[int]] = {}
+    for k, facet in enumerate(facets):
+        for slot, _ in facet.form.inputs:
+            by_slot.setdefault(slot, []).append(k)
+    return _summands((), facets), by_slot
+
+
+def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
+    """The facets that may have a weight > 0 in a sum of them with these terms, by number: what all that are left pull
+    one way, and the sum does not have, none of them does. Whatever the other inputs are, there are values of these that
+    are behind the facets left out."""
+    wanted = {(slot, c > 0) for slot, c in terms}
+    pulling: dict[tuple[int, bool], set[int]] = {}
+    for k, facet in enumerate(facets):
+        for slot, c in facet.form.inputs:
+            pulling.setdefault((slot, c > 0), set()).add(k)
+    kept = dict.fromkeys(range(len(facets)))
+    pending = list(pulling)
+    while pending:
+        slot, sign = pending.pop()
+        if pulling.get((slot, not sign)) or (slot, sign) in wanted:
+            continue
+        for k in list(pulling.get((slot, sign), ())):
+            del kept[k]
+            for other, c in facets[k].form.inputs:
+                pulling[other, c > 0].remove(k)
+                pending.append((other, c <= 0))
+    return list(kept)
 
 
 def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, Fraction]:
@@ -114,34 +169,47 @@ def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, 
 
 def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
     """The best bound by linear programming, over the weights."""
-    count = len(facets)
-    system = [Halfspace(((k, _ONE),), _ZERO) for k in range(count)]
     by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
     for k, facet in enumerate(facets):
         for slot, c in facet.form.inputs:
             by_slot.setdefault(slot, []).append((k, c))
     wanted = dict(form.inputs)
-    for slot, terms in by_slot.items():
-        system += equation(terms, -wanted.get(slot, _ZERO))
-    base = Halfspace(sorted_terms({k: -facet.form.constant for k, facet in enumerate(facets)}), form.constant)
-    slope = Halfspace(sorted_terms({k: facet.step for k, facet in enumerate(facets)}), _ZERO)
+    rows = tuple([(tuple(terms), wanted.get(slot, _ZERO)) for slot, terms in by_slot.items()])
+    constants = tuple([facet.form.constant for facet in facets])
+    weights = _best_weights(rows, constants, tuple([facet.step for facet in facets]), form.constant, alpha)
+    return None if weights is None else bound_of(form, facets, list(enumerate(weights)))
+
+
+@lru_cache(maxsize=4096)
+def _best_weights(
+    rows: Sequence[tuple[Sequence[tuple[int, Fraction]], Fraction]],
+    constants: Sequence[Fraction],
+    steps: Sequence[Fraction],
+    constant: Fraction,
+    alpha: Fraction | None,
+) -> Sequence[Fraction] | None:
+    """The weights on facets with these constants and steps that prove the best bound of a form with this constant; None
+    for none. In each row is how much of one input the facets have, and is wanted. Of inputs alike it is asked once."""
+    system = [Halfspace(((k, _ONE),), _ZERO) for k in range(len(constants))]
+    for terms, wanted in rows:
+        system += equation(terms, -wanted)
+    base = Halfspace(sorted_terms({k: -c for k, c in enumerate(constants)}), constant)
+    slope = Halfspace(sorted_terms(dict(enumerate(steps))), _ZERO)
     if alpha is not None:
-        at_alpha = {k: alpha * facet.step - facet.form.constant for k, facet in enumerate(facets)}
-        return _greatest(form, facets, system, [Halfspace(sorted_terms(at_alpha), form.constant)])
-    steepest = _greatest(form, facets, [*system, base], [slope, base])
-    return steepest if steepest is not None else _greatest(form, facets, system, [base, slope])
+        at_alpha = {k: alpha * step - c for k, (step, c) in enumerate(zip(steps, constants, strict=True))}
+        return _greatest(len(constants), system, [Halfspace(sorted_terms(at_alpha), constant)])
+    steepest = _greatest(len(constants), [*system, base], [slope, base])
+    return steepest if steepest is not None else _greatest(len(constants), system, [base, slope])
 
 
-def _greatest(
-    form: Affine, facets: Sequence[Moving], system: Sequence[Halfspace], goals: Sequence[Halfspace]
-) -> ImpliedBound | None:
-    """What the weights prove that satisfy the system and make the goals greatest, in lexicographic order."""
+def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace]) -> Sequence[Fraction] | None:
+    """The weights that satisfy the system and make the goals greatest, in lexicographic order; None for none."""
     first, *then = [Halfspace(tuple([(k, -c) for k, c in goal.coefficients]), -goal.constant) for goal in goals]
-    match minimum(first, system, range(len(facets)), then):
+    match minimum(first, system, range(count), then):
         case Infeasible():
             return None
         case Least(_, point, _) | Unbounded(point, _):
-            return bound_of(form, facets, [(k, point.get(k, _ZERO)) for k in range(len(facets))])
+            return tuple([point.get(k, _ZERO) for k in range(count)])
 
 
 # --- corner ---------------------------------------------------------------------------------------
@@ -282,7 +350,8 @@ def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
 
     The number is proved to be an upper bound, by weights on the facets. Below 0: no input is behind the facets at all.
     """
-    result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facet.halfspace for facet in facets])
+    kept, _ = _always_summands(tuple(facets))
+    result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facets[k].halfspace for k in kept])
     if not isinstance(result, Least):
         return None
-    return Ceiling(-result.value, tuple(sorted((k, weight) for k, weight in result.weights.items() if weight)))
+    return Ceiling(-result.value, tuple(sorted((kept[k], weight) for k, weight in result.weights.items() if weight)))

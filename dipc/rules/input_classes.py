@@ -40,6 +40,15 @@ _ZERO = Fraction(0)
 
 
 @frozen
+class Section:
+    """Some of the guards of a region, and what may stand `instead` of them. What others are instead of other sections
+    has no part in it: det gives the answer exactly where one of each section holds."""
+
+    guards: tuple[Constraint, ...]
+    instead: tuple[tuple[Constraint, ...], ...]
+
+
+@frozen
 class InputClass:
     """The inputs of one region, for these finite inputs.
 
@@ -48,6 +57,10 @@ class InputClass:
     other answer at all, so that dd is infinite; `restless` that the answer changes between inputs of the class as near
     to each other as one likes, and `stepping` that it changes from each to some input at the distance 1 (see
     `classes`). `whole` are the int inputs, and `integral` says that all distances of inputs are integers.
+
+    A class may stand for `count` regions that are alike (see `exchange`). It has `sections` in place of `others` and
+    `rivals`, which are not gone through: the guards of its region, with what is behind them where the answer is the
+    same. With `some_ways` there may be more ways to the answer than those that are known.
     """
 
     finite: Mapping[int, Value]
@@ -60,6 +73,9 @@ class InputClass:
     stepping: bool
     whole: frozenset[int]
     integral: bool
+    count: int = 1
+    sections: tuple[Section, ...] = ()
+    some_ways: bool = False
 
     @property
     def moving(self) -> bool:

@@ -1,0 +1,216 @@
+"""Classes of inputs up to the exchange of inputs, of which those that are alike are never gone through.
+
+Where k queries are each passed over in one of two ways, det has 2^k regions with one answer: below a threshold or above
+another one, each query by itself. Which of them are below makes no difference as long as the queries may change places.
+
+**Lemma.** Let σ exchange inputs, so that d(σu, σu') = d(u, u') (as every norm here does), and let ν exchange noises so
+that ν(X) at u has the law of X at σu. Let the segments of det's series towards an answer (see `chain/series.py`) be the
+same after σ, but for their order, and those of the program's after σ and ν. Then
+
+1. det(u) is the answer if and only if det(σu) is, as products do not depend on the order of their factors;
+2. so dd(σu) = dd(u) for these u: σ carries the inputs with another answer onto themselves, and keeps distances;
+3. Pr[answer] at σu is that at u: the indicators are equal at (σu, νX) and (u, X), and the laws are the same.
+
+So the claim, which is about dd(u) and Pr[answer] at u alone, holds at u if and only if it does at σu, and a class
+stands for all that σ carries it onto. ∎
+
+That segments are the same is seen by comparing them, once for each exchange of two. Inputs are exchanged that belong to
+one segment of det's series alone, with all others of it; noises are that belong to one segment of the program's, and
+take the place of each other in order. What belongs to several stays where it is. Exchanges of one segment with each of
+others make all permutations of these, so that of the choices of paths only their numbers matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement, product
+from math import factorial, prod
+
+from dipc.chain.constraints import Affine, Constraint, irredundant
+from dipc.chain.series import Path, Series
+from dipc.frozen import frozen
+from dipc.linear.halfspace import sorted_terms
+from dipc.program.ideal import Ideal, Region
+from dipc.program.metric import InputSet
+from dipc.rules.centered_exits import ExitFinder
+from dipc.rules.input_classes import InputClass, Section
+
+#: More classes than this are not even gone through one of each kind.
+_MOST = 20_000
+
+#: A segment whose inputs and noises were renamed: its paths, and the laws, rates and means of its own noises.
+_Shape = tuple[object, ...]
+
+
+def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
+    """Classes of inputs that cover all of them up to exchanges, each with the `count` of regions that it stands for;
+    `exits` are those of the program. None where det or the program is not of this kind, where there are no more than a
+    `few` regions, or where nothing can be exchanged."""
+    det = ideal.series
+    if det is None or ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
+        return None
+    if sum(prod(map(len, each.segments)) for each in det) <= few or exits.series is None:
+        return None
+    towards = {_answer(ideal, each): each for each in exits.series}
+    every: list[_Kinds] = []
+    for own in det:
+        other = towards.get(_answer(ideal, own))
+        if other is None:
+            return None
+        every.append(_Kinds.of(ideal, own, other))
+    if all(kinds.trivial for kinds in every) or sum(kinds.count for kinds in every) > _MOST:
+        return None
+    return (one for own, kinds in zip(det, every, strict=True) for one in kinds.classes(ideal, own, len(det) == 1))
+
+
+def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
+    values = [series.outputs[slot] for slot in ideal.program.core.outputs]
+    return tuple([(isinstance(value, bool), value) for value in values])
+
+
+@frozen
+class _Kinds:
+    """The segments of det's series towards one answer, by number, in groups that may be exchanged."""
+
+    groups: tuple[tuple[int, ...], ...]
+    #: How many paths each segment of a group has.
+    widths: tuple[int, ...]
+
+    @staticmethod
+    def of(ideal: Ideal, own: Series, other: Series) -> _Kinds:
+        whole = frozenset(ideal.whole_inputs)
+        shared = Counter(slot for paths in own.segments for slot in _inputs(paths))
+        exchanges = _Exchanges.of(other)
+        by_shape: dict[object, list[list[int]]] = {}
+        for number, paths in enumerate(own.segments):
+            inputs = _inputs(paths)
+            if len(paths) == 1 or any(shared[slot] > 1 for slot in inputs):
+                by_shape[number] = [[number]]
+                continue
+            names = {slot: -1 - place for place, slot in enumerate(inputs)}
+            shape = _shape(paths, names, {}, ()), tuple([slot in whole for slot in inputs])
+            alike = by_shape.setdefault(shape, [])
+            for group in alike:
+                if exchanges.allow(_inputs(own.segments[group[0]]), inputs):
+                    group.append(number)
+                    break
+            else:
+                alike.append([number])
+        groups = [tuple(group) for alike in by_shape.values() for group in alike]
+        return _Kinds(tuple(groups), tuple([len(own.segments[group[0]]) for group in groups]))
+
+    @property
+    def trivial(self) -> bool:
+        """Whether no two segments may be exchanged."""
+        return all(len(group) == 1 for group in self.groups)
+
+    @property
+    def count(self) -> int:
+        """How many choices there are of one path of each segment, up to exchanges."""
+        pairs = zip(self.groups, self.widths, strict=True)
+        return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
+
+    def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
+        """A class for each of them that is not empty; `alone` says that det gives no other answer."""
+        whole = frozenset(ideal.whole_inputs)
+        integral = len(whole) == len(ideal.symbolic_inputs)
+        answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
+        sections = [_sections([irredundant(path) for path in paths]) for paths in series.segments]
+        each = [combinations_with_replacement(range(w), len(g)) for g, w in zip(self.groups, self.widths, strict=True)]
+        for choice in product(*each):
+            taken = {
+                n: place
+                for g, places in zip(self.groups, choice, strict=True)
+                for n, place in zip(g, places, strict=True)
+            }
+            chosen = tuple([each[taken[number]] for number, each in enumerate(sections)])
+            guards = irredundant(tuple(dict.fromkeys(guard for section in chosen for guard in section.guards)))
+            if InputSet(guards, whole, ideal.program.limits.branches).is_empty:
+                continue
+            region = Region(guards, answer)
+            told = Region(guards, ideal.metric.told(answer))
+            count = prod(_arrangements(places) for places in choice)
+            yield InputClass({}, region, told, (), (), alone, False, False, whole, integral, count, chosen)
+
+
+def _sections(paths: Sequence[Path]) -> list[Section]:
+    """Each of the paths of a segment, with the others instead."""
+    return [Section(path, tuple([other for other in paths if other is not path])) for path in paths]
+
+
+def _arrangements(places: Sequence[int]) -> int:
+    """In how many orders these may stand."""
+    return factorial(len(places)) // prod(map(factorial, Counter(places).values()))
+
+
+@frozen
+class _Exchanges:
+    """Which inputs the runs to an answer allow to be exchanged: the segments by the inputs that they depend on."""
+
+    series: Series
+    by_input: Mapping[int, frozenset[int]]
+    shapes: Sequence[_Shape]
+    own: Sequence[Mapping[int, int]]
+    #: The inputs that means of noises of several segments depend on.
+    held: frozenset[int]
+
+    @staticmethod
+    def of(series: Series) -> _Exchanges:
+        noises = {noise.id: noise for noise in series.noises}
+        mentioned = [
+            dict.fromkeys(noise for path in paths for item in path for noise, _ in item.form.noises)
+            for paths in series.segments
+        ]
+        often = Counter(noise for each in mentioned for noise in each)
+        own = [{n: -1 - place for place, n in enumerate(n for n in each if often[n] == 1)} for each in mentioned]
+        by_input: dict[int, set[int]] = {}
+        for number, paths in enumerate(series.segments):
+            means = [noises[noise].mean for noise in mentioned[number]]
+            for slot in (*_inputs(paths), *(slot for mean in means for slot, _ in mean.inputs)):
+                by_input.setdefault(slot, set()).add(number)
+        held = frozenset(slot for n, count in often.items() if count > 1 for slot, _ in noises[n].mean.inputs)
+        result = _Exchanges(series, {slot: frozenset(each) for slot, each in by_input.items()}, (), own, held)
+        everything = range(len(series.segments))
+        return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
+
+    def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
+        """True only if the segments are the same, but for their order and the names of their noises, when these inputs
+        and those change places."""
+        if not self.held.isdisjoint((*these, *those)):
+            return False
+        names = dict(zip((*these, *those), (*those, *these), strict=True))
+        touched = frozenset[int]().union(*(self.by_input.get(slot, frozenset()) for slot in names))
+        before = Counter(self.shapes[number] for number in touched)
+        return before == Counter(self._shape(number, names) for number in touched)
+
+    def _shape(self, number: int, names: Mapping[int, int]) -> _Shape:
+        own = self.own[number]
+        noises = {noise.id: noise for noise in self.series.noises if noise.id in own}
+        laws = [(noises[n].law, noises[n].rate, _renamed(noises[n].mean, names, {})) for n in own]
+        return _shape(self.series.segments[number], names, own, laws)
+
+
+def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
+    """The inputs that a segment compares, in order."""
+    return tuple(dict.fromkeys(slot for path in paths for item in path for slot, _ in item.form.inputs))
+
+
+def _shape(
+    paths: Sequence[Path], names: Mapping[int, int], noises: Mapping[int, int], laws: Sequence[object]
+) -> _Shape:
+    said = tuple([tuple([_said(item, names, noises) for item in path]) for path in paths])
+    return said, tuple(laws)
+
+
+def _said(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int]) -> tuple[object, ...]:
+    return _renamed(item.form, names, noises), item.strict, item.whole
+
+
+def _renamed(form: Affine, names: Mapping[int, int], noises: Mapping[int, int]) -> Affine:
+    """The form with other inputs and noises in the place of its own."""
+    return Affine(
+        sorted_terms({noises.get(noise, noise): c for noise, c in form.noises}),
+        sorted_terms({names.get(slot, slot): c for slot, c in form.inputs}),
+        form.constant,
+    )

@@ -1,0 +1,157 @@
+"""Classes up to the exchange of inputs, against all of them one by one, and series against chains and single runs."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dipc
+from dipc.algebra.exppoly import Closed, ExpPoly
+from dipc.chain.chain import ExitState
+from dipc.chain.constraints import constraint_set
+from dipc.chain.event import template
+from dipc.chain.series import Series, series
+from dipc.measure.measure import measure
+from dipc.program.ideal import Ideal
+from dipc.program.program import Program
+from dipc.questions import every_input
+from dipc.questions.report import ClassResult
+
+#: What is found out of a query, for the noisy value and threshold, and for the exact ones.
+_TESTS = [
+    "{r} >= {t}",
+    "{r} >= {t} and {r} <= {u}",
+    "{r} >= {t} or {r} <= -1",
+    "{r} <= {u} and ({r} >= {t} or {r} <= -2)",
+    "not ({r} >= {t} and {r} <= {u})",
+]
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """Queries that are passed over or stopped at by the same tests, or nearly: some have other rates or numbers."""
+    m = draw(st.integers(2, 4))
+    law = draw(st.sampled_from(["Lap", "Lap", "Lap", "DLap", "Expo"]))
+    kind = "int" if law == "DLap" else "real"
+    noisy = draw(st.booleans())
+    test = draw(st.sampled_from(_TESTS))
+    other = draw(st.sampled_from([test, test, draw(st.sampled_from(_TESTS))]))
+    rate = draw(st.sampled_from(["eps/2", "eps/2", "eps/(1+i)"]))
+    mean = draw(st.sampled_from(["q[i]", "q[i]", "q[i]", "q[i] + 1", "q[1]"]))
+    apart = draw(st.sampled_from(["", "", "", "q[1]", f"q[{m}]"]))
+    stops = draw(st.booleans())
+    upper = draw(st.sampled_from(["2", "2", "rU"]))
+    beta = draw(st.sampled_from(["4*m*exp(-alpha*eps/8)", "exp(-alpha*eps/2)/8", "9/10"]))
+    lines = [
+        f"program p; const m = {m}; domain answer = {{none, bot, top}};",
+        f"input q[1..m] : {kind}; output out[1..m] : answer = none;",
+        f"var r, rT, rU : {kind}; var b : bool;",
+        f"claim {{ alpha: dd; gamma: 0; beta: {beta}; }}",
+        "ideal { for i in 1..m do",
+        f"  if {other.format(r='q[i]', t='0', u='2')} then out[i] <- top; {'exit' if stops else ''}",
+        "  else out[i] <- bot end",
+        "end }",
+        _drawn(law, "rT", "eps/4", "0"),
+        _drawn(law, "rU", "eps/4", "2"),
+        "for i in 1..m do",
+        _drawn(law, "r", rate, mean),
+        f"  b <- {test.format(r='r', t='rT' if noisy else '0', u=upper)};",
+        f"  if b then out[i] <- top; {'exit' if stops else ''}",
+        "  else out[i] <- bot end",
+        "end",
+    ]
+    text = "\n".join(lines)
+    if apart:
+        text = text.replace(other.format(r="q[i]", t="0", u="2"), other.format(r="q[i]", t=apart, u="2"))
+    return text
+
+
+def _drawn(law: str, name: str, rate: str, mean: str) -> str:
+    """Noise around a mean, which one-sided noise has not."""
+    return (
+        f"{name} <- Expo({rate}); {name} <- {name} + ({mean});"
+        if law == "Expo"
+        else f"{name} <- {law}({rate}, {mean});"
+    )
+
+
+def _answers(report: dipc.Report) -> Counter[object]:
+    """How many classes there are with each answer, verdict and bound."""
+    found: Counter[object] = Counter()
+    for row in report.rows:
+        assert isinstance(row, ClassResult)
+        assert row.note is not None
+        said = row.note.probability if row.verdict is dipc.Verdict.ACCURATE else row.closed_form
+        found[tuple(row.note.answer.items()), row.verdict, str(said), row.vacuous] += row.count or 1
+    return found
+
+
+@given(programs())
+def test_classes_that_are_alike_are_counted(text: str) -> None:
+    """The verdicts and bounds of all classes, gone through one by one, are those of the classes up to exchange."""
+    program = dipc.load(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(every_input, "_FEW", 10**9)
+        every = dipc.check(program, inputs="all")
+        patch.setattr(every_input, "_FEW", 0)
+        alike = dipc.check(program, inputs="all")
+    assert _answers(every) == _answers(alike)
+
+
+def _points(program: Program, count: int, chance: random.Random) -> list[list[Fraction]]:
+    values = [Fraction(n, 1 if "int" in program.core.source.text else 2) for n in range(-6, 8)]
+    return [[chance.choice(values) for _ in program.core.inputs] for _ in range(count)]
+
+
+@given(programs(), st.integers(0, 10**6))
+def test_a_series_of_det_is_det(text: str, seed: int) -> None:
+    """At single inputs, run by the interpreter: exactly one path of each segment holds for the answer there, and for no
+    other answer."""
+    program = dipc.load(text)
+    ideal = Ideal(program)
+    every = ideal.series
+    if every is None:
+        return
+    for values in _points(program, 6, random.Random(seed)):
+        point = dict(zip(program.core.inputs, values, strict=True))
+        answer = tuple(ideal.values(values))
+        for each in every:
+            held = [sum(all(item.holds_at(point) for item in path) for path in paths) for paths in each.segments]
+            assert all(count <= 1 for count in held)
+            assert all(held) == (tuple(each.outputs[slot] for slot in program.core.outputs) == answer)
+
+
+def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) -> Closed:
+    """The sum over all products of paths."""
+    total: Closed = ExpPoly.zero()
+    for chosen in product(*each.segments):
+        items = list(dict.fromkeys(item for path in chosen for item in path))
+        noisy, known = ([item for item in items if bool(item.form.noises) is which] for which in (True, False))
+        state = ExitState(0, dict(each.outputs), each.noises, constraint_set(noisy), constraint_set(known))
+        event = template(program.core, state)
+        if not event.guards_hold(inputs):
+            continue
+        total = total + prod((measure(each.event(inputs, {})) for each in event.components), start=ExpPoly.one())
+    return total
+
+
+@given(programs(), st.integers(0, 10**6))
+def test_a_series_of_a_program_has_its_probabilities(text: str, seed: int) -> None:
+    """In closed form, against the chain towards each answer."""
+    program = dipc.load(text)
+    every = series(program.flow, 10_000)
+    if every is None:
+        return
+    (values,) = _points(program, 1, random.Random(seed))
+    inputs = dict(zip(program.core.inputs, values, strict=True))
+    for each in every:
+        output = {program.core.slots[slot].name: value for slot, value in each.outputs.items()}
+        named = {name: str(value) for name, value in zip(program.inputs, values, strict=True)}
+        assert program.probability(named, output).value == _probability(program, each, inputs)
