@@ -29,7 +29,7 @@ from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Answer, Constraint, Terms, centered, constraint_set, contradict, entails
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
-from dipc.chain.finite_noise import without_finite_noise
+from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import Path, Series, series
 from dipc.chain.state import is_symbolic
 from dipc.decide.obligation import Verdict, decide
