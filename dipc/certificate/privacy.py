@@ -19,7 +19,7 @@ from dipc.decide.obligation import Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
 from dipc.questions.privacy.adjacency import Pairs, Within, texts
-from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.check import OF_CELLS, PrivacyQuestion
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
 from dipc.questions.privacy.outcome import PrivacyClaim, PrivacyCounterexample, PrivacyReport, PrivacyVerdict, power
@@ -55,6 +55,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     claim, pairs = report.claim, question.pairs
     if claim.piecewise is not None:
         raise Uncertified("a delta by min, max or abs has none: ask about each of its parts")
+    if report.proof == OF_CELLS:
+        raise Uncertified("what is proved by cells of inputs has none: list pairs, one for each two cells")
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
         raise Uncertified("sets of real outputs have none, only what a budget alone shows of them")

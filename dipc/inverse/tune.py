@@ -27,7 +27,6 @@ from dipc.inverse.cells import (
     AffineRates,
     Cell,
     Cells,
-    LeastCosts,
     Needed,
     Objective,
     Rates,
@@ -41,6 +40,7 @@ from dipc.options import GivenTune, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
+from dipc.questions.privacy.onwards import LeastCosts
 from dipc.rules.rule import Variable
 from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, walk
 from dipc.text.core import SampleNoise

@@ -648,3 +648,19 @@ def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
     """Whether a form is bounded from both sides on a polyhedron that is not empty. Raises NotConfirmed."""
     opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
     return all(isinstance(minimum(each, system), Least) for each in (form, opposite))
+
+
+def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
+    """The cells, none of them empty, each with the places of the half-spaces that hold in it. Raises LimitReached past
+    `most` of them, NotConfirmed."""
+    known: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
+    for place, half in enumerate(halves):
+        known = [
+            ((*cell, side), holding | {place} if holds else holding)
+            for cell, holding in known
+            for holds, side in ((True, half), (False, half.complement()))
+            if not isinstance(solution([*cell, side]), Infeasible)
+        ]
+        if len(known) > most:
+            raise LimitReached("cells", f"inputs are cut into more than {most} cells")
+    return known

@@ -126,7 +126,9 @@ def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
 def _constant_line(found: Constant) -> str:
     numbers = found.numbers
     if numbers is not None and numbers.each is not None and numbers.exact:
-        known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant does for any of them"
+        several = " for " in numbers.each or " where " in numbers.each
+        times = "with this K K*eps-private" if several else f"{numbers.each}*eps-private"
+        known = f"{times}{_every(numbers)}, and no smaller constant does for any of them"
         return f"constant {numbers.each}: {known}"
     if found.proved is not None and found.exact:
         every, does = _every(numbers), _does(numbers)

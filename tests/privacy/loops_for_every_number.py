@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A program with the constant m, the adjacency, and the line that says its least constant; None where none is
-    found."""
+    """A program with the constant m, the adjacency, and the line that says its least constant."""
 
     text: str
-    line: str | None
+    line: str
     adjacent: str = "linf:1"
 
 
@@ -101,7 +100,8 @@ LOOPS = {
             "if b = 0 then r <- Lap(eps/2, q[i]); b <- 1 else r <- Lap(eps, q[i]); b <- 0 end;"
             " if r >= 0 then out[i] <- 1 end"
         ),
-        None,
+        "constant 3*m/4 for even m, (3*m - 1)/4 for odd m: with this K K*eps-private for every m >= 1, and no smaller "
+        "constant does for any of them",
     ),
     "one rate from the second on": Loop(
         _each(
@@ -131,7 +131,8 @@ LOOPS = {
         "constant 1: 1*eps-private for every m >= 1, and no smaller constant does for m = 1",
     ),
     "divided and more": Loop(
-        _each("out[i] <- Lap(eps/m, q[i]); r <- Lap(eps, q[i]); if r >= 0 then out[i] <- 0 end", output="real"), None
+        _each("out[i] <- Lap(eps/m, q[i]); r <- Lap(eps, q[i]); if r >= 0 then out[i] <- 0 end", output="real"),
+        _each_number("m + 1"),
     ),
     # Inputs are compared without noise.
     "a guard beside the threshold": Loop(
@@ -152,7 +153,7 @@ LOOPS = {
     "distances": Loop(_each("r <- Lap(eps/2, abs(q[i])); if r >= 1 then out[i] <- 1 end"), _each_number("m/2")),
     "two rates by a guard": Loop(
         _each("if q[i] >= 0 then r <- Lap(eps/2, 0) else r <- Lap(eps/4, 0) end; if r >= 1 then out[i] <- 1 end"),
-        None,
+        _each_number("m/4"),
     ),
     "clamped sparse": Loop(
         _each("r <- Lap(eps/4, min(q[i], 3)); if r >= t then out[i] <- 1; exit end", before="t <- Lap(eps/2, 0);"),
@@ -218,7 +219,7 @@ LOOPS = {
             output="{0, 1} = 0",
             after="if best >= 0 then out <- 1 end",
         ),
-        None,
+        _each_number("m/2").replace("m >= 1", "m >= 2"),
     ),
     "noisy max, with a choice at the exit": Loop(
         _largest(
@@ -235,6 +236,6 @@ LOOPS = {
             first="Expo(eps/2)",
             before="",
         ).replace("for i", "best <- best + q[1];\nfor i"),
-        None,
+        _same("1", 2),
     ),
 }

@@ -14,6 +14,7 @@ import pytest
 import dipc
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.outcome import read_claim
 
 F = Fraction
 
@@ -139,3 +140,38 @@ def test_an_answer_without_noise_beside_a_guarded_number_is_no_secret() -> None:
     body = "if x >= 0 then b <- true; y <- Lap(eps, 0) else y <- Lap(eps, 0) end"
     program = dipc.load(f"program p; input x : real; output b : bool = false; output y : real; {body}")
     assert dipc.check_privacy(program, "linf:1", inputs="all").verdict != "private"
+
+
+#: The comparison alone says which noise is drawn.
+TWO_RATES = """
+program rates; input q, p : real; output y : {0..2} = 0; var r : real;
+if q >= 0 and p < q then r <- Lap(eps/2, 0) else r <- Lap(eps/4, 0) end;
+if p = 1 then y <- choose { 0 : 1/3, 2 : 2/3 } end;
+if r >= 1 then y <- 1 end
+"""
+
+
+@pytest.mark.parametrize("adjacent", ["linf:1", "l1:1/2", "hamming:1"])
+def test_cells_of_inputs_have_one_law_each(adjacent: str) -> None:
+    """All that may be asked of all inputs is what a grid with inputs of every cell says."""
+    grid = "q in {-1, 0, 1/4, 1, 3/2}, p in {-1, -1/4, 0, 1/4, 3/4, 1, 5/4, 2}"
+    every, some = question(TWO_RATES, adjacent), question(TWO_RATES, adjacent, grid)
+    asked = (every, some)
+    assert len({each.constant("(0, 1]").refuted_below for each in asked}) == 1
+    for eps in (F(1, 2), F(3)):
+        assert len({each.largest_loss(eps).value for each in asked}) == 1
+        assert len({each.delta_at(F(1, 8), eps) for each in asked}) == 1
+        assert len({each.divergence(2, eps).value for each in asked}) == 1
+    claim = read_claim(every.program, "eps/8", "2/5", None)
+    assert len({each.decide(claim).verdict for each in asked}) == 1
+    other = question(TWO_RATES.replace("eps/4, 0", "eps/4, q"), adjacent)
+    with pytest.raises(dipc.DiagnosticError, match="no pair of all real inputs is known"):
+        other.largest_loss(F(1))
+
+
+def test_cells_of_one_program_are_not_those_of_several() -> None:
+    one = dipc.load(TWO_RATES)
+    two = dipc.load(TWO_RATES.replace("q >= 0", "q >= 9"))
+    assert dipc.compose(one, two, adjacent="linf:1", inputs="all").question.constant("(0, 1]").proved is None
+    with pytest.raises(dipc.DiagnosticError, match="for several programs"):
+        dipc.compose(one, two, adjacent="linf:1", inputs="all").loss(1)

@@ -33,6 +33,7 @@ nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.frozen import frozen
@@ -270,8 +271,9 @@ def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = F
     it is none."""
     arrays = parameter_arrays(tree, number)
     if privacy:
-        own = selection_of(tree.body[:2], number.parameter)
-        _require_apart(tree, own, number)
+        body = _around_means(tree.body)
+        own = selection_of(body[:2], number.parameter)
+        _require_apart(replace(tree, body=body), own, number)
     else:
         own = selection(tree.body, tree.declarations, number.parameter)
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
@@ -279,6 +281,24 @@ def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = F
     if own.rates is None or own.array not in arrays or (own.array, own.first) not in declared:
         raise NotUniform("it selects from no noisy values of all inputs")
     return own
+
+
+def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
+    """The statements with `x <- Expo(RATE); x <- x + MEAN`, as one-sided noise needs, as one draw around the mean."""
+    result: list[ast.Statement] = []
+    for statement in body:
+        match (result[-1] if result else None), statement:
+            case (
+                ast.Sample(target=ast.Name(name=drawn), distribution=ast.Noise(mean=None) as noise) as sample,
+                ast.Assign(target=ast.Name(name=name), value=ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right)),
+            ) if name == drawn and is_name(left, name) is not is_name(right, name):
+                mean = right if is_name(left, name) else left
+                result[-1] = replace(sample, distribution=replace(noise, mean=mean))
+            case _, ast.For(body=inner):
+                result.append(replace(statement, body=_around_means(inner)))
+            case _:
+                result.append(statement)
+    return tuple(result)
 
 
 def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:

@@ -200,25 +200,24 @@ def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedE
     if len(alike) < 2:
         return alike
     is_empty = Emptiness(program, alike[0])
-    aligned_exits = list(alike)
+    apart: list[AlignedExit] = []
+    waiting = list(alike)
     try:
-        while (pair := _joined(aligned_exits, is_empty)) is not None:
-            first, second, slacks = pair
-            aligned_exits[first] = replace(aligned_exits[first], slacks=slacks)
-            del aligned_exits[second]
+        while waiting:
+            one = waiting.pop(0)
+            for place, other in enumerate(apart):
+                slacks = (
+                    united([other.slacks, one.slacks], is_empty) if is_empty([*other.slacks, *one.slacks]) else None
+                )
+                if slacks is not None:
+                    waiting.insert(0, replace(other, slacks=slacks))
+                    del apart[place]
+                    break
+            else:
+                apart.append(one)
     except LimitReached:
         return alike
-    return aligned_exits
-
-
-def _joined(alike: Sequence[AlignedExit], is_empty: Emptiness) -> tuple[int, int, tuple[Halfspace, ...]] | None:
-    """The places of two exits that are one, and its inequalities."""
-    for (first, one), (second, two) in combinations(enumerate(alike), 2):
-        if is_empty([*one.slacks, *two.slacks]):
-            slacks = united([one.slacks, two.slacks], is_empty)
-            if slacks is not None:
-                return first, second, slacks
-    return None
+    return apart
 
 
 def _aligned(program: Program, state: ExitState, weight: Closed | None) -> AlignedExit:
@@ -368,7 +367,7 @@ def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Within, is_empt
     """The least bound of the loss, in multiples of eps, over all continuous noises as the pivot; None where none will
     do. The exits have one likeness and `count` real inputs. Raises LimitReached, NotConfirmed."""
     first = exits[0].first_input + count
-    balls = _balls(within, range(first, first + count))
+    balls = convex_moves(within, range(first, first + count))
     if balls is None:
         return None
     costs = []
@@ -467,7 +466,7 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
     return Halfspace(sorted_terms(terms), one.constant + factor * two.constant)
 
 
-def _balls(within: Within, moves: range) -> list[list[Halfspace]] | None:
+def convex_moves(within: Within, moves: range) -> list[list[Halfspace]] | None:
     """Convex sets of moves that together are all that lead to adjacent inputs; None for several moves by anything.
     Those of L1 are said by numbers, after the moves, that are at least as large as each of these."""
     signs, radius = (_ONE, -_ONE), within.radius

@@ -35,7 +35,7 @@ from dipc.questions.privacy.constant import (
     refuted_up_to,
 )
 from dipc.questions.privacy.delta import LeastDelta, Where
-from dipc.questions.privacy.densities import RealOutputs, worst_pair
+from dipc.questions.privacy.densities import RealOutputs, worst_pairs
 from dipc.questions.privacy.enclosed import EnclosedLaws
 from dipc.questions.privacy.gaussian import OF_NORMAL_OUTPUTS, GaussianPrivacy, Rho
 from dipc.questions.privacy.loss import (
@@ -90,6 +90,10 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
 
 _WITHOUT_END = "the output's probability at u' falls to 0 as this moves on in the same direction, which it may"
+
+#: How a program over real inputs is proved where these are compared without noise alone.
+OF_CELLS = "comparisons cut the inputs into cells with one law each, and all pairs of adjacent cells are looked at"
+
 _SEVERAL = "several runs with real outputs are one program that releases them all: write that"
 
 
@@ -216,7 +220,7 @@ class PrivacyQuestion:
 
     def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
         begun = self.engine.spent.obligations
-        pairs, proof = self.pairs, None
+        pairs, proof = self._looked_at, None
         try:
             normal = self.normal
             if normal is not None:
@@ -224,6 +228,7 @@ class PrivacyQuestion:
                 proof = OF_NORMAL_OUTPUTS if findings is None else None
             elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
                 findings, counterexample = self._at_pairs(pairs, self._laws(self.table(pairs)), claim)
+                proof = OF_CELLS if findings is None and pairs is not self.pairs else None
             else:
                 findings, counterexample, proof = self._by_bounds_or_sets(claim)
         except Undecided as undecided:
@@ -418,7 +423,7 @@ class PrivacyQuestion:
         were found; where outputs are listed, equal to so many digits, if that is said."""
         intervals = read_claim(self.program, None, None, eps).intervals
         self.require_meaning(intervals)
-        pairs, reason, without_end = self.pairs, None, None
+        pairs, reason, without_end = self._looked_at, None, None
         try:
             if isinstance(pairs, Pairs) and self.finite_outputs:
                 table = self.table(pairs)
@@ -482,11 +487,19 @@ class PrivacyQuestion:
             message = f"`{option}` lists pairs, and here are infinitely many: {undecided.reason}"
             raise DiagnosticError(Diagnostic("E1410", message, notes=notes)) from None
 
+    @cached_property
+    def _looked_at(self) -> Pairs | EveryPair:
+        """The pairs; those of cells where the laws at all real inputs, whose outputs are finite, are finitely many."""
+        if self.finite_outputs and not isinstance(self.pairs, Pairs):
+            with suppress(Undecided):
+                return self._worst_pairs()
+        return self.pairs
+
     def _worst_pairs(self) -> Pairs:
         """Pairs of which one is the worst of all. Raises Undecided where none is known to be."""
         match self.pairs:
             case EveryPair(adjacency):
-                return worst_pair(self.program, adjacency)
+                return worst_pairs(self.program, adjacency)
             case Pairs():
                 return self.pairs
 
@@ -573,6 +586,7 @@ class ComposedQuestion(PrivacyQuestion):
                 )
         self.runs = sum(part.runs for part in parts)
         self._table = None
+        self.__dict__.pop("_looked_at", None)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
         for part in self.parts:
@@ -585,6 +599,11 @@ class ComposedQuestion(PrivacyQuestion):
     @property
     def real_outputs(self) -> bool:
         return any(part.real_outputs for part in self.parts)
+
+    def _worst_pairs(self) -> Pairs:
+        if not isinstance(self.pairs, Pairs):
+            raise OutsideFragment("no pair of all real inputs is known to be the worst for several programs")
+        return self.pairs
 
     def table(self, pairs: Pairs) -> LawTable:
         if self._table is None:

@@ -23,6 +23,9 @@ symmetric noises. Then what is true of a pair depends on the moves v_i of the c_
 each |v_i|: by log-concavity likelihood ratios of N_i and N_i + v are monotone, so the best tests are thresholds, whose
 errors fall as |v| grows; so a greater move is the better experiment, and so it is beside independent others
 (Blackwell). A pair that moves every c_i as far as any is the worst.
+
+Where outputs depend on the inputs through comparisons without noise alone, these cut the inputs into finitely many
+cells, each with one law: a pair for each two cells with adjacent inputs stands for all pairs.
 """
 
 from __future__ import annotations
@@ -42,10 +45,12 @@ from dipc.chain.event import AffineBound, components
 from dipc.chain.state import NoiseVar, is_symbolic
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
+from dipc.questions.privacy.alignment import convex_moves
 from dipc.questions.privacy.loss import LawTable, Numbering, loss_enclosure, ratio_power, sum_of
 from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
@@ -589,17 +594,18 @@ def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
 # --- all real inputs --------------------------------------------------------------------------------------------
 
 
-def worst_pair(program: Program, within: Within) -> Pairs:
-    """Of all adjacent real inputs one pair, in both orders, that is the worst for losses, divergences and deltas.
-    Raises OutsideFragment where none is known to be."""
+def worst_pairs(program: Program, within: Within) -> Pairs:
+    """Of all adjacent real inputs some pairs, in both orders, of which one is the worst for losses, divergences and
+    deltas. Raises OutsideFragment where none are known to be, LimitReached."""
     core = program.core
     refused = OutsideFragment("no pair of all real inputs is known to be the worst")
-    if within.distance is Distance.HAMMING or not all(
-        isinstance(core.slots[position].type, RealType) for position in core.inputs
-    ):
+    if not core.inputs or not all(isinstance(core.slots[position].type, RealType) for position in core.inputs):
         raise refused
-    (state, *others) = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
-    if others or state.guards.items or state.constraints.items:
+    states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+    if not any(_inputs_of(state) for state in states):
+        return _pairs_of_cells(states, program, within)
+    state = states[0]
+    if len(states) > 1 or state.guards.items or state.constraints.items or within.distance is Distance.HAMMING:
         raise refused
     drawn = {noise.id: noise for noise in state.noises}
     centers: list[Affine] = []
@@ -621,6 +627,39 @@ def worst_pair(program: Program, within: Within) -> Pairs:
         raise refused
     points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
     return Pairs(points, ((0, 1), (1, 0)), "all real inputs")
+
+
+def _inputs_of(state: ExitState) -> bool:
+    """Whether an exit depends on inputs otherwise than through comparisons without noise."""
+    values = [value for value in state.outputs.values() if isinstance(value, Affine)]
+    forms = [*values, *(item.form for item in state.constraints.items), *(noise.mean for noise in state.noises)]
+    return any(form.inputs for form in forms)
+
+
+def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Within) -> Pairs:
+    """A pair for each two cells of inputs, in both orders, that have adjacent ones. Raises LimitReached."""
+    count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
+    guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
+    halves = [replace(half, coefficients=tuple([(place[slot], c) for slot, c in half.coefficients])) for half in guards]
+    every = [cell for cell, _ in cells(halves, program.limits.cells)]
+    moves = convex_moves(within, range(count, 2 * count))
+    if moves is None:
+        raise OutsideFragment("several inputs may differ by anything")
+    points: dict[Input, int] = {}
+    ordered: dict[tuple[int, int], None] = {}
+    for one, two in combinations(every, repeat=2):
+        moved = [replace(h, coefficients=(*h.coefficients, *((n + count, c) for n, c in h.coefficients))) for h in two]
+        for ball in moves:
+            if one is two or isinstance(point := solution([*one, *moved, *ball], range(2 * count)), Infeasible):
+                continue
+            here = tuple([point[n] for n in range(count)])
+            there = tuple([point[n] + point[n + count] for n in range(count)])
+            ordered[points.setdefault(here, len(points)), points.setdefault(there, len(points))] = None
+            break
+    if not ordered:  # one cell: all laws are the same
+        apart = tuple([within.radius if not n else _ZERO for n in range(count)])
+        points, ordered = {(_ZERO,) * count: 0, apart: 1}, {(0, 1): None, (1, 0): None}
+    return Pairs(tuple(points), tuple(ordered), "all real inputs")
 
 
 def _greatest_move(centers: Sequence[Mapping[int, Fraction]], within: Within) -> dict[int, Fraction] | None:

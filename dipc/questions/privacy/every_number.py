@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import Undecided
-from dipc.claims.claim import GivenEps, intervals_text
+from dipc.claims.claim import GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.program import Program, ProgramGiven, Progress, within
-from dipc.questions.every_number.in_number import Ratio
+from dipc.questions.every_number.in_number import ONE, Ratio
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate, Constant, exponent_of, of_real_inputs
-from dipc.questions.privacy.loops import LoopCost, LoopPaths, OneLoop, loop_cost, shift_cost, without_claim
-from dipc.questions.privacy.onwards import BLOCK, lower_bound
+from dipc.questions.privacy.loops import (
+    Bound,
+    LoopCost,
+    LoopPaths,
+    OneLoop,
+    bounds_text,
+    loop_cost,
+    shift_cost,
+    without_claim,
+)
+from dipc.questions.privacy.onwards import BLOCK, LeastCosts, lower_bound
 from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
 from dipc.sign.interval import Interval
 from dipc.text import ast
@@ -37,10 +48,13 @@ _ZERO = Fraction(0)
 #: Words that are looked at, for what refutes at greater numbers.
 _MOST_WORDS = 24
 
+#: How far intervals of real outputs are moved, away from outputs that other exits give.
+_ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
+
 #: What is refuted is taken to have settled when it is the same for so many numbers.
 _SETTLED = 3
 
-_PROOF = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
+_OF_ONE = "iterations are independent, and each loses what one does alone"
 _NO_SHIFT = "no shift of the noises maps each path of the loop into itself for every move of the inputs"
 _GROWS = "the cost of a shift grows with the move of an input, and no move is the greatest"
 
@@ -128,7 +142,7 @@ class EveryNumber:
                 if report.verdict is PrivacyVerdict.NOT_PRIVATE:
                     return replace(report, numbers=replace(self.numbers, at=number))
             if cost is not None:
-                reason = f"shifts of the noises cost {cost.text(self.parameter)}*eps, and nothing refutes less"
+                reason = f"{cost.text(self.parameter)}*eps is proved, and nothing refutes less"
         return PrivacyReport(
             self.program.name,
             str(self._within),
@@ -139,7 +153,7 @@ class EveryNumber:
             None,
             None if proved else reason,
             0,
-            _PROOF if proved else None,
+            cost.proof if proved and cost is not None else None,
             numbers=self.numbers,
         )
 
@@ -157,6 +171,7 @@ class EveryNumber:
         loop goes on alike, at all greater ones."""
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
+        all_eps = read_claim(self.program, None, None, eps).intervals == (Interval.positive(),)
         best: tuple[int, Fraction, Constant] | None = None
         since = 0
         attained = True
@@ -165,9 +180,11 @@ class EveryNumber:
             constants[number] = constant = self.at(number).constant(eps)
             if constant.refuted_below is None:
                 return replace(constant, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
-            if cost is not None and number == self.least and self._is_each(cost, constant):
-                each = None if cost.is_constant else cost.text(self.parameter)
+            exact = self._of_one_iteration(cost) if number == self.least and all_eps else None
+            if exact is not None:
+                each = None if exact.is_constant else exact.text(self.parameter)
                 numbers = replace(self.numbers, at=number, onwards=self._goes_on, each=each, exact=True)
+                bound = exact.supremum
                 candidate = None if bound is None else constant.at
                 return replace(constant, proved=bound, refuted_below=bound, at=candidate, reason=None, numbers=numbers)
             follows = number == self.least or number - 1 in constants
@@ -186,46 +203,54 @@ class EveryNumber:
         if bound == refuted:
             return replace(most, proved=bound, reason=None, numbers=numbers)
         large = any(each.upper is None for each in read_claim(self.program, None, None, eps).intervals)
-        grows = self.refuted_from(constants) if large else None
+        grows = self.refuted_from(constants) if large else ()
         each = None if cost is None or cost.is_constant else cost.text(self.parameter)
         if cost is not None:
             reason = "nothing refutes less than what is proved"
         if attained:
             assert cost is not None, "it has a value"
-            if grows is not None and all((grows - ratio).is_nonnegative_from(last) for ratio in cost.bounds):
+            if _reaches(grows, cost.bounds, last):
                 numbers = replace(numbers, each=each, exact=True)
                 return replace(most, proved=None, refuted_below=None, at=None, reason=None, numbers=numbers)
             numbers = replace(numbers, attained=last)
             reason = f"nothing refutes less for {self.parameter} > {last}"
-        below = None if grows is None else grows.text(self.parameter, "")
+        below = bounds_text(grows, self.parameter, last) if grows else None
         return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
 
-    def refuted_from(self, constants: Mapping[int, Constant]) -> Ratio | None:
-        """A function that the constant is at least, from the greatest of these numbers on, and that grows; None where
-        none is known."""
+    def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[Bound, ...]:
+        """Functions that the constant is at least, from the greatest of these numbers on, and that grow: one, or one
+        for each remainder; none where none are known."""
         loop, last = self._loop, max(constants)
         if isinstance(loop, str) or loop.single is None:
-            return None
+            return ()
         numbers = [number for number in range(last - 2 * BLOCK + 1, last + 1) if number in constants]
         programs = {number: self.at(number).program for number in numbers}
         for period in range(1, BLOCK + 1):
             # One number for each remainder: the others are these and some blocks more.
             ends = range(last - period + 1, last + 1)
-            found = [
-                {
+            growing = [
+                [
                     bound
                     for candidate in self._worst(number, constants[number])
                     if (bound := lower_bound(loop.single, programs, candidate, number, period, self._engine))
                     is not None
-                }
+                    and bound.supremum_from(last) is None
+                ]
                 for number in ends
                 if number in constants
             ]
-            growing = [bound for bound in found[0] if all(bound in each for each in found)]
-            growing = [bound for bound in growing if bound.supremum_from(last) is None]
-            if len(found) == period and growing:
-                return max(growing, key=lambda bound: bound.at(last + 1_000))
-        return None
+            if len(growing) < period or not all(growing):
+                continue
+            common = [bound for bound in growing[0] if all(bound in each for each in growing)]
+            if common:
+                return (Bound(_greatest_later(common, last)),)
+            return tuple(
+                [
+                    Bound(_greatest_later(each, last), period, number % period)
+                    for number, each in zip(ends, growing, strict=True)
+                ]
+            )
+        return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
         """What refutes as much as the constant's own candidate at infinity, some of it."""
@@ -238,25 +263,65 @@ class EveryNumber:
             and exponent_of(candidate.first) - exponent_of(candidate.second) == least
         ][:_MOST_WORDS]
 
-    def _is_each(self, cost: LoopCost, first: Constant) -> bool:
-        """Whether the cost is for each number the least constant, as the iterations are independent: the law for n of
-        them is a product of n laws, each that of one iteration for another eps. The loss is the sum of the losses, and
-        by L1 that of one."""
+    def _of_one_iteration(self, cost: LoopCost | None) -> LoopCost | None:
+        """The least constant for each number, as iterations are independent: the law for n of them is a product of n
+        laws, each that of one iteration, so that the loss is the sum of the losses. Where one input differs it is that
+        of one. By L1 several may move a little, and lose as much together: there a `cost` says that they do not. None
+        where that is not known.
+
+        Where all rates are multiples of one function of the number, one iteration is the program for the least number
+        at another eps. Else its `cost` has to be attained whatever the rates are (see `LeastCosts`).
+        """
         loop = self._loop
         if isinstance(loop, str) or isinstance(loop.paths, str) or not loop.paths.are_independent:
-            return False
-        if first.eps != intervals_text((Interval.positive(),)) or self.least != loop.low or first.refuted_below is None:
-            return False
-        rates = {rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}
+            return None
+        first = self.at(self.least).constant(None)
+        if self.least != loop.low or first.refuted_below is None:
+            return None
+        rates = list(
+            {rate: rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}.items()
+        )
         if not rates:
-            return False
-        one = next(iter(rates))
-        if any((rate / one).constant_value() is None for rate in rates):
-            return False
-        each = one / Ratio.constant(one.at(self.least)) * Ratio.constant(first.refuted_below)
+            return None
+        count = ONE
         if self._within.distance is Distance.LINF:
-            each *= Ratio.number() + Ratio.constant(1 - loop.low)
-        return cost.bounds == (each,)
+            count = Ratio.number() + Ratio.constant(1 - loop.low)
+        one = rates[0][1]
+        if all((rate / one).constant_value() is not None for _, rate in rates):
+            each = one / Ratio.constant(one.at(self.least)) * Ratio.constant(first.refuted_below) * count
+            single = self._within.distance is Distance.HAMMING and self._within.radius == 1
+            known = first.exact and (single or self._within.distance is Distance.LINF)
+        else:
+            assert loop.single is not None, "paths are those of a loop"
+            each = self._attained_for_all_rates(loop.single.instance(loop.low)[0], dict(rates)) * count
+            known = False
+        exact = LoopCost.of([each], self.least, _OF_ONE)
+        return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
+
+    def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, Ratio]) -> Ratio:
+        """What the constant of one iteration is at least, for every number; `program` has marks for its `rates`.
+
+        A lower bound E(u', r) - Σ r·|x| of the constant at rates r, as in `LeastCosts`, is concave in r, and twice as
+        great at twice the rates: so it is at least the sum of what it is at each rate alone, all others 0.
+        """
+        best = Ratio.constant(0)
+        with suppress(Undecided):
+            costs = LeastCosts(program)
+            first = {mark: rate.at(self.least) for mark, rate in rates.items()}
+            alone = [{mark: Fraction(mark == own) for mark in rates} for own in rates]
+            known_ones = self.at(self.least).bounds().candidates[:_MOST_WORDS]
+            for candidate in [_moved(each, by) for by in _ASIDE for each in known_ones]:
+                here = costs.reaching(candidate, candidate.input, first, likely=True)
+                there = [costs.reaching(candidate, candidate.adjacent, one, likely=False) for one in alone]
+                known = [each.cost for each in there if each is not None]
+                if here is None or len(known) < len(there):
+                    continue
+                bound = Ratio.constant(0)
+                for cost, (mark, rate) in zip(known, rates.items(), strict=True):
+                    bound += rate * Ratio.constant(cost - here.distances.get(mark, _ZERO))
+                if bound.at(self.least) > best.at(self.least):
+                    best = bound
+        return best
 
     @property
     def _goes_on(self) -> bool:
@@ -264,6 +329,14 @@ class EveryNumber:
 
     @cached_property
     def cost(self) -> tuple[LoopCost | None, str | None]:
+        """What bounds the loss for each number, or why that is not known."""
+        cost, reason = self._cost_of_shifts
+        if cost is None and (of_one := self._of_one_iteration(None)) is not None:
+            return of_one, None
+        return cost, reason
+
+    @cached_property
+    def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
         """What shifts of the noises cost, or why that is not known."""
         loop = self._loop
         if isinstance(loop, str):
@@ -298,7 +371,7 @@ class EveryNumber:
             (own, (mine + theirs if box else max(mine, theirs)) * self._within.radius)
             for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
         ]
-        return LoopCost(tuple(dict.fromkeys(cost * Ratio.constant(far) for cost, far in apart)), self.least).greatest()
+        return LoopCost.of((cost * Ratio.constant(far) for cost, far in apart), self.least)
 
     @cached_property
     def _loop(self) -> _Loop | str:
@@ -337,6 +410,27 @@ class EveryNumber:
             program = self.program.given({self.parameter: Fraction(number)})
             self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)
         return self._questions[number]
+
+
+def _greatest_later(bounds: Sequence[Ratio], last: int) -> Ratio:
+    return max(bounds, key=lambda bound: bound.at(last + 1_000))
+
+
+def _reaches(grows: Sequence[Bound], bounds: Sequence[Bound], last: int) -> bool:
+    """Whether some of what grows is as great as each of the bounds, for all numbers from the last one on."""
+    if not grows:
+        return False
+    return all(
+        any((more.ratio - bound.ratio).is_nonnegative_from(last) for more in grows if more.is_about(number))
+        for number in range(lcm(*(each.modulus for each in (*grows, *bounds))))
+        for bound in bounds
+        if bound.is_about(number)
+    )
+
+
+def _moved(candidate: Candidate, by: Fraction) -> Candidate:
+    """The candidate with its intervals of real outputs elsewhere; its functions are not those of these."""
+    return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 
 def _selection(text: LoopText) -> Selection | None:

@@ -35,17 +35,18 @@ of a rate r(m) cost at most r(m)·(base + n·slope), for every m.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice, product
+from math import gcd, lcm
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Affine, Constraint
 from dipc.chain.state import State
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.program import Infeasible, Least, corners, is_bounded_on, minimum, solution
+from dipc.linear.program import Infeasible, Least, cells, corners, is_bounded_on, minimum, solution
 from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
@@ -282,32 +283,19 @@ class PathRuns(LoopRuns[State, LoopPath]):
         if self._has_choices:
             raise NotUniform("inputs are compared without noise in a program with choices")
         names = tuple(sorted({name for run in runs for name in run.path.names} | {self._name(slot) for slot in slots}))
-        cells = list(self._cells(guards, names, iteration))
-        for (one, ours), (two, theirs) in product(cells, repeat=2):
+        halves = [self._of_names(item.guard, names, iteration) for item in guards]
+        place = {item: position for position, item in enumerate(guards)}
+        for (one, ours), (two, theirs) in product(cells(halves, self._limits.cells), repeat=2):
             beside = _beside(
-                [run for run in runs if ours >= set(run.guards)], [run for run in runs if theirs >= set(run.guards)]
+                *(
+                    [run for run in runs if holding.issuperset(place[item] for item in run.guards)]
+                    for holding in (ours, theirs)
+                )
             )
             if isinstance(beside, str):
                 self._unmatched[Unmatched(names, (one, two), beside)] = None
             else:
                 yield from (replace(path, names=names, cells=(one, two)) for path in beside)
-
-    def _cells(
-        self, guards: Sequence[Constraint], names: Sequence[str], iteration: int | None
-    ) -> Iterator[tuple[Cell, frozenset[Constraint]]]:
-        """The cells that guards cut inputs into, with the guards that hold there. Raises LimitReached."""
-        pending: list[tuple[Cell, frozenset[Constraint]]] = [((), frozenset())]
-        for item in guards:
-            half = self._of_names(item.guard, names, iteration)
-            pending = [
-                ((*cell, side), holding | {item} if holds else holding)
-                for cell, holding in pending
-                for holds, side in ((True, half), (False, half.complement()))
-                if not isinstance(solution([*cell, side]), Infeasible)
-            ]
-            if len(pending) > self._limits.cells:
-                raise LimitReached("cells", f"the inputs of an iteration are cut into more than {len(pending)} cells")
-        yield from pending
 
     def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
         """A half-space of inputs by the places of their names."""
@@ -417,18 +405,77 @@ def alive_noises(side: Side, state: State) -> tuple[int, ...]:
 _MANY, _FIRST = 1_000, 20
 
 
+#: How most are found.
+OF_SHIFTS = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
+
+
+@frozen
+class Bound:
+    """A function of the number of queries, for the numbers that leave `rest` when they are divided by `modulus`."""
+
+    ratio: Ratio
+    modulus: int = 1
+    rest: int = 0
+
+    def is_about(self, number: int) -> bool:
+        """Whether it is for this number."""
+        return number % self.modulus == self.rest
+
+
+#: The greatest modulus that is told apart.
+_MODULUS = 12
+
+
+def by_rest(bounds: Sequence[Bound]) -> list[list[Ratio]]:
+    """The functions for numbers that leave 0, 1, … when they are divided by what all moduli divide."""
+    return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
+
+
+def bounds_text(bounds: Sequence[Bound], parameter: str, least: int) -> str:
+    """The greatest of the functions for each number, as people write it."""
+    texts = [_greatest_text(_greatest(ratios, least), parameter) for ratios in by_rest(bounds)]
+    if len(set(texts)) == 1:
+        return texts[0]
+    if len(texts) == 2:
+        return f"{texts[0]} for even {parameter}, {texts[1]} for odd {parameter}"
+    rests = [f"{text} where {parameter} leaves {rest}" for rest, text in enumerate(texts)]
+    return f"{', '.join(rests)} when it is divided by {len(texts)}"
+
+
+def _greatest(ratios: Sequence[Ratio], least: int) -> list[Ratio]:
+    """Those that are not seen never to be greater than another one."""
+    kept: list[Ratio] = []
+    for place, ratio in enumerate(ratios):
+        others = (*kept, *ratios[place + 1 :])
+        if not any((other - ratio).is_nonnegative_from(least) for other in others):
+            kept.append(ratio)
+    return kept
+
+
+def _greatest_text(ratios: Sequence[Ratio], parameter: str) -> str:
+    texts = [ratio.text(parameter, "") for ratio in ratios]
+    return texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
+
+
 @frozen
 class LoopCost:
-    """The loss is at most eps times the greatest of the `bounds`, functions of the number of queries, from `least` on.
-    Some numbers may have better plans: `alone` gives the bound of that for one number, if there is one."""
+    """The loss is at most eps times the greatest of the `bounds` for the number of queries, from `least` on. Some
+    numbers may have better plans: `alone` gives the bound of that for one number, if there is one."""
 
-    bounds: tuple[Ratio, ...]
+    bounds: tuple[Bound, ...]
     least: int
     alone: Callable[[int], Fraction | None] = field(default=lambda _: None, repr=False)
+    proof: str = OF_SHIFTS
+
+    @staticmethod
+    def of(ratios: Iterable[Ratio], least: int, proof: str = OF_SHIFTS) -> LoopCost:
+        """The greatest of these functions."""
+        kept = _greatest(list(dict.fromkeys(ratios)), least)
+        return LoopCost(tuple([Bound(ratio) for ratio in kept]), least, proof=proof)
 
     def at(self, number: int) -> Fraction:
         """The greatest of the bounds for one number."""
-        return max((bound.at(number) for bound in self.bounds), default=_ZERO)
+        return max((bound.ratio.at(number) for bound in self.bounds if bound.is_about(number)), default=_ZERO)
 
     @property
     def supremum(self) -> Fraction | None:
@@ -436,7 +483,7 @@ class LoopCost:
         numbers, each by its own plan, or of the others."""
         most = end = _ZERO
         for number in range(self.least, self.least + _FIRST):
-            ends = [bound.supremum_from(number) for bound in self.bounds]
+            ends = [bound.ratio.supremum_from(number) for bound in self.bounds]
             known = [end for end in ends if end is not None]
             if len(known) < len(ends):
                 return None
@@ -450,21 +497,11 @@ class LoopCost:
     @property
     def is_constant(self) -> bool:
         """Whether the bound is the same for every number."""
-        return len(self.bounds) == 1 and self.bounds[0].constant_value() is not None
-
-    def greatest(self) -> LoopCost:
-        """The same without bounds that are seen never to be greater than another one."""
-        kept: list[Ratio] = []
-        for place, bound in enumerate(self.bounds):
-            others = (*kept, *self.bounds[place + 1 :])
-            if not any((other - bound).is_nonnegative_from(self.least) for other in others):
-                kept.append(bound)
-        return replace(self, bounds=tuple(kept))
+        return len({bound.ratio for bound in self.bounds}) == 1 and self.bounds[0].ratio.constant_value() is not None
 
     def text(self, parameter: str) -> str:
         """The bound as people write it."""
-        texts = [bound.text(parameter, "") for bound in self.bounds]
-        return texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
+        return bounds_text(self.bounds, parameter, self.least)
 
 
 @frozen
@@ -499,18 +536,30 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
         for outline in _outlines(list(_steps(paths, within, shared, _Place(None, spent))), limits.paths)
     ]
 
-    def bounds(number: int) -> tuple[Ratio, ...] | None:
-        """Those of plans that cost least for one number."""
-        ratios = [_Plan(units, paths.low).bound(outline, number) for outline in outlines]
-        known = tuple(dict.fromkeys(bound for bound in ratios if bound is not None))
-        return None if None in ratios else known
+    def cost(number: int) -> LoopCost | None:
+        """That of plans that cost least for one number."""
+        known: dict[tuple[int, int], list[Ratio]] = {}
+        for outline in outlines:
+            ratio = _Plan(units, paths.low).bound(outline.steps, number)
+            if ratio is None:
+                return None
+            known.setdefault(outline.numbers(paths.low), []).append(ratio)
+        if lcm(*(modulus for modulus, _ in known)) > _MODULUS:
+            known = {(1, 0): [ratio for ratios in known.values() for ratio in ratios]}
+        always = known.get((1, 0), [])
+        bounds = []
+        for (modulus, rest), ratios in known.items():
+            others = always if (modulus, rest) != (1, 0) else []
+            kept = _greatest(list(dict.fromkeys([*ratios, *others])), least)
+            bounds += [Bound(ratio, modulus, rest) for ratio in kept if ratio not in others]
+        return LoopCost(tuple(bounds), least)
 
     def alone(number: int) -> Fraction | None:
-        ratios = bounds(number)
-        return None if ratios is None else max((bound.at(number) for bound in ratios), default=_ZERO)
+        found = cost(number)
+        return None if found is None else found.at(number)
 
-    ratios = bounds(_MANY)
-    return None if ratios is None else LoopCost(ratios, least, alone).greatest()
+    found = cost(_MANY)
+    return None if found is None else replace(found, alone=alone)
 
 
 # --- what may happen ------------------------------------------------------------------------------------------
@@ -624,8 +673,23 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
                 raise NotUniform("inputs are compared without noise, and outputs jump where they are the same")
 
 
-def _outlines(steps: Sequence[_Step], most: int) -> Iterator[list[_Step]]:
-    """The steps that paths with one outline may have. Raises LimitReached for more than `most` outlines."""
+@frozen
+class _Outline:
+    """The steps that paths with one outline may have, and how many iterations these have: `count` and any multiple of
+    the `period`, or any number where that is None."""
+
+    steps: tuple[_Step, ...]
+    count: int
+    period: int | None
+
+    def numbers(self, low: int) -> tuple[int, int]:
+        """The numbers of queries from `low` on for which there is such a path: a modulus, and what they leave."""
+        modulus = self.period or 1
+        return modulus, (self.count + low - 1) % modulus
+
+
+def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
+    """The outlines of all paths. Raises LimitReached for more than `most`."""
     import networkx as nx
 
     graph: nx.DiGraph[_Place] = nx.DiGraph()
@@ -641,18 +705,35 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[list[_Step]]:
         stays = step.goal is not None and component[step.goal] == here
         (inside if stays else leaving).setdefault(here, []).append(step)
 
-    def onwards(position: int, taken: tuple[_Step, ...]) -> Iterator[list[_Step]]:
-        known = (*taken, *inside.get(position, ()))
-        for step in leaving.get(position, ()):
-            if step.goal is None:
-                yield [*known, step]
-            else:
-                yield from onwards(component[step.goal], (*known, step))
+    def onwards(place: _Place, taken: tuple[_Step, ...], count: int, period: int) -> Iterator[_Outline]:
+        within = inside.get(component[place], [])
+        known = (*taken, *within)
+        after, own = _iterations(place, within)
+        for step in leaving.get(component[place], ()):
+            total, common = count + after[step.start] + step.path.is_iteration, gcd(period, own)
+            if step.goal is not None:
+                yield from onwards(step.goal, (*known, step), total, common)
+            else:  # what ends in an iteration does so for every number
+                yield _Outline((*known, step), total, None if step.path.is_iteration else common)
 
-    stepses = list(islice(onwards(component[steps[0].start], ()), most + 1)) if steps else []
-    if len(stepses) > most:
+    found = list(islice(onwards(steps[0].start, (), 0, 0), most + 1)) if steps else []
+    if len(found) > most:
         raise LimitReached("paths", f"the loop's heads are connected by more than {most} paths")
-    yield from stepses
+    yield from found
+
+
+def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
+    """After how many iterations each place of a strongly connected component is reached by some path inside, and the
+    number of which the lengths of all others differ from it by multiples: 0 where there is one path."""
+    after, pending = {start: 0}, [start]
+    while pending:
+        place = pending.pop()
+        for step in inside:
+            if step.start == place and step.goal is not None and step.goal not in after:
+                after[step.goal] = after[place] + step.path.is_iteration
+                pending.append(step.goal)
+    differences = [after[step.start] + step.path.is_iteration - after[step.goal] for step in inside if step.goal]
+    return after, gcd(*differences)
 
 
 # --- what it costs --------------------------------------------------------------------------------------------

@@ -19,31 +19,43 @@ So with G for lim log(Pr)/eps towards infinity, G the one at an input and G' tha
 word with i blocks more is at least (G(k) - G'(k) + i·(G(k) - G(k-1) + c) + o(1))·eps for large eps: a lower bound of
 the constant for n + p·i queries.
 
+**Parts.** Where the noises that are alive change in a block, parts of a run are bounded apart. For each head h let H(h)
+be half-spaces of the noises alive there that a run which ends from h is in, and so is one that makes a block from h to
+a head h' where it is in H(h'): then each run of the word is in them at each head. With p for the least Σ rate·|N|
+before the blocks, c in a block, and e after them, each between points of H, G' is at most -(p + k·c + e) for k blocks.
+And a run of a block that leads back to its head, with the same values of the noises alive there, may be made again and
+again: with p', c' and e' for its parts G is at least -(p' + k·c' + e').
+
 Rates that are multiples of one function r(m) are those of a program for all m at another eps, r(m)·eps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
 from dipc.algebra.exppoly import Closed, fraction_of
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.chain.constraints import Affine
 from dipc.chain.state import Mark, State
 from dipc.decide.engine import Engine
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.program import Least, minimum
+from dipc.linear.program import Infeasible, Least, implies, minimum, solution
+from dipc.noise.law import Sides
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
 from dipc.questions.every_number.loop_runs import Key, initial, stripped
 from dipc.questions.every_number.normal_form import rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform
+from dipc.questions.privacy.alignment import AlignedExit, aligned_exits
 from dipc.questions.privacy.constant import WIDTH_OF_OUTPUTS, Candidate, exponent_of
 from dipc.questions.privacy.loops import OneLoop, PathRuns, alive_noises
 from dipc.questions.privacy.loss import law_table
-from dipc.text.core import SampleNoise, show_value
+from dipc.questions.privacy.outcome import Texts
+from dipc.text.core import RealType, SampleNoise, show_value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -80,6 +92,12 @@ def lower_bound(
             if cost is not None and less is not None:
                 gained = exponents[0] / unit.at(number) - exponent_of(less) / unit.at(number - period)
                 slopes.append((gained + cost) / period)
+        if not slopes:
+            least, most = there.cost_apart(period, unit), here.cost_repeated(period, unit)
+            if least is not None and most is not None:
+                blocks = (Ratio.number() - Ratio.constant(number)) * Ratio.constant(Fraction(1, period)) + ONE
+                slope, rest = (Ratio.constant(one - two) for one, two in zip(least, most, strict=True))
+                return unit * (rest + blocks * slope)
     except (NotUniform, Undecided):
         return None
     if not slopes:
@@ -96,6 +114,15 @@ def _unit(single: OneLoop) -> Ratio | None:
     marks = {each.rate for each in program.core.instructions if isinstance(each, SampleNoise)}
     ratios = [rate_of_mark(rates, mark) for mark in sorted(marks)]
     return ratios[0] if ratios and all((r / ratios[0]).constant_value() is not None for r in ratios) else None
+
+
+def _sum(keys: Iterable[int]) -> Halfspace:
+    return Halfspace(sorted_terms(dict.fromkeys(keys, _ONE)), _ZERO)
+
+
+def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
+    """The form with other numbers for its noises."""
+    return replace(form, noises=tuple(sorted((names[noise], c) for noise, c in form.noises)))
 
 
 class _Word(PathRuns):
@@ -194,28 +221,171 @@ class _Word(PathRuns):
         """The least Σ rate·|N| over noises that are drawn in a block after this head, in multiples of the unit, that
         give its letters; those that are alive before may be anything. None where there are none."""
         known = {noise.id for noise in start.noises}
+        letters = range(block, block + period)
+        costs = [
+            self._least(end, known, self._forms(end, letters), unit) for end in self._ends(start, block, letters[-1])
+        ]
+        return min([cost for cost in costs if cost is not None], default=None)
+
+    def _forms(self, end: State, letters: range) -> list[Affine]:
+        """What is not negative on a run with these letters, or where there are none to the exit."""
+        forms = [item.form for item in end.constraints.items]
+        for slot, letter in self._letters.items():
+            value = end.values[slot]
+            here = any(self._is_at(slot, each) for each in letters) if letters else self._array_of(slot) is None
+            if here and isinstance(letter, tuple) and isinstance(value, Affine):
+                forms += [value - Affine.number(letter[0]), Affine.number(letter[1]) - value]
+        return forms
+
+    def _least(self, end: State, known: Collection[int], forms: Sequence[Affine], unit: Ratio) -> Fraction | None:
+        """The least Σ rate·|N| over noises that are drawn on a run, and not known before it, where these forms are not
+        negative; None where there are none."""
+        system, sizes = self._costly(end, known, forms, unit)
+        least = minimum(_sum(sizes.values()), system)
+        return least.value if isinstance(least, Least) else None
+
+    def _costly(
+        self, end: State, known: Collection[int], forms: Sequence[Affine], unit: Ratio
+    ) -> tuple[list[Halfspace], dict[int, int]]:
+        """The forms over centered noises that are not known, and by noise the key of what is at least its rate·|N|."""
+        drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
+        last = max([noise.id for noise in end.noises], default=0)
+        sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
+        system = [self._centered(form, {noise: drawn[noise].mean for noise in drawn}) for form in forms]
+        for noise, size in sizes.items():
+            sides = drawn[noise].law.sides(self._multiple(drawn[noise].rate, unit))
+            for sign, side in ((_ONE, sides.right), (-_ONE, sides.left)):
+                terms = {noise: -sign} if side is None else {size: _ONE, noise: -sign * side}
+                system.append(Halfspace(sorted_terms(terms), _ZERO))
+            system.append(Halfspace(((size, _ONE),), _ZERO))
+        return system, sizes
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def cost_apart(self, period: int, unit: Ratio) -> tuple[Fraction, Fraction] | None:
+        """The least Σ rate·|N| of the last block, and of what is before and after it, on all runs of the word with any
+        number of such blocks; None where that is not known."""
+        block = self.count - period
+        heads = self._heads_of(block, period)
+        begun = self._ends(initial(self._own.flow, {}), -1, block - 1)
+        if heads is None or any(end.label == self._own.flow.exit_label for end in begun):
+            return None
+        needed = self._needed(heads, block, period)
+        costs: dict[str, list[Fraction]] = {"before": [], "block": [], "after": []}
+
+        def add(part: str, end: State, known: Collection[int], forms: Sequence[Affine]) -> None:
+            cost = self._least(end, known, forms, unit)
+            if cost is not None:
+                costs[part].append(cost)
+
+        for end in begun:
+            add("before", end, (), [*self._forms(end, range(-1, block)), *self._at(needed, end)])
+        for start in heads.values():
+            known, here = {noise.id for noise in start.noises}, self._at(needed, start)
+            for end in self._ends(start, block, self.count - 1):
+                add("block", end, known, [*self._forms(end, range(block, self.count)), *here, *self._at(needed, end)])
+            for end in self._endings(start):
+                add("after", end, known, [*self._forms(end, range(0)), *here])
+        if not all(costs.values()):
+            return None
+        return min(costs["block"]), min(costs["before"]) + min(costs["after"])
+
+    def cost_repeated(self, period: int, unit: Ratio) -> tuple[Fraction, Fraction] | None:
+        """Σ rate·|N| of a block, and of what is before and after it, of a run whose last block may be made again with
+        the same noises, so that it is as cheap as may be; None where there is none."""
+        block = self.count - period
         costs = []
-        for end in self._ends(start, block, block + period - 1):
-            drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
-            last = max([noise.id for noise in end.noises], default=0)
-            sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
-            forms = [item.form for item in end.constraints.items]
-            for slot, letter in self._letters.items():
-                value = end.values[slot]
-                here = any(self._is_at(slot, each) for each in range(block, block + period))
-                if here and isinstance(letter, tuple) and isinstance(value, Affine):
-                    forms += [value - Affine.number(letter[0]), Affine.number(letter[1]) - value]
-            system = [self._centered(form, {noise: drawn[noise].mean for noise in drawn}) for form in forms]
-            for noise, size in sizes.items():
-                sides = drawn[noise].law.sides(self._multiple(drawn[noise].rate, unit))
-                for sign, side in ((_ONE, sides.right), (-_ONE, sides.left)):
-                    terms = {noise: -sign} if side is None else {size: _ONE, noise: -sign * side}
-                    system.append(Halfspace(sorted_terms(terms), _ZERO))
-                system.append(Halfspace(((size, _ONE),), _ZERO))
-            least = minimum(Halfspace(sorted_terms(dict.fromkeys(sizes.values(), _ONE)), _ZERO), system)
-            if isinstance(least, Least):
-                costs.append(least.value)
+        for begun in self._ends(initial(self._own.flow, {}), -1, block - 1):
+            if begun.label == self._own.flow.exit_label:
+                continue
+            known = {noise.id for noise in begun.noises}
+            for end in self._ends(begun.at(self._own.head(block)), block, self.count - 1):
+                if end.label == self._own.flow.exit_label or self._key(end) != self._key(begun):
+                    continue
+                for ended in self._endings(end):
+                    forms = [*self._forms(begun, range(-1, block)), *self._forms(end, range(block, self.count))]
+                    forms += self._forms(ended, range(0))
+                    pairs = zip(alive_noises(self._own, begun), alive_noises(self._own, end), strict=True)
+                    moved = [Affine.noise(one) - Affine.noise(two) for one, two in pairs if one != two]
+                    same = [*moved, *(-form for form in moved)]
+                    system, sizes = self._costly(ended, (), [*same, *forms], unit)
+                    inner = [replace(item, strict=bool(item.coefficients)) for item in system[len(same) :]]
+                    if isinstance(solution([*system[: len(same)], *inner]), Infeasible):
+                        continue
+                    own = {noise.id for noise in end.noises} - known
+                    of_block = _sum(sizes[noise] for noise in own)
+                    rest = _sum(size for noise, size in sizes.items() if noise not in own)
+                    best = minimum(of_block, system, then=[rest])
+                    if isinstance(best, Least):
+                        costs.append((best.value, rest.value(best.point)))
         return min(costs, default=None)
+
+    def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
+        """The heads before a block that is made any number of times, by their keys, as they are the first time; None
+        where a run may end in it."""
+        if block >= len(self._heads):
+            return None
+        heads = dict(self._heads[block])
+        pending = list(heads.values())
+        while pending:
+            for end in self._ends(pending.pop(), block, block + period - 1):
+                if end.label == self._own.flow.exit_label:
+                    return None
+                key = self._key(end)
+                if key not in heads:
+                    heads[key] = end.at(self._own.head(block))
+                    pending.append(heads[key])
+        return heads
+
+    def _endings(self, start: State) -> list[State]:
+        """The ends of runs that leave the loop at this head, and have the letters that are said at the exit."""
+        ends = self._runs(self._own.flow, stripped(start).at(self._own.head(self._own.count)), None)
+        return [
+            end
+            for end in ends
+            if all(item.holds_at(self._point) for item in end.guards.items)
+            and all(self._fits(end, slot) for slot in self._letters if self._array_of(slot) is None)
+        ]
+
+    def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
+        """By head what is not negative there on all runs that end with the word; in place of noises it has the places
+        of those alive."""
+        needed: dict[Key, list[Affine]] = {}
+        endings = {key: self._endings(start) for key, start in heads.items()}
+        for key, start in heads.items():
+            place = {noise: position for position, noise in enumerate(alive_noises(self._own, start))}
+            forms = self._forms(endings[key][0], range(0)) if endings[key] else []
+            known = [form.substituted(self._point) for form in forms if all(noise in place for noise, _ in form.noises)]
+            needed[key] = [_renamed(form, place) for form in known if form.noises]
+        while True:
+            kept = dict(needed)
+            for start, system in self._ways(heads, endings, needed, block, period):
+                key, alive = self._key(start), dict(enumerate(alive_noises(self._own, start)))
+                kept[key] = [f for f in kept[key] if implies(system, self._centered(_renamed(f, alive), {}))]
+            if kept == needed:
+                return needed
+            needed = kept
+
+    def _ways(
+        self,
+        heads: Mapping[Key, State],
+        endings: Mapping[Key, Sequence[State]],
+        needed: Mapping[Key, list[Affine]],
+        block: int,
+        period: int,
+    ) -> Iterator[tuple[State, list[Halfspace]]]:
+        """What holds on each way from a head to the exit, or by a block to a head where what is needed there holds."""
+        for key, start in heads.items():
+            for end in endings[key]:
+                yield start, [self._centered(form, {}) for form in self._forms(end, range(0))]
+            for end in self._ends(start, block, block + period - 1):
+                forms = (*self._forms(end, range(block, block + period)), *self._at(needed, end))
+                yield start, [self._centered(form, {}) for form in forms]
+
+    def _at(self, needed: Mapping[Key, list[Affine]], state: State) -> list[Affine]:
+        """What is needed at a head, of its noises."""
+        alive = dict(enumerate(alive_noises(self._own, state)))
+        return [_renamed(form, alive) for form in needed.get(self._key(state), ())]
 
     def _multiple(self, rate: Fraction, unit: Ratio) -> Fraction:
         multiple = (rate_of_mark(self._rates, rate) / unit).constant_value()
@@ -259,3 +429,115 @@ class _Word(PathRuns):
         """How many iterations after the block's first one an element is; negative for one before the loop."""
         slot = self._names[name]
         return next((each for each in range(self.count) if self._is_at(slot, each)), -1) - block
+
+
+# --- What an output costs ---------------------------------------------------------------------------------------------
+#
+# Lower bounds of the constant of privacy for all rates of the noises at once, from one pair of inputs and one output.
+#
+# **Lemma (least costs).** *Let an output S be reached at u by the polyhedra A of values of independent Laplace and
+# one-sided noises, with the rates a_i, and E(u, a) be the least Σ a_i·|x_i| of their points. Then log Pr[S]/eps tends
+# to -E(u, a) as eps grows, so that a program that is K·eps-private has K >= E(u', a) - E(u, a) for adjacent u, u'.*
+# The density is Π c_i·eps·e^{-a_i·eps·|x_i|} on convex sets that have inner points, and the exponential is what counts
+# (Laplace's method). ∎
+#
+# E is a least of linear functions of the rates: so it is concave in them, and at most the cost of any one point of A.
+# Of rates between some, a convex combination of these, K is at least the same combination of E(u', a) less the cost of
+# one point that reaches S at u.
+
+#: What rates are in place of those of the program.
+OwnRates = Mapping[Fraction, Fraction]
+
+
+@frozen
+class Reached:
+    """The least `cost` of noises, and how far those of each rate of the program are from their means, in all."""
+
+    cost: Fraction
+    distances: Mapping[Fraction, Fraction]
+
+    def cost_at(self, rates: OwnRates) -> Fraction:
+        """What the same noises cost at other rates."""
+        return sum((rates[rate] * distance for rate, distance in self.distances.items()), _ZERO)
+
+
+class LeastCosts:
+    """The least costs of the outputs of a program over real inputs."""
+
+    def __init__(self, program: Program) -> None:
+        """Raises Undecided for programs of another kind."""
+        self._program = program
+        self._exits = aligned_exits(program)
+        for each in self._exits:
+            if each.likeness[-1] is not None:  # type: ignore[index]
+                raise OutsideFragment("choices are made whose weights may depend on eps")
+            for noise in each.state.noises:
+                sides = noise.law.sides(noise.rate)
+                one_sided = sides.left is None and noise.law.least == 0
+                if noise.law.whole or not (sides == Sides(noise.rate, noise.rate) or one_sided):
+                    raise OutsideFragment("costs are those of Laplace and one-sided noise")
+
+    def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
+        """The least cost at which the output is reached at some inputs; None where it is not. Where it is to be
+        `likely`, by exits alone that have a positive probability there."""
+        values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
+        systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]
+        found = [
+            reached
+            for each, system in systems
+            if not (
+                likely
+                and isinstance(solution([replace(item, strict=bool(item.coefficients)) for item in system]), Infeasible)
+            )
+            and (reached := _least_reached(each, system, rates)) is not None
+        ]
+        return min(found, key=lambda one: one.cost, default=None)
+
+    def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
+        """The noises with which an exit is reached and gives the output; None where it gives another one."""
+        balls = self._balls(each, output)
+        return (
+            None if balls is None else [_at_inputs(item, each.first_input, values) for item in (*each.slacks, *balls)]
+        )
+
+    def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
+        """What an exit needs to give the output; None where it gives another one."""
+        slots = self._program.core.slots
+        forms = dict(each.reals)
+        needed: list[Halfspace] = []
+        for slot, value in each.state.outputs.items():
+            name = slots[slot].name
+            ends = output.balls.get(name)
+            if isinstance(value, Affine):
+                if ends is not None:
+                    form = forms[slot]
+                    negative = tuple([(key, -c) for key, c in form.coefficients])
+                    needed.append(Halfspace(form.coefficients, form.constant - ends[0]))
+                    needed.append(Halfspace(negative, ends[1] - form.constant))
+            elif isinstance(slots[slot].type, RealType):
+                if ends is not None and value is not None and not ends[0] <= Fraction(show_value(value)) <= ends[1]:
+                    return None
+            elif (None if value is None else show_value(value)) != output.output.get(name):
+                return None
+        return needed
+
+
+def _at_inputs(item: Halfspace, first_input: int, values: Sequence[Fraction]) -> Halfspace:
+    """The closed half-space of the noises at some inputs."""
+    terms = tuple([(key, c) for key, c in item.coefficients if key < first_input])
+    moved = sum((c * values[key - first_input] for key, c in item.coefficients if key >= first_input), item.constant)
+    return Halfspace(terms, moved)
+
+
+def _least_reached(each: AlignedExit, system: Sequence[Halfspace], rates: OwnRates) -> Reached | None:
+    owns = [noise.rate for noise in each.state.noises]
+    count = len(owns)
+    sizes = [Halfspace(((key, sign), (count + key, _ONE)), _ZERO) for key in range(count) for sign in (_ONE, -_ONE)]
+    goal = Halfspace(sorted_terms({count + key: rates[own] for key, own in enumerate(owns)}), _ZERO)
+    least = minimum(goal, [*system, *sizes])
+    if not isinstance(least, Least):
+        return None
+    distances: dict[Fraction, Fraction] = {}
+    for key, own in enumerate(owns):
+        distances[own] = distances.get(own, _ZERO) + abs(least.point.get(key, _ZERO))
+    return Reached(least.value, distances)
