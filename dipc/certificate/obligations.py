@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from dipc.algebra.limits import Budget, LimitReached, Limits, OutsideFragment, U
 from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
 from dipc.decide.obligation import Counterexample, Decision, Verdict, decide
+from dipc.decide.series import samples
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Measurer
@@ -148,11 +149,14 @@ def _square(unit: Real) -> Number:
     return number * number
 
 
-def shown_in_cells(totals: Sequence[Enclosed], intervals: Sequence[Interval]) -> tuple[list[int], list[list[str]]]:
+@lru_cache(maxsize=100)
+def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
     """The sizes, and the ends of cells of each interval, on each of which all of these are positive. Raises Undecided
     where they are not found."""
     budget = Steps()
     left = [total for total in totals if total.terms]
+    if any(_is_negative(total, eps, budget) for total in left for eps in samples(intervals)):
+        raise OutsideFragment(NO_CELLS)
     try:
         for accuracy, terms in _SIZES:
             search = _Cells(left, accuracy, terms, budget)
@@ -162,6 +166,14 @@ def shown_in_cells(totals: Sequence[Enclosed], intervals: Sequence[Interval]) ->
     except DERIVATION_ENDS as error:
         raise OutsideFragment(why_it_ends(error)) from None
     raise OutsideFragment(NO_CELLS)
+
+
+def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
+    """Whether it is seen to be negative at an eps."""
+    try:
+        return Cell(eps, Fraction(0), 1, _SIZES[0][0], budget).enclosure(total)[1] < 0
+    except DERIVATION_ENDS:
+        return False
 
 
 class _Cells:
@@ -237,6 +249,13 @@ def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
 
 def _exact(terms: Ring) -> ExpPoly:
     return ExpPoly.from_terms((k, q, c) for (k, q), c in terms.items())
+
+
+def closed_form(value: ReadClosed) -> ClosedForm:
+    """A function as the engine has it, whose denominator is 1."""
+    above, below = value
+    assert below == ONE, "it was made so"
+    return ClosedForm(_exact(above))
 
 
 #: How often roots are refined until the cells meet, and by how much.
@@ -652,7 +671,7 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
         return {"reason": IN_PIECES}
     try:
         if result.verdict is Verdict.ACCURATE:
-            sizes, cells = shown_in_cells(totals, intervals)
+            sizes, cells = shown_in_cells(tuple(totals), intervals)
             return {"sizes": sizes, "cells": cells}
     except Undecided as undecided:
         return {"reason": undecided.reason}

@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
+from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import FunctionData, Uncertified, headed, rational, require_known_laws, sealed
-from dipc.certificate.obligations import ObligationWriter
-from dipc.decide.obligation import Decision, Verdict
+from dipc.certificate.obligations import ObligationWriter, closed_form, closed_value, shown_in_cells, stars_of
+from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
 from dipc.questions.privacy.adjacency import Pairs, Within, texts
@@ -24,7 +26,11 @@ from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
 from dipc.questions.privacy.outcome import PrivacyClaim, PrivacyCounterexample, PrivacyReport, PrivacyVerdict, power
 from dipc.text.core import RealType
+from dipc.verifier.claims import Beta
+from dipc.verifier.normal import Enclosed, Probability, Sum
+from dipc.verifier.obligations import slacks
 from dipc.verifier.privacy import MOST_OPEN
+from dipc.verifier.privacy import PrivacyClaim as Read
 from dipc.verifier.probability import program_of
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question
 from dipc.verifier.shifts import AlignedExit, Change, aligned_exits
@@ -63,7 +69,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
         return sealed(_aligned(question, report, tool))
     if report.counterexample is not None and report.counterexample.balls:
-        return sealed(_Writer(question, report).of_an_event(report.counterexample, tool))
+        return sealed(_OfClosedForms(question, report).of_an_event(report.counterexample, tool))
     if not isinstance(pairs, Pairs):
         pairs = _refuting(question, report)
     if not question.finite_outputs:
@@ -75,7 +81,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)
-    return sealed(_Writer(question, report).document(pairs, tool))
+    writer = _OfStars if question.table(pairs).is_enclosed else _OfClosedForms
+    return sealed(writer(question, report).document(pairs, tool))
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
@@ -166,17 +173,18 @@ def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
     return Pairs((one, two), ((0, 1),), question.about)
 
 
-class _Writer:
+T = TypeVar("T")
+
+
+class _Writer(Generic[T]):
     """Collects what pairs share, each thing once."""
 
     def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
         self._question = question
         self._claim = report.claim
         self._report = report
-        self._scale = power(report.claim.budget)
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
-        self._last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
         """The certificate about outputs that are listed, without its digest. Raises Uncertified."""
@@ -197,12 +205,12 @@ class _Writer:
                 next(position for position, output in enumerate(named) if output == said)
                 for said in counterexample.outputs
             ]
-            one, two = ([table.closed(table.rows[position][answer]) for answer in answers] for position in inputs)
+            one, two = ([self._value(table, table.rows[position][answer]) for answer in answers] for position in inputs)
             ordered = [[0, 1]]
             refuted = {"pair": 0, "outputs": list(range(len(answers))), "obligation": self._obligation(one, two)}
         elif self._claim.is_pure:
             for each in couples(table, pairs):
-                first, second = table.closed(each.first), table.closed(each.second)
+                first, second = self._value(table, each.first), self._value(table, each.second)
                 shown.append([[[self._law(first), self._law(second)]], self._obligation([first], [second])])
         else:
             shown, excess, sets = self._with_delta(table, pairs)
@@ -211,12 +219,107 @@ class _Writer:
             tool,
             inputs=[list(texts(self._question.program, pairs.inputs[position]).values()) for position in inputs],
             outputs=[list(table.texts(answer).values()) for answer in answers],
-            laws=[[self._law(table.closed(table.rows[position][answer])) for answer in answers] for position in inputs],
+            laws=[
+                [self._law(self._value(table, table.rows[position][answer])) for answer in answers]
+                for position in inputs
+            ],
             pairs=ordered,
             couples=shown,
             refuted=refuted,
             **of_sets,
         )
+
+    def _whole(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:
+        if any(None in output for output in outputs):
+            raise Uncertified("an output is never assigned on some path: give it an initial value")
+        adjacency = self._question.adjacency
+        return {
+            **headed(Question.PAIRS, self._question.program, tool, self._report.verdict),
+            "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
+            "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
+            "outputs": outputs,
+            "excess": [],
+            "sets": [],
+            **parts,
+            **self._obligations.shared(),
+        }
+
+    def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
+        """What was decided before; None where nothing is kept."""
+        return None
+
+    def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
+        """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
+        with the latter, that come up at some pair. Raises Uncertified where these are too many."""
+        signs: dict[tuple[int, int], int] = {}
+        shown: list[list[Any]] = []
+        excess: list[list[Any]] = []
+        for couple in couples(table, pairs):
+            first, second = (self._value(table, number) for number in (couple.first, couple.second))
+            for sign, likely, allowed, listed in (
+                (-1, first, self._scaled(second), shown),
+                (1, self._scaled(second), first, excess),
+            ):
+                if self._never_more(likely, allowed):
+                    signs[couple.first, couple.second] = sign
+                    listed.append([[[self._law(first), self._law(second)]], self._at_most(likely, allowed)])
+                    break
+            else:
+                signs[couple.first, couple.second] = 0
+        found: dict[tuple[tuple[int, int], ...], int] = {}
+        for i, j in pairs.ordered:
+            parts = [couple for couple in zip(table.rows[i], table.rows[j], strict=True) if signs.get(couple, -1) >= 0]
+            either = [couple for couple in parts if not signs[couple]]
+            if len(either) > MOST_OPEN:
+                raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
+            for size in range(len(either) + 1):
+                for left_out in combinations(range(len(either)), size):
+                    rest = Counter(either) - Counter(either[position] for position in left_out)
+                    chosen = [couple for couple in parts if signs[couple]] + list(rest.elements())
+                    found.setdefault(tuple(sorted(chosen)), 0)
+        found.setdefault((), 0)  # no output at all: that delta is not negative
+        sets: list[list[Any]] = []
+        for chosen_couples in found:
+            laws = [[self._value(table, number) for number in couple] for couple in chosen_couples]
+            numbers = sorted([self._law(first), self._law(second)] for first, second in laws)
+            sets.append([numbers, self._obligation([first for first, _ in laws], [second for _, second in laws])])
+        return shown, excess, sets
+
+    def _obligation(self, first: Sequence[T], second: Sequence[T]) -> int:
+        """That outputs with these probabilities are allowed, or not."""
+        return self._at_most(self._total(first), self._allowed(self._total(second)))
+
+    # --- functions ------------------------------------------------------------------------------------
+
+    def _value(self, table: LawTable, number: int) -> T:
+        raise NotImplementedError
+
+    def _law(self, value: T) -> int:
+        """The number of a probability."""
+        raise NotImplementedError
+
+    def _total(self, values: Sequence[T]) -> T:
+        raise NotImplementedError
+
+    def _scaled(self, value: T) -> T:
+        """e^(budget·eps) times as much."""
+        raise NotImplementedError
+
+    def _allowed(self, value: T) -> T:
+        """That, and delta."""
+        raise NotImplementedError
+
+    def _never_more(self, likely: T, most: T) -> bool:
+        """Whether it is shown that one is at most the other."""
+        raise NotImplementedError
+
+    def _at_most(self, likely: T, most: T) -> int:
+        """The obligation that one is at most the other, or not."""
+        raise NotImplementedError
+
+
+class _OfClosedForms(_Writer[Closed]):
+    _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
         """The same for a refutation by one event: real and int outputs in intervals, finite ones as given."""
@@ -243,68 +346,25 @@ class _Writer:
             refuted={**refuted, "gamma": rational(sizes.pop())},
         )
 
-    def _whole(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:
-        if any(None in output for output in outputs):
-            raise Uncertified("an output is never assigned on some path: give it an initial value")
-        adjacency = self._question.adjacency
-        return {
-            **headed(Question.PAIRS, self._question.program, tool, self._report.verdict),
-            "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
-            "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
-            "outputs": outputs,
-            "excess": [],
-            "sets": [],
-            **parts,
-            **self._obligations.shared(),
-        }
+    def _value(self, table: LawTable, number: int) -> Closed:
+        return table.closed(number)
 
     def _law(self, value: Closed) -> int:
         return self._obligations.probability(ClosedForm(value))
 
-    def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
-        """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
-        with the latter, that come up at some pair. Raises Uncertified where these are too many."""
-        signs: dict[tuple[int, int], int] = {}
-        shown: list[list[Any]] = []
-        excess: list[list[Any]] = []
-        for couple in couples(table, pairs):
-            first, second = (table.closed(number) for number in (couple.first, couple.second))
-            for sign, likely, allowed, listed in (
-                (-1, first, self._scale * second, shown),
-                (1, self._scale * second, first, excess),
-            ):
-                if self._question.engine.decide(at_most(likely, allowed, self._claim.intervals)).verdict is _HOLDS:
-                    signs[couple.first, couple.second] = sign
-                    listed.append([[[self._law(first), self._law(second)]], self._at_most(likely, allowed)])
-                    break
-            else:
-                signs[couple.first, couple.second] = 0
-        found: dict[tuple[tuple[int, int], ...], int] = {}
-        for i, j in pairs.ordered:
-            parts = [couple for couple in zip(table.rows[i], table.rows[j], strict=True) if signs.get(couple, -1) >= 0]
-            either = [couple for couple in parts if not signs[couple]]
-            if len(either) > MOST_OPEN:
-                raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
-            for size in range(len(either) + 1):
-                for left_out in combinations(range(len(either)), size):
-                    rest = Counter(either) - Counter(either[position] for position in left_out)
-                    chosen = [couple for couple in parts if signs[couple]] + list(rest.elements())
-                    found.setdefault(tuple(sorted(chosen)), 0)
-        found.setdefault((), 0)  # no output at all: that delta is not negative
-        sets: list[list[Any]] = []
-        for chosen_couples in found:
-            laws = [[table.closed(number) for number in couple] for couple in chosen_couples]
-            numbers = sorted([self._law(first), self._law(second)] for first, second in laws)
-            sets.append([numbers, self._obligation([first for first, _ in laws], [second for _, second in laws])])
-        return shown, excess, sets
+    def _total(self, values: Sequence[Closed]) -> Closed:
+        return values[0] if len(values) == 1 else total(values)
 
-    def _obligation(self, first: Sequence[Closed], second: Sequence[Closed]) -> int:
-        """That outputs with these probabilities are allowed, or not."""
-        likely, other = (functions[0] if len(functions) == 1 else total(functions) for functions in (first, second))
-        return self._at_most(likely, self._scale * other + self._claim.delta.value)
+    def _scaled(self, value: Closed) -> Closed:
+        return power(self._claim.budget) * value
+
+    def _allowed(self, value: Closed) -> Closed:
+        return self._scaled(value) + self._claim.delta.value
+
+    def _never_more(self, likely: Closed, most: Closed) -> bool:
+        return self._question.engine.decide(at_most(likely, most, self._claim.intervals)).verdict is _HOLDS
 
     def _at_most(self, likely: Closed, most: Closed) -> int:
-        """That one function is at most another, or not."""
         allowed, rest = ClosedForm(most), ClosedForm(1 - likely)
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
@@ -315,3 +375,65 @@ class _Writer:
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
         self._last = allowed, rest, decision
         return decision
+
+
+class _OfStars(_Writer[Probability]):
+    """The same of probabilities over normal noises, as the checker has them. What it cannot show is left open."""
+
+    def _value(self, table: LawTable, number: int) -> Probability:
+        bound, budget = table.bounds.get(number), Budget()
+        try:
+            if bound is not None:
+                return stars_of(bound, self._question.program.measurer)
+            found = closed_value(table.closed(number))
+        except Undecided as undecided:
+            raise Uncertified(undecided.reason) from None
+        if found is None:
+            raise Uncertified("a probability has a denominator, beside others of Gaussian noise")
+        return Sum.of(found, budget).value
+
+    def _law(self, value: Probability) -> int:
+        return self._obligations.probability(value if isinstance(value, Enclosed) else closed_form(value))
+
+    def _total(self, values: Sequence[Probability]) -> Probability:
+        total = Sum()
+        for value in values:
+            total.include(value, Budget())
+        return total.value
+
+    def _scaled(self, value: Probability) -> Probability:
+        return self._read.scaled(value, Budget()).value
+
+    def _allowed(self, value: Probability) -> Probability:
+        return self._read.allowed(value, Budget())
+
+    @cached_property
+    def _read(self) -> Read:
+        delta = closed_value(self._claim.delta.value)
+        if delta is None:
+            raise Uncertified("delta has a denominator, and the noise is Gaussian")
+        return Read(self._claim.budget, delta)
+
+    def _never_more(self, likely: Probability, most: Probability) -> bool:
+        try:
+            shown_in_cells(tuple(slacks(most, self._rest(likely), Budget()) or ()), self._claim.intervals)
+        except Undecided:
+            return False
+        return True
+
+    def _at_most(self, likely: Probability, most: Probability) -> int:
+        found = self._report.counterexample
+        decision = Decision(Verdict.ACCURATE)
+        if found is not None:
+            decision = Decision(
+                Verdict.INACCURATE, counterexample=Counterexample(found.eps, found.allowed, found.probability)
+            )
+        rest, intervals = self._rest(likely), self._claim.intervals
+        stated = rest if isinstance(rest, Enclosed) else closed_form(rest[0][0])
+        allowed = most if isinstance(most, Enclosed) else closed_form(most)
+        return self._obligations.obligation(allowed, stated, intervals, decision, read=rest)
+
+    def _rest(self, likely: Probability) -> Beta:
+        """1 less it, as the beta of an obligation."""
+        rest = Sum.of(likely, Budget()).opposite(Budget()).value
+        return rest if isinstance(rest, Enclosed) else ((rest,),)

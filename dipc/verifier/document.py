@@ -527,7 +527,7 @@ def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: 
     claim = Claim.read(data["claim"], document.program.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
     theorem = _theorem(document, tree, budget)
-    context = read_context(data, claim.intervals, positive, normal=True)
+    context = read_context(data, claim.intervals, positive)
     decided = check_obligations(data["obligations"], context, budget)
     rows = Rows(claim, context, decided, len(table.inputs), len(table.outputs), theorem, table.dd == "ideal")
     found = rows.check(data["rows"], budget)

@@ -355,7 +355,7 @@ def check_inputs(
 ) -> Found:
     """The parts of a document about this program after those that all certificates have. Raises Rejected."""
     whole = Claim.read(data["claim"], constants)
-    context = read_context(data, whole.intervals, positive, normal=True)
+    context = read_context(data, whole.intervals, positive)
     decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
     stated = Stated(context.values, context.betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)

@@ -31,6 +31,7 @@ from dipc.verifier.functions import (
     add_closed,
     constant,
     equal_closed,
+    multiply_closed,
     read_ring,
     times,
 )
@@ -330,10 +331,10 @@ class Sum:
         known = self._terms.get(stars)
         self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
-    def include(self, other: Probability, budget: Budget) -> None:
-        """All of another sum."""
+    def include(self, other: Probability, budget: Budget, factor: Closed | None = None) -> None:
+        """All of another sum, or so many times as much."""
         for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
-            self.add(stars, weight, budget)
+            self.add(stars, weight if factor is None else multiply_closed(weight, factor, budget), budget)
 
     def opposite(self, budget: Budget) -> Sum:
         """1 less the sum."""
@@ -348,6 +349,13 @@ class Sum:
         if terms.keys() <= {()}:
             return terms.get((), ({}, ONE))
         return Enclosed(terms)
+
+
+def same(left: Probability, right: Probability, budget: Budget) -> bool:
+    """Whether they are the same, sums over stars term by term."""
+    if isinstance(left, Enclosed) or isinstance(right, Enclosed):
+        return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget)
+    return equal_closed(left, right, budget)
 
 
 def read_enclosed(value: object) -> Enclosed:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from dipc.verifier import reading as read
@@ -147,18 +146,9 @@ class Context:
     intervals: Sequence[Interval]
     positive: Positive
 
-    @cached_property
-    def probabilities(self) -> Sequence[Closed]:
-        """All of them as closed forms, which they are where sums over normal noises are not read."""
-        found = [value for value in self.values if not isinstance(value, Enclosed)]
-        assert len(found) == len(self.values), "no others were read"
-        return found
 
-
-def read_context(
-    data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive, *, normal: bool = False
-) -> Context:
-    """The probabilities and betas of a certificate; sums over `normal` noises are read where they have a meaning."""
+def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive) -> Context:
+    """The probabilities and betas of a certificate."""
 
     def closed(value: object) -> Closed:
         found = read_closed(value)
@@ -173,8 +163,6 @@ def read_context(
 
     def probability(value: object) -> Probability:
         found, stars = _the_one(read.fields(value, {}, {"value": closed, "stars": read_enclosed}), "it has one value")
-        if stars is not None and not normal:
-            raise Rejected("a sum over stars has no meaning here")
         return found if stars is None else stars  # type: ignore[no-any-return]
 
     def beta(value: object) -> Beta | None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.functions import ONE, Closed, Ring, add_closed, closed_text, equal_closed, read_closed, subtract
-from dipc.verifier.normal import Enclosed
+from dipc.verifier.execution import Execution, Wanted
+from dipc.verifier.functions import ONE, Closed, closed_text, read_closed
+from dipc.verifier.normal import Enclosed, Probability, Sum, same
 from dipc.verifier.obligations import Context, Decided, among
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
-from dipc.verifier.reading import Budget, Rejected, in_step
+from dipc.verifier.reading import Budget, Rejected, in_step, must_be_derived
 
 #: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
 MOST_OPEN = 8
 
-_NOTHING: Closed = ({}, ONE)
 _ZERO = Fraction(0)
 
 
@@ -39,10 +39,17 @@ class PrivacyClaim:
                 raise Rejected("the budget is negative")
             return PrivacyClaim(budget, delta)
 
-    def allowed(self, probability: Closed, budget: Budget) -> Closed:
+    def scaled(self, probability: Probability, budget: Budget) -> Sum:
+        """e^(budget·eps) times a probability."""
+        total = Sum()
+        total.include(probability, budget, ({(0, self.budget): Fraction(1)}, ONE))
+        return total
+
+    def allowed(self, probability: Probability, budget: Budget) -> Probability:
         """What is allowed where the adjacent input has this probability."""
-        above: Ring = {(k, q + self.budget): c for (k, q), c in probability[0].items()}
-        return add_closed((above, probability[1]), self.delta, budget)
+        total = self.scaled(probability, budget)
+        total.include(self.delta, budget)
+        return total.value
 
 
 def adjacency(value: object) -> tuple[str, Fraction]:
@@ -122,7 +129,7 @@ def check_privacy(
             why = None
             for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
                 # The budget is not negative: nothing is to be shown of what is as likely, or impossible.
-                if first != second and context.probabilities[first][0]:
+                if first != second and not _is_nothing(context.values[first]):
                     if ((first, second),) not in couples:
                         raise Rejected("an output has no obligation", f"pair {number}")
                     why = shown.of(couples[(first, second),], (first,), (second,), "accurate") or why
@@ -175,27 +182,27 @@ class _Shown:
                 self._known[key] = self.at_most(place, self.total(first), allowed, verdict)
             return self._known[key]
 
-    def at_most(self, number: object, likely: Closed, allowed: Closed, verdict: str) -> str | None:
+    def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""
         found = self.decided[read.index(number, self.decided)]
         least = self.context.betas[found.beta]
         if found.verdict != verdict:
             raise Rejected(f"it is {found.verdict}")
-        if least is None or isinstance(least, Enclosed) or len(least) != 1 or len(least[0]) != 1:
-            raise Rejected("its beta is not one closed form")
-        rest = (subtract(likely[1], likely[0]), likely[1])
-        if not equal_closed(least[0][0], rest, self.budget):
+        if least is None or not (isinstance(least, Enclosed) or (len(least) == len(least[0]) == 1)):
+            raise Rejected("its beta is not one function")
+        rest = Sum.of(likely, self.budget).opposite(self.budget).value
+        if not same(least if isinstance(least, Enclosed) else least[0][0], rest, self.budget):
             raise Rejected("its beta is not 1 - Pr at the first input")
-        if not equal_closed(self.context.probabilities[found.probability], allowed, self.budget):
+        if not same(self.context.values[found.probability], allowed, self.budget):
             raise Rejected("it is not about what is allowed by the second input")
         return found.open
 
-    def total(self, numbers: Sequence[int]) -> Closed:
+    def total(self, numbers: Sequence[int]) -> Probability:
         """The sum of these probabilities."""
-        total = _NOTHING
+        total = Sum()
         for number in numbers:
-            total = add_closed(total, self.context.probabilities[number], self.budget)
-        return total
+            total.include(self.context.values[number], self.budget)
+        return total.value
 
 
 #: Probabilities of outputs at the first and the second input of a pair, by number.
@@ -227,7 +234,7 @@ class _Sets:
                 why = None
                 for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
                     # The budget is not negative: what is as likely, or impossible, is never too much.
-                    if first == second or not self.context.probabilities[first][0]:
+                    if first == second or _is_nothing(self.context.values[first]):
                         continue
                     couple = first, second
                     if (couple,) in self.never_too_much or (couple,) in self.excess:
@@ -249,9 +256,8 @@ class _Sets:
     def _sign(self, couple: Couple) -> str | None:
         """Why it is open that p is never, or always, more than e^budget·p'; None where it is not."""
         with in_step("sign of a couple"):
-            likely, other = (self.context.probabilities[number] for number in couple)
-            scaled: Closed = ({(k, q + self.shown.claim.budget): c for (k, q), c in other[0].items()}, other[1])
-            self.budget.spend(1 + len(scaled[0]))
+            likely, other = (self.context.values[number] for number in couple)
+            scaled = self.shown.claim.scaled(other, self.budget).value
             if (couple,) in self.never_too_much:
                 return self.shown.at_most(self.never_too_much[couple,], likely, scaled, "accurate")
             return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
@@ -268,7 +274,7 @@ class _Sets:
 
 def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
     """Obligations by the couples of probabilities that they are about together."""
-    place = among(context.probabilities)
+    place = among(context.values)
     with in_step(name):
         listed_ = read.listed(read.tuple_of(read.listed(read.tuple_of(place, place)), read.natural))(data[name])
     return {tuple(sorted(couples)): number for couples, number in listed_}
@@ -301,21 +307,47 @@ def _read(
     summed: set[tuple[int, ...]] = set()
     for at, row in enumerate(rows):
         with in_step(f"law {at}"):
-            numbers = [read.index(number, context.probabilities) for number in row]
+            numbers = [read.index(number, context.values) for number in row]
             if len(numbers) != len(answers):
                 raise Rejected("it has not a probability for each output")
             for answer, number in zip(answers, numbers, strict=True):
-                theorem.check(points[at], answer, gamma, context.probabilities[number])
+                theorem.check(points[at], answer, gamma, context.values[number])
             key = tuple(sorted(numbers))
-            if whole and key not in summed:
-                total = _NOTHING
+            enclosed = any(isinstance(context.values[number], Enclosed) for number in key)
+            if whole and enclosed:
+                _require_all_outputs(theorem, inputs[at], outputs, budget)
+            elif whole and key not in summed:
+                total = Sum()
                 for number in key:
-                    total = add_closed(total, context.probabilities[number], budget)
-                if not equal_closed(total, (ONE, ONE), budget):
+                    total.include(context.values[number], budget)
+                if not same(total.value, (ONE, ONE), budget):
                     raise Rejected("the probabilities of its outputs do not add up to 1: some are left out")
                 summed.add(key)
             laws.append(numbers)
     return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
+
+
+class _Run(Execution):
+    """A run with any outputs."""
+
+    def read_at_the_end(self) -> Iterable[int]:
+        return self.machine.numbered("output")
+
+
+def _require_all_outputs(
+    theorem: Theorem, given: Sequence[Value], outputs: Collection[tuple[Value, ...]], budget: Budget
+) -> None:
+    """Raises Rejected unless every run at this input ends with one of the outputs, or that is not known."""
+    machine = theorem.machine
+    run = _Run(machine, Wanted({}, _ZERO), budget)
+    with must_be_derived():
+        run.run(dict(zip(machine.numbered("input"), given, strict=True)))
+    if any(tuple(run.outputs(found.state)) not in outputs for found in run.ends):
+        raise Rejected("a run ends with another output: some are left out")
+
+
+def _is_nothing(value: Probability) -> bool:
+    return not isinstance(value, Enclosed) and not value[0]
 
 
 def _table(data: Mapping[str, Any], name: str, reader: read.Reader[Any]) -> list[list[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,13 @@ else y <- choose { 0 : 1/4, 1 : 1/4, 2 : 1/4, 3 : 1/4 } end
 """
 
 
-def certificate(text: str, adjacent: str, budget: str, delta: str = "0", inputs: str | None = None) -> str:
+def certificate(
+    text: str, adjacent: str, budget: str, delta: str = "0", inputs: str | None = None, eps: str | None = None
+) -> str:
     program = dipc.load(text)
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
     question = PrivacyQuestion(program, adjacent, inputs, engine)
-    return certify_privacy(question, question.decide(read_claim(program, budget, delta, None)))
+    return certify_privacy(question, question.decide(read_claim(program, budget, delta, eps)))
 
 
 @pytest.mark.parametrize(
@@ -213,6 +216,96 @@ def _rejected(text: str, change: Callable[[Document], None], step: str | tuple[s
         check_text(sealed(data))
     said = str(found.value)
     assert any(said.startswith(one) or f", {one}" in said for one in ((step,) if isinstance(step, str) else step))
+
+
+#: The first query below a noisy threshold.
+NORMAL = """
+program first;
+const N = 2;
+input q[1..N] : {0, 1};
+output out : {0..N} = 0;
+var t, r : real;
+t <- Gauss(2/eps, 0);
+for i in 1..N do r <- Gauss(4/eps, q[i]); if r < t then out <- i; exit end end
+"""
+IRRATIONAL = NORMAL.replace("2/eps", "sqrt(2*log(3))/eps").replace("4/eps", "2*sqrt(2*log(3))/eps")
+STILL = NORMAL.replace("/eps", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "budget", "delta", "eps", "verdict"),
+    [
+        (NORMAL, "eps", "1/100", "[1/2, 1/2]", "private"),
+        (NORMAL, "eps", "1/50", "[1/2, 1]", "private"),
+        (NORMAL, "3*eps", "0", "[1/2, 2]", "private"),
+        (NORMAL, "eps/8", "1/100", "[1/2, 1/2]", "not private"),
+        (NORMAL, "eps/8", "0", "[1/2, 1]", "not private"),
+        (IRRATIONAL, "eps", "1/50", "[1/2, 1/2]", "private"),
+        (IRRATIONAL, "eps/8", "1/100", "[1/2, 1/2]", "not private"),
+        (STILL, "eps", "1/50", "[1/2, 1]", "private"),
+    ],
+)
+def test_outputs_of_gaussian_noise(text: str, budget: str, delta: str, eps: str, verdict: str) -> None:
+    found = check_text(certificate(text, "linf:1", budget, delta, None, eps))
+    assert found.verdict == verdict
+    assert found.complete
+    assert found.derived_obligations == found.obligations
+
+
+def normal_star(data: Document) -> dict[str, Any]:
+    """A star of a law."""
+    number = next(n for law in data["laws"] for n in law if "stars" in data["probabilities"][n])
+    star: dict[str, Any] = data["probabilities"][number]["stars"][0][1][0]
+    return star
+
+
+def further(data: Document) -> None:
+    """The pair is one of inputs that are not adjacent by it."""
+    data["adjacent"] = "linf:1/2"
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        (drop_output, "law 0: a run ends with another output"),
+        (repeat_output, "outputs: two of the outputs"),
+        (set_to([[0, "0", "1/1000"]], "claim", "delta"), "obligation of a pair: it is not about what is allowed"),
+        (set_to("1/3", "claim", "budget"), ("sign of a couple", "obligation of a pair")),
+        (set_to(["[1/2, 3]"], "claim", "eps"), "obligation"),
+        (set_to([], "sets"), "pair 0: a set of outputs has no obligation"),
+        (lambda data: data["couples"].pop(), "pair"),
+        (lambda data: data["laws"].pop(), "laws: there is not one"),
+        (further, "pairs: they are not those"),
+    ],
+)
+def test_a_forged_proof_about_gaussian_noise_is_rejected(
+    change: Callable[[Document], None], step: str | tuple[str, ...]
+) -> None:
+    _rejected(certificate(NORMAL, "linf:1", "eps/4", "1/10", None, "[1/2, 1]"), change, step)
+
+
+@pytest.mark.parametrize("change", [lambda data: normal_star(data).__setitem__("center", "3"), swap_law])
+def test_laws_of_gaussian_noise_are_those_of_the_program(change: Callable[[Document], None]) -> None:
+    data = json.loads(certificate(NORMAL, "linf:1", "eps/4", "1/10", None, "[1/2, 1]"))
+    del data["digest"]
+    change(data)
+    with suppress(Rejected):
+        assert not check_text(sealed(data)).complete
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        (set_to("private", "verdict"), "refuted: the verdict is another"),
+        (set_to("1", "claim", "budget"), "obligation of a pair: it is not about what is allowed"),
+        (set_to([0, 0], "refuted", "outputs"), "refuted: an output is counted twice"),
+        (set_to("2/3", "obligations", 0, "counterexample", "eps"), "obligation 0, counterexample"),
+        (set_to(["0", "1/1000"], "obligations", 0, "counterexample", "probability"), "obligation 0, counterexample"),
+        (set_to([[1, 0]], "pairs"), "obligation of a pair"),
+    ],
+)
+def test_a_forged_refutation_about_gaussian_noise_is_rejected(change: Callable[[Document], None], step: str) -> None:
+    _rejected(certificate(NORMAL, "linf:1", "eps/8", "1/100", None, "[1/2, 1/2]"), change, step)
 
 
 LAPLACE = "program p; input q : real; output y : real; y <- Lap(eps, q);"
