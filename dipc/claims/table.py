@@ -26,7 +26,7 @@ from dipc.claims.given import (
 )
 from dipc.frozen import frozen
 from dipc.text.core import Slot
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, did_you_mean, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, did_you_mean, listing, unreadable
 from dipc.text.program import CoreProgram
 
 # --- The rows of a table in a few bytes each: a column holds its distinct cells once, and a number for each row -------
@@ -230,7 +230,7 @@ class CsvSource:
                     if len(record) > 1 or (record and record[0].strip()):
                         yield record
         except (OSError, ValueError) as error:
-            raise DiagnosticError(_unreadable(self.name, error)) from None
+            raise DiagnosticError(unreadable(self.name, error, "E0501", "give the path of a CSV file")) from None
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
         """The file's lines as text; remembers the lines of the record being read."""
@@ -342,20 +342,6 @@ def _explain(error: str) -> tuple[str, str]:
     if "new-line" in error:
         return "a carriage return in the middle of a line", "end the lines with a line feed"
     return f"not a CSV record: {error}", "a table is a text file of comma-separated values"
-
-
-def _unreadable(name: str, error: OSError | ValueError) -> Diagnostic:
-    match error:
-        case FileNotFoundError():
-            return Diagnostic("E0501", f"there is no file `{name}`", notes=("give the path of a CSV file",))
-        case IsADirectoryError():
-            return Diagnostic("E0501", f"`{name}` is a directory", notes=("give the path of a CSV file",))
-        case PermissionError():
-            return Diagnostic("E0501", f"no permission to read `{name}`", notes=("change the file's permissions",))
-        case OSError():
-            return Diagnostic("E0501", f"`{name}` cannot be read: {error.strerror or error}")
-        case ValueError():  # a path with a NUL character
-            return Diagnostic("E0501", f"`{name}` is no path: {error}")
 
 
 # --- A table given from Python: a list of dicts, a header with rows, or a DataFrame -----------------------------------

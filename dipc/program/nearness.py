@@ -16,7 +16,7 @@ from dipc.chain.step import evaluate, evaluate_affine, read
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import frozen
 from dipc.text import program as syntax
-from dipc.text.ast import CompareOp
+from dipc.text.ast import COMPARED, CompareOp
 from dipc.text.core import (
     Apply,
     Concrete,
@@ -130,16 +130,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
 def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
     """`difference` `op` 0."""
     if difference.is_number:
-        value = difference.constant
-        match op:
-            case CompareOp.EQ:
-                return value == 0
-            case CompareOp.NE:
-                return value != 0
-            case CompareOp.LT | CompareOp.LE:
-                return value < 0 or (op is CompareOp.LE and value == 0)
-            case _:
-                return value > 0 or (op is CompareOp.GE and value == 0)
+        return bool(COMPARED[op](difference.constant, 0))
     match op:
         case CompareOp.EQ:
             both = equality(difference, whole(difference))

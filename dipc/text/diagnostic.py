@@ -325,7 +325,8 @@ def read_source(path: Path) -> Source:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise DiagnosticError(_unreadable(path, error)) from None
+        note = "give the path of a DiPWhile+ program, for example benchmarks/sparse.dip"
+        raise DiagnosticError(unreadable(path, error, "E0802", note, _similar(path))) from None
     if len(data) > _LARGEST:
         message = f"`{path}` is longer than {_LARGEST // 1_000_000} MB"
         raise DiagnosticError(Diagnostic("E0802", message, notes=("give the path of a DiPWhile+ program",)))
@@ -336,32 +337,30 @@ def read_source(path: Path) -> Source:
         raise DiagnosticError(_undecodable(path, data, error.start + len(_UTF8_MARK) * marked)) from None
 
 
-def _unreadable(path: Path, error: OSError | ValueError) -> Diagnostic:
-    note = "give the path of a DiPWhile+ program, for example benchmarks/sparse.dip"
+def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: str, missing: str = "") -> Diagnostic:
+    """Why a file cannot be read; `note` says what to give, and `missing` what else may be meant where there is none."""
     match error:
         case FileNotFoundError():
-            siblings = _similar(path)
-            notes = (f"did you mean `{siblings}`?",) if siblings else (note,)
-            return Diagnostic("E0802", f"there is no file `{path}`", notes=notes)
+            return Diagnostic(code, f"there is no file `{path}`", notes=(missing or note,))
         case IsADirectoryError():
-            return Diagnostic("E0802", f"`{path}` is a directory", notes=(note,))
+            return Diagnostic(code, f"`{path}` is a directory", notes=(note,))
         case PermissionError():
-            return Diagnostic("E0802", f"no permission to read `{path}`", notes=("change the file's permissions",))
+            return Diagnostic(code, f"no permission to read `{path}`", notes=("change the file's permissions",))
         case OSError():
-            return Diagnostic("E0802", f"`{path}` cannot be read: {error.strerror or error}")
-        case ValueError():  # a path with a NUL character
-            return Diagnostic("E0802", f"`{path!s}` is no path: {error}")
+            return Diagnostic(code, f"`{path}` cannot be read: {error.strerror or error}")
+    return Diagnostic(code, f"`{path}` is no path: {error}")  # with a NUL character
 
 
-def _similar(path: Path) -> Path | None:
+def _similar(path: Path) -> str:
+    """A question about a program beside this path."""
     from difflib import get_close_matches
 
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".dip"]
-    except OSError:
-        return None
+    except (OSError, ValueError):
+        return ""
     close = get_close_matches(path.name, names, n=1)
-    return path.with_name(close[0]) if close else None
+    return f"did you mean `{path.with_name(close[0])}`?" if close else ""
 
 
 def _undecodable(path: Path, data: bytes, position: int) -> Diagnostic:
