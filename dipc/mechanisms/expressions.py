@@ -210,8 +210,6 @@ class Expressions:
                 raise self.module.wrong(node, 'a string is the name of an answer: `f"…"` is none', 'write `"top"`')
             case python.Attribute():
                 self._attribute(node)
-            case python.Await() | python.Yield() | python.YieldFrom() | python.NamedExpr() | python.Starred():
-                raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
         raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
 
     def assign(self, target: ast.Name | ast.Element, node: python.expr, span: Span) -> None:
@@ -789,17 +787,13 @@ class Expressions:
         if len(known) != 1:
             what = "both `scale` and `rate`" if len(known) > 1 else f"no {' or '.join(f'`{each}`' for each in widths)}"
             raise self.module.wrong(node, f"`{name}` is given {what}", f"write {example}", code=BAD_NOISE)
-        try:
-            law = law_of(keyword)
-        except KeyError:
-            raise self.module.wrong(node, f"`{name}` is not in the language yet", code=BAD_NOISE) from None
         mean: ast.Expr | None = None
         if has_mean:
             written = node.args[0] if node.args else given.get("mean")
             mean = number(Fraction(0), span) if written is None else self.expr(written)
         width = self.expr(given[known[0]])
         rate = inverse(width) if known[0] == "scale" else width
-        return ast.Noise(law, rate, mean, span)
+        return ast.Noise(law_of(keyword), rate, mean, span)
 
     def _keywords(self, node: python.Call, known: tuple[str, ...], example: str) -> dict[str, python.expr]:
         given: dict[str, python.expr] = {}

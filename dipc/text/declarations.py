@@ -472,12 +472,7 @@ def check_claims(declarations: Sequence[ast.Declaration], elaborator: Elaborator
 def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
     seen: dict[str, ast.ClaimField] = {}
     for field in claim.fields:
-        known = "the fields are alpha, beta, gamma, eps and inputs"
-        if field.name not in _FIELDS:
-            message = f"a claim has no field `{field.name}`"
-            notes = (*suggest(field.name, sorted(_FIELDS)), known)
-            elaborator.findings.report(Code.BAD_CLAIM, field.span, message, notes=notes)
-        elif field.name in seen:
+        if field.name in seen:
             elaborator.findings.report(
                 Code.BAD_CLAIM,
                 field.span,
@@ -487,10 +482,6 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
             )
         elif isinstance(field.value, ast.ClaimedInputs):
             pass  # they are read when they are asked about
-        elif isinstance(field.value, tuple) != (field.name == "eps"):
-            message = f"the field `{field.name}` takes {'intervals' if field.name == 'eps' else 'an expression'}"
-            notes = ("write `eps: (0, inf);`" if field.name == "eps" else f"write `{field.name}: 0;`",)
-            elaborator.findings.report(Code.BAD_CLAIM, field.span, message, notes=notes)
         elif isinstance(field.value, tuple):
             for interval in field.value:
                 elaborator.constant(interval.low, "the end of an interval of eps")

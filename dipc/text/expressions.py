@@ -59,7 +59,7 @@ from dipc.text.core import (
     truth,
 )
 from dipc.text.diagnostic import Span
-from dipc.text.scope import FUNCTIONS, DeclaredVariable, References, suggest
+from dipc.text.scope import DeclaredVariable, References
 
 # --- The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk -------
 
@@ -373,10 +373,6 @@ class Elaborator(References):
         if op is None:
             self._not_a_function(expr)
             return UNKNOWN
-        if op is DomOp.ABS and len(arguments) != 1:
-            message = f"`abs` takes one argument, and {len(arguments)} are given"
-            self.findings.report(Code.MISMATCH, expr.span, message, notes=("use min or max for several values",))
-            return UNKNOWN
         fits = [
             self._numeric(argument, typed, expr.function)
             for argument, typed in zip(expr.arguments, arguments, strict=True)
@@ -483,6 +479,7 @@ class Elaborator(References):
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
+        """Says where the functions of claims, weights and deviations may stand; the parser knows no others."""
         if expr.function in ("log", "sqrt", "erfc"):
             where = "`erfc` may stand only in the claim"
             if expr.function != "erfc":
@@ -492,16 +489,12 @@ class Elaborator(References):
                 notes = (self._rounded_logarithm(expr), *(() if self.scope.eps.value is not None else (LOG_OVER_EPS,)))
             self.findings.report(Code.MISUSED_NAME, expr.span, where, notes=notes)
             return
-        if expr.function == "exp":
-            message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
-            self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)
-            return
-        found = suggest(expr.function, sorted(FUNCTIONS)) or ("the functions are min, max and abs",)
-        self.findings.report(Code.UNKNOWN_NAME, expr.span, f"there is no function `{expr.function}`", notes=found)
+        message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
+        self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)
 
     def _rounded_logarithm(self, expr: ast.Call) -> str:
         """What to write for a logarithm: the two decimals around it."""
-        typed = self.typed(expr.arguments[0]) if len(expr.arguments) == 1 else UNKNOWN
+        typed = self.typed(expr.arguments[0])
         value = typed.value if isinstance(typed, Concrete) else None
         if not isinstance(value, Fraction) or value <= 0 or value == 1:
             return "a program uses rationals: round the logarithm in the direction that is safe"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean
 from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
     MAX_CHARACTERS,
@@ -178,6 +178,43 @@ def _nodes(children: Children) -> tuple[Any, ...]:
     return tuple(child.node for child in children if type(child) is Subtree)
 
 
+def _leaf_of(node: Any, children: Children) -> Subtree:
+    return _leaf(node, children[0])
+
+
+def _made_of(
+    kind: type, *places: int, as_: Callable[[Any, Children], Subtree] = _part
+) -> Callable[[Builder, Children], Subtree]:
+    """The callback of a rule whose node has the children at these places, and its span."""
+
+    def build(_: Builder, children: Children) -> Subtree:
+        taken = [child.node if type(child) is Subtree else str(child) for child in map(children.__getitem__, places)]
+        return as_(kind(*taken, span=_span(children)), children)
+
+    return build
+
+
+def _distinct(children: Children, code: SyntaxCode, block: str) -> tuple[Any, ...]:
+    """The fields of a block, each of which may be given once."""
+    fields: dict[str, Any] = {}
+    for field in _nodes(children):
+        if field.name in fields:
+            message = f"`{field.name}` is given twice in one {block}"
+            first = ((fields[field.name].span, "first given here"),)
+            raise Problem(code, field.span, message, "given again", ("keep one of the two",), first)
+        fields[field.name] = field
+    return tuple(fields.values())
+
+
+def _known_field(token: Token, name: str, known: tuple[str, ...], code: SyntaxCode, block: str) -> str:
+    """The name of a field that the block has."""
+    if name not in known:
+        *most, last = (f"`{each}`" for each in known)
+        notes = (*did_you_mean(name, known), f"a {block} has the fields {', '.join(most)} and {last}")
+        raise Problem(code, _span([token]), f"a {block} has no field `{name}`", "unknown field", notes)
+    return name
+
+
 class Builder:
     """The callbacks of the grammar. Each takes the children of one rule and returns the Subtree they make up."""
 
@@ -199,8 +236,7 @@ class Builder:
     def domains(self, children: Children) -> Subtree:
         return _part(_nodes(children), children)
 
-    def domain_binding(self, children: Children) -> Subtree:
-        return _group(ast.DomainDecl(str(children[0]), children[2].node, _span(children)), children)
+    domain_binding = _made_of(ast.DomainDecl, 0, 2, as_=_group)
 
     def variables(self, children: Children) -> Subtree:
         *declarators, type_ = _nodes(children)
@@ -225,47 +261,24 @@ class Builder:
     def base_type(self, children: Children) -> Subtree:
         return _leaf(ast.BaseTypeExpr(BASES[children[0].type], _span(children)), children[0])
 
-    def range_domain(self, children: Children) -> Subtree:
-        return _group(ast.RangeDomain(children[1].node, children[3].node, _span(children)), children)
+    range_domain = _made_of(ast.RangeDomain, 1, 3, as_=_group)
 
     def listed_domain(self, children: Children) -> Subtree:
         return _group(ast.ListedDomain(_nodes(children), _span(children)), children)
 
-    def named_domain(self, children: Children) -> Subtree:
-        return _leaf(ast.NamedDomain(str(children[0]), _span(children)), children[0])
+    named_domain = _made_of(ast.NamedDomain, 0, as_=_leaf_of)
 
     # --- claims and ideals ---
 
     def claim(self, children: Children) -> Subtree:
-        fields: dict[str, ast.ClaimField] = {}
-        for field in _nodes(children):
-            if field.name in fields:
-                raise Problem(
-                    SyntaxCode.BAD_CLAIM_FIELD,
-                    field.span,
-                    f"`{field.name}` is given twice in one claim",
-                    "given again",
-                    ("keep one of the two",),
-                    ((fields[field.name].span, "first given here"),),
-                )
-            fields[field.name] = field
-        return _part((ast.ClaimDecl(tuple(fields.values()), _closed_span(children)),), children)
+        fields = _distinct(children, SyntaxCode.BAD_CLAIM_FIELD, "claim")
+        return _part((ast.ClaimDecl(fields, _closed_span(children)),), children)
 
     def claim_field(self, children: Children) -> Subtree:
-        token, value = children[0], children[2].node
-        name = "eps" if token.type in ("EPS", "EPSILON") else str(token)
-        if name not in CLAIM_FIELDS:
-            nearest = get_close_matches(name, CLAIM_FIELDS, 1)
-            known = "a claim has the fields `alpha`, `beta`, `gamma`, `error`, `eps` and `inputs`"
-            notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
-            raise Problem(
-                SyntaxCode.BAD_CLAIM_FIELD,
-                _span(children[:1]),
-                f"a claim has no field `{name}`",
-                "unknown field",
-                notes,
-            )
-        return _group(ast.ClaimField(name, value, _span(children)), children)
+        token = children[0]
+        written = "eps" if token.type in ("EPS", "EPSILON") else str(token)
+        name = _known_field(token, written, CLAIM_FIELDS, SyntaxCode.BAD_CLAIM_FIELD, "claim")
+        return _group(ast.ClaimField(name, children[2].node, _span(children)), children)
 
     def claimed_inputs(self, children: Children) -> Subtree:
         items = _nodes(children)
@@ -318,8 +331,7 @@ class Builder:
     def items(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
 
-    def item(self, children: Children) -> Subtree:
-        return _group(ast.Item(children[0].node, children[2].node, _span(children)), children)
+    item = _made_of(ast.Item, 0, 2, as_=_group)
 
     def vector(self, children: Children) -> Subtree:
         return _part(ast.Vector(_nodes(children), _span(children)), children)
@@ -327,8 +339,7 @@ class Builder:
     def listed(self, children: Children) -> Subtree:
         return _group(ast.Listed(_nodes(children), _span(children)), children)
 
-    def span(self, children: Children) -> Subtree:
-        return _group(ast.Range(children[0].node, children[2].node, _span(children)), children)
+    span = _made_of(ast.Range, 0, 2, as_=_group)
 
     def positive(self, children: Children) -> Subtree:
         return _group(children[1].node, children)
@@ -340,33 +351,15 @@ class Builder:
     # --- metrics ---
 
     def metric(self, children: Children) -> Subtree:
-        fields: dict[str, ast.MetricField] = {}
-        for field in _nodes(children):
-            if field.name in fields:
-                raise Problem(
-                    SyntaxCode.BAD_METRIC_FIELD,
-                    field.span,
-                    f"`{field.name}` is given twice in one metric",
-                    "given again",
-                    ("keep one of the two",),
-                    ((fields[field.name].span, "first given here"),),
-                )
-            fields[field.name] = field
-        return _part((ast.MetricDecl(tuple(fields.values()), _closed_span(children)),), children)
+        fields = _distinct(children, SyntaxCode.BAD_METRIC_FIELD, "metric")
+        return _part((ast.MetricDecl(fields, _closed_span(children)),), children)
 
     def metric_field(self, children: Children) -> Subtree:
-        name = str(children[0])
-        if name not in METRIC_FIELDS:
-            nearest = get_close_matches(name, METRIC_FIELDS, 1)
-            known = "a metric has the fields `input`, `apart`, `output`, `same` and `dd`"
-            notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
-            message = f"a metric has no field `{name}`"
-            raise Problem(SyntaxCode.BAD_METRIC_FIELD, _span(children[:1]), message, "unknown field", notes)
+        token = children[0]
+        name = _known_field(token, str(token), METRIC_FIELDS, SyntaxCode.BAD_METRIC_FIELD, "metric")
         return _group(ast.MetricField(name, children[2].node, _span(children)), children)
 
-    def each(self, children: Children) -> Subtree:
-        _, variable, _, low, _, high, _, body = children
-        return _part(ast.Each(str(variable), low.node, high.node, body.node, _span(children)), children)
+    each = _made_of(ast.Each, 1, 3, 5, 7)
 
     # --- statements ---
 
@@ -382,18 +375,13 @@ class Builder:
     def if_then(self, children: Children) -> Subtree:
         return _part(ast.If(children[1].node, children[3].node, (), _span(children)), children)
 
-    def if_else(self, children: Children) -> Subtree:
-        return _part(ast.If(children[1].node, children[3].node, children[5].node, _span(children)), children)
+    if_else = _made_of(ast.If, 1, 3, 5)
 
-    def while_loop(self, children: Children) -> Subtree:
-        return _part(ast.While(children[1].node, children[3].node, _span(children)), children)
+    while_loop = _made_of(ast.While, 1, 3)
 
-    def for_loop(self, children: Children) -> Subtree:
-        _, variable, _, low, _, high, _, body, _ = children
-        return _part(ast.For(str(variable), low.node, high.node, body.node, _span(children)), children)
+    for_loop = _made_of(ast.For, 1, 3, 5, 7)
 
-    def exit(self, children: Children) -> Subtree:
-        return _leaf(ast.Exit(_span(children)), children[0])
+    exit = _made_of(ast.Exit, as_=_leaf_of)
 
     # --- distributions ---
 
@@ -403,10 +391,7 @@ class Builder:
         zero = ast.Number(Fraction(0), "0", _span([close])) if law.takes_mean else None
         return _part(ast.Noise(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
 
-    def exponential_mechanism(self, children: Children) -> Subtree:
-        _, _, rate, _, variable, _, domain, _, score, _ = children
-        node = ast.ExponentialMechanism(rate.node, str(variable), domain.node, score.node, _span(children))
-        return _part(node, children)
+    exponential_mechanism = _made_of(ast.ExponentialMechanism, 2, 4, 6, 8)
 
     def choose(self, children: Children) -> Subtree:
         return _part(ast.Choose(_nodes(children), _span(children)), children)
@@ -460,8 +445,7 @@ class Builder:
         text = str(children[0])
         return _leaf(ast.Name("inf" if text == "∞" else text, _span(children)), children[0])
 
-    def element(self, children: Children) -> Subtree:
-        return _part(ast.Element(str(children[0]), children[2].node, _span(children)), children)
+    element = _made_of(ast.Element, 0, 2)
 
     def call(self, children: Children) -> Subtree:
         function, arguments = str(children[0]), _nodes(children)
@@ -478,8 +462,7 @@ class Builder:
             )
         return _part(ast.Call(function, arguments, _span(children)), children)
 
-    def eps(self, children: Children) -> Subtree:
-        return _leaf(ast.Eps(_span(children)), children[0])
+    eps = _made_of(ast.Eps, as_=_leaf_of)
 
     def truth(self, children: Children) -> Subtree:
         return _leaf(ast.Truth(children[0].type == "TRUE", _span(children)), children[0])

@@ -46,7 +46,6 @@ from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
-from dipc.text.syntax_errors import MAX_POWER
 
 # --- The one eps at which a program is read, where one is asked about -------------------------------------------------
 
@@ -233,16 +232,8 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
             inner = weight(operand, elaborator)
             return None if inner is None else ast.Unary(UnaryOp.NEGATE, inner, expr.span)
         case ast.Binary(BinaryOp.POWER, base, exponent):
-            inner, times = weight(base, elaborator), elaborator.integer(exponent, "an exponent")
-            if inner is None or times is None:
-                return None
-            if not 0 <= times <= MAX_POWER:
-                message = f"an exponent is a natural number up to {MAX_POWER}, and this is {times}"
-                elaborator.report_value(
-                    Code.BAD_WEIGHT, exponent.span, message, notes=("write 1/x for a negative power",)
-                )
-                return None
-            return ast.Binary(BinaryOp.POWER, inner, ast.number(Fraction(times), exponent.span), expr.span)
+            inner = weight(base, elaborator)
+            return None if inner is None else ast.Binary(BinaryOp.POWER, inner, exponent, expr.span)
         case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left, right):
             first, second = weight(left, elaborator), weight(right, elaborator)
             return None if first is None or second is None else ast.Binary(expr.op, first, second, expr.span)

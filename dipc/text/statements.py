@@ -733,15 +733,9 @@ def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Fin
     ideal = core.ideal
     assert ideal is not None
     scope = _shared(shared)
-    for declaration in ideal.declarations:
-        if declaration.role is not ast.Role.VAR:
-            message = f"the ideal declares an {declaration.role.value}"
-            notes = ("it has the inputs and outputs of the program; only `var` may stand here",)
-            findings.report(Code.BAD_IDEAL, declaration.span, message, notes=notes)
-    own = tuple(declaration for declaration in ideal.declarations if declaration.role is ast.Role.VAR)
-    register(own, scope, findings)
+    register(ideal.declarations, scope, findings)
     declaring = Elaborator(scope, findings, declaring=True)
-    declare_variables(own, declaring, Fitting(declaring))
+    declare_variables(ideal.declarations, declaring, Fitting(declaring))
     instructions, loops = _body(ideal.body, Elaborator(scope, findings), ideal.span, deterministic=True)
     return CoreProgram(
         program.name,
