@@ -237,9 +237,6 @@ def corner(
     input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
     """
     met = sorted(set(tight))
-    corner = _eliminated(facets, met, slots, alpha)
-    if corner is not None and _behind(facets, met, corner, alpha):
-        return corner
     corner = _corner_solved(facets, met, slots, alpha)
     return corner if corner is not None and _behind(facets, met, corner, alpha) else None
 
@@ -256,52 +253,6 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
         if start < 0 or rise < 0 or (k in tight and (start or rise)):
             return False
     return True
-
-
-def _eliminated(
-    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
-) -> Corner | None:
-    """The solution of the equations in which the inputs that they leave free are 0; None where there is none."""
-    # Each row: coefficients by slot, and the right side as (constant, multiple of alpha).
-    solved: dict[int, tuple[dict[int, Fraction], Fraction, Fraction]] = {}
-    for k in met:
-        facet = facets[k]
-        coefficients = dict(facet.form.inputs)
-        constant, multiple = -facet.form.constant, facet.step
-        if alpha is not None:
-            constant, multiple = constant + alpha * multiple, _ZERO
-        for slot in list(coefficients):
-            if slot in solved and slot in coefficients:
-                factor = coefficients[slot]
-                row, row_constant, row_multiple = solved[slot]
-                _subtract(coefficients, row, factor)
-                constant -= factor * row_constant
-                multiple -= factor * row_multiple
-        if not coefficients:
-            if constant or multiple:
-                return None
-            continue
-        pivot, scale = next(iter(coefficients.items()))
-        row = {slot: c / scale for slot, c in coefficients.items()}
-        constant, multiple = constant / scale, multiple / scale
-        for other, (others, other_constant, other_multiple) in list(solved.items()):
-            if pivot in others:
-                factor = others[pivot]
-                _subtract(others, row, factor)
-                solved[other] = (others, other_constant - factor * constant, other_multiple - factor * multiple)
-        solved[pivot] = (row, constant, multiple)
-    base = {slot: solved[slot][1] if slot in solved else _ZERO for slot in slots}
-    slope = {slot: solved[slot][2] if slot in solved else _ZERO for slot in slots}
-    return Corner(base, slope)
-
-
-def _subtract(target: dict[int, Fraction], row: Mapping[int, Fraction], factor: Fraction) -> None:
-    for slot, c in row.items():
-        left = target.get(slot, _ZERO) - factor * c
-        if left:
-            target[slot] = left
-        else:
-            target.pop(slot, None)
 
 
 def _corner_solved(
