@@ -9,17 +9,18 @@ import hashlib
 import json
 import os
 import sqlite3
+import types
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd
 from operator import itemgetter
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import flint
 
@@ -366,43 +367,20 @@ def beta_text(beta: BetaForm) -> str:
 
 def decision_text(decision: Decision) -> str:
     """The verdict with its counterexample, failing intervals and reason, without the bound."""
-    counterexample = decision.counterexample
-    return json.dumps(
-        [
-            str(decision.verdict),
-            None
-            if counterexample is None
-            else [
-                rational_text(counterexample.eps),
-                *_pair(counterexample.probability),
-                *_pair(counterexample.required),
-            ],
-            [[_end(failing.start), _end(failing.end), _worst(failing.worst)] for failing in decision.failing],
-            decision.reason,
-        ],
-        separators=(",", ":"),
-    )
+    said = decision.verdict, decision.counterexample, decision.failing, decision.reason
+    return json.dumps(_plain(said), separators=(",", ":"))
 
 
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:
     """What `decision_text` wrote of an obligation with this bound; raises Unreadable."""
     try:
-        verdict, example, failing, reason = json.loads(text)
-        decision = Decision(
-            Verdict(verdict),
-            bound,
-            None if example is None else _read_counterexample(*example),
-            tuple(
-                FailureInterval(_read_end(*start), _read_end(*end), _read_worst(worst)) for start, end, worst in failing
-            ),
-            reason,
-        )
+        verdict, example, failing, reason = _read(_SAID, json.loads(text))
+        decision = Decision(verdict, bound, example, failing, reason)
         refuted, open_ = decision.verdict is Verdict.INACCURATE, decision.verdict is Verdict.UNDECIDED
         possible = (
-            (decision.counterexample is not None) == refuted
-            and isinstance(reason, str) == open_
-            and (open_ or reason is None)
-            and (refuted or not failing)
+            (decision.counterexample is not None) == refuted == _shows_it(decision.counterexample)
+            and (decision.reason is not None) == open_
+            and (refuted or not decision.failing)
             and all(map(_is_interval, decision.failing))
             and decision_text(decision) == text
         )
@@ -413,6 +391,50 @@ def read_decision(text: str, bound: ClosedForm | None) -> Decision:
     return decision
 
 
+#: By type the names and types of what such a part of a decision is made from; and the types of what is kept of one.
+_PARTS: Mapping[Any, Mapping[str, Any]] = {
+    kind: {each.name: get_type_hints(kind)[each.name] for each in fields(kind) if each.init}
+    for kind in (EndPoint, Worst, FailureInterval, Counterexample)
+}
+_SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str | None]
+
+
+def _plain(value: object) -> Json:
+    """A value for JSON: rationals as texts, and the fields of what has such."""
+    match value:
+        case Fraction():
+            return rational_text(value)
+        case tuple():
+            return [_plain(each) for each in value]
+        case EndPoint() | Worst() | FailureInterval() | Counterexample():
+            return [_plain(getattr(value, name)) for name in _PARTS[type(value)]]
+        case None | bool() | str():
+            return value
+    raise AssertionError(f"nothing of a decision is {value!r}")
+
+
+def _read(kind: Any, data: Any) -> Any:
+    """The value of this type that `_plain` wrote; what is none is noticed where it is written anew, if not here."""
+    match get_origin(kind), get_args(kind):
+        case types.UnionType, (some, _):
+            return None if data is None else _read(some, data)
+        case builtin, (some, last) if builtin is tuple and last is ...:
+            return tuple([_read(some, each) for each in data])
+        case builtin, kinds if builtin is tuple:
+            return tuple([_read(each, part) for each, part in zip(kinds, data, strict=True)])
+    if kind in _PARTS:
+        return kind(*[_read(each, part) for each, part in zip(_PARTS[kind].values(), data, strict=True)])
+    return read_rational(data) if kind is Fraction else kind(data)
+
+
+def _shows_it(found: Counterexample | None) -> bool:
+    """Whether it is a counterexample indeed."""
+    if found is None:
+        return False
+    (low, high), (least, most) = found.probability, found.required
+    return found.eps > 0 and low <= high < least <= most
+
+
 def _is_interval(failing: FailureInterval) -> bool:
     start, end, worst = failing.start, failing.end, failing.worst
     if start.high is None or not 0 <= start.low <= start.high:
@@ -421,47 +443,6 @@ def _is_interval(failing: FailureInterval) -> bool:
         return False
     ends = () if worst is None else (worst.eps, worst.shortfall)
     return all(pair is None or pair[0] <= pair[1] for pair in ends)
-
-
-def _pair(ends: tuple[Fraction, Fraction]) -> list[str]:
-    return [rational_text(end) for end in ends]
-
-
-def _end(point: EndPoint) -> Json:
-    return [rational_text(point.low), None if point.high is None else rational_text(point.high), point.included]
-
-
-def _worst(worst: Worst | None) -> Json:
-    if worst is None:
-        return None
-    pairs: list[Json] = [None if ends is None else [*_pair(ends)] for ends in (worst.eps, worst.shortfall)]
-    return [*pairs, worst.attained]
-
-
-def _read_counterexample(eps: str, low: str, high: str, least: str, most: str) -> Counterexample:
-    point = read_rational(eps)
-    probability, required = (read_rational(low), read_rational(high)), (read_rational(least), read_rational(most))
-    if not (point > 0 and probability[0] <= probability[1] < required[0] <= required[1]):
-        raise Unreadable("a counterexample that shows nothing")
-    return Counterexample(point, probability, required)
-
-
-def _read_end(low: str, high: str | None, included: bool) -> EndPoint:
-    return EndPoint(read_rational(low), None if high is None else read_rational(high), bool(included))
-
-
-def _read_worst(worst: list[list[str] | None] | None) -> Worst | None:
-    if worst is None:
-        return None
-    eps, shortfall, attained = worst
-    return Worst(_read_pair(eps), _read_pair(shortfall), bool(attained))
-
-
-def _read_pair(ends: list[str] | None) -> tuple[Fraction, Fraction] | None:
-    if ends is None:
-        return None
-    low, high = ends
-    return read_rational(low), read_rational(high)
 
 
 # --- Questions with their answers, as a cache file keeps them ---------------------------------------------------------
