@@ -394,7 +394,8 @@ class _Search:
         self._neighbours()
 
     def _proposed(self, value: Callable[[Values], float], most: int) -> Values:
-        """The best values that are found with so many questions for the objective."""
+        """The best values that are found with so many questions for the objective: by steps along the constants, and
+        from one to another, which get smaller."""
         known: dict[Values, float] = {}
 
         def ask(values: Values) -> float:
@@ -404,31 +405,6 @@ class _Search:
 
         for start in self.known:
             ask(start)
-        if len(self.varied) == 1:
-            self._on_a_line(self.varied[0], ask, known, most)
-        else:
-            self._in_a_box(ask, known, most)
-        return min(known, key=ask)
-
-    def _on_a_line(self, varied: Varied, ask: Callable[[Values], float], known: dict[Values, float], most: int) -> None:
-        while len(known) < most:
-            (best,) = min(known, key=ask)
-            others = sorted({values[0] for values in known} | {varied.low, varied.high})
-            at = others.index(best)
-            gaps = [(other, abs(other - best)) for other in (*others[at - 1 : at], *others[at + 1 : at + 2])]
-            wide = [(other, gap) for other, gap in gaps if gap * self.denominator > Fraction(3, 2)]
-            # Of a value between, evaluated before, nothing new is learned.
-            proposed = [
-                value
-                for other, _ in sorted(wide, key=lambda pair: -pair[1])
-                if (value := self._rounded((best + other) / 2)) not in others and varied.contains(value)
-            ]
-            if not proposed:
-                return
-            ask((proposed[0],))
-
-    def _in_a_box(self, ask: Callable[[Values], float], known: dict[Values, float], most: int) -> None:
-        """Steps along the constants, and from one to another, which get smaller."""
         sizes = [each.high - each.low for each in self.varied]
         ask(tuple([self._rounded(e.low + size / (len(sizes) + 1)) for e, size in zip(self.varied, sizes, strict=True)]))
         step = Fraction(1, 8)
@@ -442,6 +418,7 @@ class _Search:
                     ask(to)
             if min(known, key=ask) == before:
                 step /= 2
+        return min(known, key=ask)
 
     def _neighbours(self) -> None:
         """The values one step of the last denominator from the best, in each constant."""
