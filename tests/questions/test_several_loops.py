@@ -12,7 +12,7 @@ import dipc
 from dipc.decide.obligation import Verdict
 from dipc.measure.event import Event
 from dipc.program.program import Program
-from dipc.questions.every_number.agreement import Term
+from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.normal_form import parts, with_one_loop
 from dipc.questions.every_number.uniform import NotUniform, Number, parameter_arrays
 from dipc.questions.every_number.union_bound import Sum, plus

@@ -1,5 +1,5 @@
 """The runs of a loop over queries, iteration by iteration, for every number of iterations at once: the one engine for
-loops, of accuracy (`agreement`) and of privacy (`privacy.loops`).
+loops, of accuracy (`Agreement`) and of privacy (`privacy.loops`).
 
 **Heads.** In a uniform program an iteration depends on the iterations before it through the scalars that are still
 read: finite values, and forms over noises. Two heads of the loop with the same scalars (noises renamed) have the same
@@ -14,24 +14,34 @@ too few, and it is unrolled anew.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Generic, Protocol, TypeVar
 
+from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import Affine
+from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict
 from dipc.chain.flow import Flow, slots_in
 from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, is_symbolic
 from dipc.chain.step import step
 from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
+from dipc.measure import event as exact
+from dipc.measure.measure import Measurer
+from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
-from dipc.questions.every_number.uniform import NotUniform
+from dipc.questions.every_number.uniform import NotUniform, Uniform
+from dipc.rules.facets import Metric, facets
+from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
+from dipc.rules.least_slacks import slack_of
+from dipc.rules.rule import ClaimedDistances, SlackBound
 from dipc.text import ast
 from dipc.text.ast import Role
-from dipc.text.core import Value
+from dipc.text.core import IntType, Type, Value
 from dipc.text.diagnostic import Span
+from dipc.text.program import CoreProgram
 
 #: What the two runs know at the head of the loop: all that later iterations depend on.
 Key = tuple[object, ...]
@@ -304,3 +314,297 @@ def require_defined(
             continue
         pending += steps(flow, state)
     raise LimitReached("states", f"the program has more than {states} states to look at")
+
+
+# --- A uniform program and its ideal, iteration by iteration ----------------------------------------------------------
+#
+# A uniform program and its ideal, iteration by iteration, for every number of iterations at once.
+#
+# **Agreement.** Run the program and, beside it, its ideal at the same input. Where the program compares noisy values,
+# one outcome is the one that agrees with the ideal's iteration: it is implied by A·N + s >= 0 with a slack s that is
+# not negative for the inputs that take the ideal this way. As long as every comparison turns out so, the program goes
+# through the states found here, and writes what the ideal writes. So the error has at most the probability of the sum,
+# over the comparisons (and real outputs) met in agreement, of Pr[A·N + s < 0]: one term for each, whatever else is
+# random.
+#
+# The heads of both together are those of `loop_runs`.
+
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+
+@frozen
+class Term:
+    """What goes wrong with the probability 1 - Pr[event]. The event's noises are centered, and its slacks lower bounds
+    of those of every input, as multiples of the distance that is left open where one is."""
+
+    event: exact.Event
+
+    def decay(self, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
+        """The least r such that Pr[not event] = e^{-(r + o(1))·t} for large t, where the noises' rates are those that
+        `rate` gives for them; None where it is 0. That of A·N + s < 0 is the least s·rate/|a| over the noises that can
+        be so far on the wrong side, with exponents per rate of noises that scale with it. Raises Undecided for noises
+        with other tails."""
+        result = []
+        for side in self.event.constraints:
+            for place, c in side.coefficients:
+                noise = self.event.noises[place]
+                tails = noise.law.sides(_ONE)
+                exponent = tails.left if c > 0 else tails.right
+                if exponent is not None:
+                    result.append(side.constant * exponent * rate(noise.rate) / abs(c))
+        return min(result, default=None)
+
+    def probability(self, measurer: Measurer) -> Closed:
+        """Pr[not event], as a function of distance·eps where a distance is open, of eps otherwise."""
+        return 1 - measurer.measure(self.event)
+
+
+@frozen
+class NoisyOutcome:
+    """One outcome of a noisy comparison; without noise it holds by `margin` >= 0 at least."""
+
+    margin: Fraction
+    term: Term
+
+
+def noisy_outcome_of(
+    form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
+) -> NoisyOutcome | None:
+    """The outcome form >= 0 behind the facets, None where it need not hold without noise."""
+    coefficients, used, slack = _centered(form, noises)
+    margin = _margin(slack, 0, facets, distances)
+    if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
+        return None
+    return NoisyOutcome(margin, Term(exact.Event(used, (Halfspace(coefficients, margin),))))
+
+
+def ball(
+    value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
+) -> tuple[Term, ...] | None:
+    """The term for |value - center| <= gamma, none where no noise is in the value; None where it need not hold without
+    noise."""
+    coefficients, used, off = _centered(value - center, noises)
+    above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
+    if above is None or below is None or (distances.is_open and not all(noise.law.scales for noise in used)):
+        return None
+    if not used:
+        return ()
+    opposite = tuple([(place, -c) for place, c in coefficients])
+    return (Term(exact.Event(used, (Halfspace(coefficients, above), Halfspace(opposite, below)))),)
+
+
+def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
+    """The coefficients of the form over its noises, these centered, and what the form is where they are all 0."""
+    by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
+    over = centered(form, {noise.id: noise.mean for noise in noises})
+    own = [by_id[noise] for noise, _ in over.noises]
+    coefficients = tuple([(place, c) for place, (_, c) in enumerate(over.noises)])
+    used = tuple([exact.Noise(noise.law, noise.rate, _ZERO) for noise in own])
+    return coefficients, used, Affine((), over.inputs, over.constant)
+
+
+def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
+    """A lower bound of the slack behind the facets, which is not negative; None where there is none."""
+    for bounding in (single_bound, best_bound):
+        bound = bounding(slack, facets, distances.alpha)
+        if bound is not None:
+            slack_bound: SlackBound = slack_of(slack, bound, radius, distances)
+            if slack_bound.base >= 0 and slack_bound.slope >= 0:
+                return slack_bound.slope if distances.is_open else slack_bound.base
+    return None
+
+
+_BARE = "an output may be left without a value"
+
+
+@frozen
+class Transition:
+    """One iteration in agreement (or what follows the loop): its `terms`, and the head it leads to; None: the exit."""
+
+    goal: int | None
+    terms: tuple[Term, ...]
+
+
+@frozen
+class _Node:
+    """Both runs at the head of the loop before one iteration."""
+
+    program: State
+    ideal: State
+
+
+class Agreement(LoopRuns[_Node, Transition]):
+    """The runs in agreement of one program, given with more iterations than there are steps to its last head."""
+
+    def __init__(
+        self,
+        ideal: Ideal,
+        shape: Uniform,
+        metric: Metric,
+        distances: ClaimedDistances,
+        finite: Mapping[int, Value],
+    ) -> None:
+        """`shape` is the uniform program that `ideal` and its program are for some number of iterations, `finite` are
+        the values of the finite inputs that are of no iteration, by slot. Raises NotUniform where the loops cannot be
+        made out in the instructions, and for inputs that are whole, LimitReached where those of an iteration have too
+        many values."""
+        core = ideal.program.core
+        if any(isinstance(_type(core, slot), IntType) for slot in core.inputs):
+            raise NotUniform("an input is an int")
+        count = int(core.constants[shape.parameter]) - shape.low + 1
+        super().__init__(ideal.program, shape.loop, shape.arrays, count, finite)
+        self._metric = metric
+        self._distances = distances
+        self._other = side_of(ideal.flow, shape.ideal_loop.span, count, shape.arrays)
+        self._inputs = dict(zip(ideal.core.inputs, core.inputs, strict=True))
+        self._outputs = list(zip(core.outputs, ideal.core.outputs, strict=True))
+        arrays_out = [own for own, _ in self._outputs if self._array_of(own) is not None]
+        self._bare = any(core.slots[own].initial is None for own in arrays_out)
+        if self._bare and not all(any(self._is_at(own, index) for index in range(count)) for own in arrays_out):
+            raise NotUniform(_BARE)
+
+    # --- parts of a run -----------------------------------------------------------------------------------
+
+    def _before(self) -> Iterator[Transition]:
+        there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
+        ideal, _ = self._only_way(initial(self._other.flow, there), self._other.head(0), "before")
+        runs = list(self._agreeing(initial(self._own.flow, self._finite), (), self._own.head(0)))
+        if len(runs) != 1 or ideal.label != self._other.head(0) or runs[0][0].label != self._own.head(0):
+            raise NotUniform("there is more than one way to the loop")
+        ((program, terms),) = runs
+        yield Transition(self._head(program, ideal, 0), terms)
+
+    def _iteration(self, node: _Node, iteration: int) -> Iterator[Transition]:
+        here = [pair for pair in self._outputs if self._is_at(pair[0], iteration)]
+        finite = [other for own, other in here if not is_symbolic(_type(self._core, own))]
+        for entry in self._entries[iteration]:
+            there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
+            ways = list(self._ways(entered(node.ideal, there), self._other.head(iteration + 1)))
+            # Two inputs that go different ways have different answers, whatever comes later: each facet is one to
+            # another. Finite inputs that differ can only be nearer.
+            if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
+                raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
+            begun = entered(node.program, entry)
+            for ideal, guards in ways:
+                for program, terms in self._agreeing(begun, guards, self._own.head(iteration + 1)):
+                    compared = self._compared(program, ideal, guards, here)
+                    yield self._transition(program, ideal, guards, (*terms, *compared), iteration + 1)
+
+    def _transition(
+        self,
+        program: State,
+        ideal: State,
+        guards: Sequence[Constraint],
+        terms: tuple[Term, ...],
+        iteration: int,
+    ) -> Transition:
+        ended = program.label == self._own.flow.exit_label
+        if ended is not (ideal.label == self._other.flow.exit_label):
+            raise NotUniform("the program and its ideal do not end in the same iteration")
+        if ended and self._bare:
+            raise NotUniform(_BARE)
+        if ended:
+            return Transition(None, (*terms, *self._final(program, ideal, guards)))
+        return Transition(self._head(program, ideal, iteration), terms)
+
+    def _ending(self, node: _Node) -> Iterator[Transition]:
+        end = self._own.count
+        ideal, _ = self._only_way(node.ideal.at(self._other.head(end)), self._other.flow.exit_label, "after")
+        for program, terms in self._agreeing(node.program.at(self._own.head(end)), (), self._own.flow.exit_label):
+            yield Transition(None, (*terms, *self._final(program, ideal, ())))
+
+    def _head(self, program: State, ideal: State, iteration: int) -> int:
+        node = _Node(stripped(program), stripped(ideal))
+        return self._number((key_of(self._own, node.program), key_of(self._other, node.ideal)), node, iteration)
+
+    # --- the ideal ----------------------------------------------------------------------------------------
+
+    def _only_way(self, state: State, goal: int, where: str) -> tuple[State, tuple[Constraint, ...]]:
+        result = list(self._ways(state, goal))
+        if len(result) != 1:
+            raise NotUniform(f"the ideal compares inputs {where} its loop")
+        return result[0]
+
+    def _ways(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
+        """All ways of the ideal from `state` to the label `goal`, or to the exit, with what they need of the inputs."""
+        for end in self._runs(self._other.flow, state, goal):
+            yield end, tuple([self._moved(guard) for guard in end.guards.items])
+
+    def _moved(self, guard: Constraint) -> Constraint:
+        return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
+
+    def _form(self, form: Affine) -> Affine:
+        """A form of the ideal over the program's inputs."""
+        return Affine((), tuple(sorted((self._inputs[slot], c) for slot, c in form.inputs)), form.constant)
+
+    # --- the program ---------------------------------------------------------------------------------------
+
+    def _agreeing(
+        self, state: State, guards: Sequence[Constraint], goal: int
+    ) -> Iterator[tuple[State, tuple[Term, ...]]]:
+        """The runs in agreement from `state` to the label `goal`, or to the exit, for inputs with these guards: more
+        than one where the program compares inputs on its own."""
+        flow = self._own.flow
+        moving = facets(Region(tuple(guards), ()), (), self._metric)
+        pending: list[tuple[State, tuple[Term, ...]]] = [(state, ())]
+        while pending:
+            state, terms = pending.pop()
+            if state.label in (goal, flow.exit_label):
+                yield state, terms
+                continue
+            successors = steps(flow, state)
+            if len(successors) == 1:
+                pending.append((successors[0], terms))
+            elif any(after.constraints != state.constraints for after in successors):
+                chosen, term = self._outcome(state, successors, moving)
+                pending.append((chosen, (*terms, term)))
+            else:
+                pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
+
+    def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
+        """The outcome of a noisy comparison that the ideal's way decides for noise 0, and the term for the other."""
+        best: tuple[State, NoisyOutcome] | None = None
+        static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
+        for after in successors:
+            new = [item for item in after.constraints.items if item not in state.constraints.keys]
+            if len(new) == 1 and after.guards == state.guards:
+                flip = noisy_outcome_of(new[0].form, after.noises, (*moving, *static), self._distances)
+                if flip is not None and (best is None or flip.margin > best[1].margin):
+                    best = after, flip
+        if best is None:
+            span = self._core.instructions[state.label].span
+            raise NotUniform("a noisy comparison is not decided by the ideal's way through the iteration", span)
+        return best[0], best[1].term
+
+    # --- outputs ------------------------------------------------------------------------------------------
+
+    def _final(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Term]:
+        """The terms for the outputs that do not belong to one index."""
+        pairs = [pair for pair in self._outputs if self._array_of(pair[0]) is None]
+        return self._compared(program, ideal, guards, pairs)
+
+    def _compared(
+        self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
+    ) -> list[Term]:
+        """The terms for these outputs; raises NotUniform where they differ in agreement."""
+        terms: list[Term] = []
+        moving = facets(Region(tuple(guards), ()), (), self._metric)
+        for own, other in pairs:
+            mine, theirs = program.values[own], ideal.values[other]
+            compared: Sequence[Term] | None = None
+            if Mark.UNASSIGNED in (mine, theirs):
+                raise NotUniform(_BARE)
+            if not is_symbolic(_type(self._core, own)):
+                compared = () if plain_value(mine) == plain_value(theirs) else None
+            elif isinstance(mine, Affine) and isinstance(theirs, Affine):
+                compared = ball(mine, self._form(theirs), program.noises, moving, self._distances)
+            if compared is None:
+                name = self._array_of(own) or self._core.slots[own].name
+                raise NotUniform(f"without noise the program does not give the ideal's `{name}`")
+            terms += compared
+        return terms
+
+
+def _type(core: CoreProgram, slot: int) -> Type:
+    return core.slots[slot].type

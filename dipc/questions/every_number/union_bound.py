@@ -47,9 +47,8 @@ from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
-from dipc.questions.every_number.agreement import Agreement, Term, Transition
 from dipc.questions.every_number.in_number import ONE, Ratio
-from dipc.questions.every_number.loop_runs import Automaton, TooFew
+from dipc.questions.every_number.loop_runs import Agreement, Automaton, Term, TooFew, Transition
 from dipc.questions.every_number.normal_form import LoopText, Rates, parts, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import (
     NotUniform,
