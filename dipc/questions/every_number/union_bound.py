@@ -1,6 +1,6 @@
 """The error of a program as a union of single events, for every number of queries.
 
-All runs in agreement are walks through a finite automaton (see `agreement`). Take the cycles out of a walk with n
+All runs in agreement are walks through a finite automaton (see `loop_runs`). Take the cycles out of a walk with n
 iterations, one after the other, until a path is left that comes to no head twice, with k iterations: the n - k others
 lead from heads to heads of the same component, one with a head of the path. The sum of their terms is at most n - k
 times that of the most probable one of these. So the walk has at most
