@@ -287,7 +287,7 @@ def test_one_engine_goes_through_loops_over_queries() -> None:
     }
     assert stepping == {engine}
     users = {module for module in MODULES if any(each.module == engine for each in imports(module))}
-    assert {"dipc.questions.every_number.loop_runs", "dipc.questions.privacy.loops"} <= users
+    assert {"dipc.questions.every_number.union_bound", "dipc.questions.privacy.loops"} <= users
 
 
 def test_floating_point_and_randomness_stay_in_the_simulation() -> None:
