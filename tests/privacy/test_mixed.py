@@ -170,3 +170,34 @@ def test_a_loss_that_some_pair_attains_is_that_of_all() -> None:
     assert asked.largest_loss(Fraction(3)).value == (Fraction(5, 2), Fraction(5, 2))
     with pytest.raises(dipc.DiagnosticError, match="no pair of all real inputs is known"):
         asked.least_delta(read_claim(program, None, None, None))
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 30))])
+def test_deltas_of_mixed_outputs_on_intervals_of_eps(seed: int, tmp_path: Path) -> None:
+    """Where the worst set is another one for each eps: against the least deltas at many eps, one by one."""
+    choose = random.Random(f"intervals {seed}")
+    program = dipc.load(MIXED.format(*[f"{choose.choice(('1/2', '1/3', '1'))}*eps" for _ in range(2)]))
+    row = [choose.randint(-1, 2) for _ in range(4)]
+    row[0] += row[:2] == row[2:]
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("q,p,q',p'\n" + ",".join(map(str, row)) + "\n", encoding="utf-8")
+    budget = Fraction(choose.choice(("0", "1/8", "1/4", "1/2")))
+    low, high = choose.choice((("[1/2", "3/2]"), ("(0", "1]"), ("[1", "2)"), ("(0", "2)")))
+    asked = PrivacyQuestion(program, str(pairs), None, Engine(program.measurer, program.limits))
+    claim = read_claim(program, f"{budget}*eps", None, f"{low}, {high}")
+    found = asked.least_delta(claim)
+    (interval,) = claim.intervals
+    assert interval.upper is not None
+    width = interval.upper - interval.lower
+    points = [interval.lower + width * Fraction(k, 16) for k in range(1, 16)]
+    most = max(asked.delta_at(budget, eps)[0] for eps in points)
+    assert most <= found.supremum[1]
+    assert found.supremum[1] - found.supremum[0] <= found.supremum[0] / 100 + Fraction(1, 10**5)
+    for factor, verdict in ((Fraction(51, 50), PrivacyVerdict.PRIVATE), (Fraction(9, 10), PrivacyVerdict.NOT_PRIVATE)):
+        if most > Fraction(1, 1000):
+            delta = found.supremum[factor > 1] * factor
+            report = asked.decide(read_claim(program, f"{budget}*eps", str(delta), f"{low}, {high}"))
+            assert report.verdict is verdict
+            if report.counterexample is not None:
+                assert report.counterexample.eps in interval
+                assert report.counterexample.probability[0] > report.counterexample.allowed[1]

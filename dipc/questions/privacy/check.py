@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import islice
 from typing import Unpack, assert_never
 
@@ -34,9 +35,9 @@ from dipc.questions.privacy.constant import (
     of_table,
     refuted_up_to,
 )
-from dipc.questions.privacy.delta import LeastDelta, Where
+from dipc.questions.privacy.delta import LeastDelta, Where, greatest_excesses, supremum_of
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
-from dipc.questions.privacy.enclosed import EnclosedLaws
+from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
 from dipc.questions.privacy.gaussian import OF_NORMAL_OUTPUTS, GaussianPrivacy, Rho
 from dipc.questions.privacy.loss import (
     DIGITS,
@@ -90,6 +91,10 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
 
 _WITHOUT_END = "the output's probability at u' falls to 0 as this moves on in the same direction, which it may"
+
+#: Intervals of eps that are looked at one by one, how near to a supremum its bound is to come, and a delta that is not
+#: told from 0.
+_MOST_CELLS, _NEAR, _NOTHING = 64, 1 + Fraction(1, 10**3), Fraction(1, 10**6)
 
 #: How a program over real inputs is proved where these are compared without noise alone.
 OF_CELLS = "comparisons cut the inputs into cells with one law each, and all pairs of adjacent cells are looked at"
@@ -327,7 +332,9 @@ class PrivacyQuestion:
         pairs = self._enumerated("--delta-of")
         try:
             table, pairs, left = self._excesses(pairs, claim)
-        except Undecided:
+        except OutsideFragment:
+            if point is None and self.real_outputs and not all(each.is_point for each in claim.intervals):
+                return self._delta_in_cells(pairs, claim, digits)
             if point is None or claim.intervals == (Interval(point, point, True, True),):
                 raise
             # What is another set for each eps is known at one.
@@ -509,7 +516,13 @@ class PrivacyQuestion:
         bounds = self.bounds()
         findings, counterexample = self._by_bounds(bounds, claim)
         if isinstance(findings, UnprovedLoss) and self.real_outputs and not claim.is_pure:
-            table, pairs, left = self._excesses(self._worst_pairs(), claim)
+            worst = self._worst_pairs()
+            try:
+                table, pairs, left = self._excesses(worst, claim)
+            except OutsideFragment:
+                if all(interval.is_point for interval in claim.intervals):
+                    raise
+                return *self._in_cells(worst, claim), None
             if left:
                 # What the sets leave out must fit into delta, too.
                 eps = claim.intervals[0].lower
@@ -527,6 +540,74 @@ class PrivacyQuestion:
                 findings, counterexample = self._at_pairs(self.pairs, self._laws(self.table(self.pairs)), claim)
                 return findings, counterexample, None
         return findings, counterexample, bounds.proof if findings is None else None
+
+    def _in_cells(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
+        """Whether a claim about real outputs holds whose worst sets are others for each eps: on short intervals of eps
+        by sets that are a little greater, refuted at one eps. Raises Undecided."""
+        waiting = list(claim.intervals)
+        place = _middle(waiting[0])
+        for _ in range(_MOST_CELLS):
+            if not waiting:
+                return None, None
+            cell = waiting.pop()
+            place = _middle(cell)
+            with suppress(OutsideFragment):
+                table, own, _ = self._densities().excesses(pairs, replace(claim, intervals=(cell,)), above=True)
+                laws = self._enclosed(table) if cell.lower and cell.upper else self._laws(table)
+                findings = laws.decide(own, replace(claim, intervals=(cell,)))
+                if findings is None:
+                    continue
+                if isinstance(findings, Refuted):
+                    place = findings.counterexample.eps
+            at_one = replace(claim, intervals=(Interval(place, place, True, True),))
+            table, own, _ = self._densities().excesses(pairs, at_one)
+            findings, counterexample = self._at_pairs(own, self._enclosed(table), at_one)
+            if isinstance(findings, Refuted):
+                return findings, counterexample
+            if cell.is_point:
+                break
+            waiting += _halves(cell)
+        return UnprovedLoss(
+            f"the least delta is only enclosed, and near eps = {float(place):.3g} not well enough"
+        ), None
+
+    def _delta_in_cells(self, pairs: Pairs, claim: PrivacyClaim, digits: int) -> LeastDelta:
+        """The least delta where the worst sets of real outputs are others for each eps: an enclosure of its supremum,
+        with an eps where it is about as large. Raises Undecided.
+
+        Of all intervals of eps that with the greatest bound is halved, until it is hardly more than what is needed."""
+        limits, low, place = self.program.limits, Fraction(0), _middle(claim.intervals[0])
+        needs: Where | None = None
+        heap = [(-Fraction(1), number, cell) for number, cell in enumerate(claim.intervals)]
+        number = len(heap)
+
+        def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, Where | None]:
+            there = self.least_delta(replace(claim, intervals=(Interval(eps, eps, True, True),)), digits=digits)
+            return there.supremum[0], eps, there.where
+
+        tried = [needed_at(end) for cell in claim.intervals for end in (cell.lower, cell.upper) if end and end in cell]
+        low, place, needs = max(tried, key=lambda each: each[0], default=(low, place, needs))
+        while number < 2 * _MOST_CELLS and -heap[0][0] > max(low * _NEAR, _NOTHING):
+            _, _, cell = heappop(heap)
+            there = needed_at(_middle(cell))
+            if there[0] > low:
+                low, place, needs = there
+            for half in _halves(cell):
+                own, bound = replace(claim, intervals=(half,)), Fraction(1)
+                with suppress(Undecided):
+                    table, ours, _ = self._densities().excesses(pairs, own, above=True)
+                    if half.lower and half.upper:
+                        most = supremum(self._enclosed(table), ours, own, digits)[0]
+                    else:
+                        most = supremum_of(greatest_excesses(table, ours, own, limits), own.intervals, digits, limits)[
+                            0
+                        ]
+                    bound = min(bound, most[1])
+                number += 1
+                heappush(heap, (-bound, number, half))
+        ends = outward(low, max(low, -heap[0][0]), digits)
+        about = claim.budget_text, claim.eps_text
+        return LeastDelta(*self.asked, *about, None, ends, False, (place, place), needs, None)
 
     def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
         if bounds.proved is not None and bounds.proved <= claim.budget:
@@ -622,6 +703,18 @@ class ComposedQuestion(PrivacyQuestion):
         _, *others = super().asked
         names = [part.program.name + (f" ({part.runs} runs)" if part.runs > 1 else "") for part in self.parts]
         return ", ".join(names), *others  # type: ignore[return-value]
+
+
+def _middle(cell: Interval) -> Fraction:
+    """A place inside, at which it is halved: where there is no end, twice as far out as the other, and 1 of all."""
+    if cell.upper is None:
+        return 2 * cell.lower or Fraction(1)
+    return (cell.lower + cell.upper) / 2
+
+
+def _halves(cell: Interval) -> tuple[Interval, Interval]:
+    middle = _middle(cell)
+    return replace(cell, upper=middle, upper_closed=True), replace(cell, lower=middle, lower_closed=True)
 
 
 def _inputs(program: Program) -> list[Slot]:

@@ -16,7 +16,8 @@ this is the half-space q + (s - s')·y > K, whatever eps is; its probabilities a
 cell that is all of it or nothing, at each eps, or else q(eps) = log(A/A')/eps is another number for each eps. At one
 eps it lies between rationals r and r + w. Then the half-space r + (s - s')·y > K is in the worst set, and where that
 has more, p <= e^{K·eps + w·eps}·p': what the half-space leaves out has an excess of at most w·eps times its
-probability.
+probability. On a short interval of eps the same numbers r and r + w do for all of it, and what is left out lies between
+two half-spaces: with w·eps times the probability of that the sum is a closed form, and at least the delta.
 
 **All real inputs.** Let the program be one exit without comparisons whose outputs are c_i(u) + N_i with log-concave
 symmetric noises. Then what is true of a pair depends on the moves v_i of the c_i alone, and all divergences grow with
@@ -35,6 +36,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from itertools import product as combinations
+from math import ceil, floor
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, product, total
@@ -65,6 +67,10 @@ _Span = tuple[Fraction | None, Fraction | None]
 
 #: Digits of a half-space that is the worst at one eps.
 _LEFT = 40
+
+#: Of an exponent on an interval: how far out it is looked at next to 0 and infinity, significant digits there, how
+#: often what it lies between is widened, and the unit of that.
+_FAR, _FEW, _WIDENED, _FINE = 1024, 12, 4, Fraction(1, 64)
 
 #: What stands for a real output with a density among values of outputs.
 _DENSE = "a density"
@@ -199,6 +205,9 @@ class RealOutputs:
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
         #: What worst sets that are known up to a number leave out at most.
         self._left = _ZERO
+        #: Whether what is left out is an answer, and what it lies between: a box, two half-spaces, and w·eps.
+        self._above = False
+        self._between: list[tuple[tuple[_Span, ...], Halfspace | None, Halfspace | None, ExpPoly]] = []
 
     # --- what is asked ------------------------------------------------------------------------------------
 
@@ -206,10 +215,12 @@ class RealOutputs:
         """Functions with all greatest ratios of the pairs. Raises Undecided."""
         return self._table(pairs, self._losses)
 
-    def excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs, Fraction]:
+    def excesses(self, pairs: Pairs, claim: PrivacyClaim, *, above: bool = False) -> tuple[LawTable, Pairs, Fraction]:
         """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, but for an
-        excess that is at most the number; it is 0 unless the claim is about one eps. Raises Undecided."""
-        self._left = _ZERO
+        excess that is at most the number; it is 0 unless the claim is about one eps. Where the set is another one for
+        each eps they are only `above` it, if that is asked for: with answers whose second probability is 0 and whose
+        first is at least the excess of what is left out. Raises Undecided."""
+        self._left, self._above = _ZERO, above
         table, own = self._table(pairs, lambda one, two: self._excesses(one, two, claim))
         return table, own, self._left
 
@@ -346,7 +357,17 @@ class RealOutputs:
 
     def _excesses(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
         for alike in self._alike(one, two):
+            self._between = []
             regions = [region for cell in alike.cells() for region in self._worst(cell, claim)]
+            for box, inner, outer, share in self._between:
+                most, certain = (
+                    total([density.mass(self._program, box, half) for density in alike.ours]) for half in (outer, inner)
+                )
+                yield Outcome(
+                    alike.named(["what is left out", *["any"] * (len(box) - 1)]),
+                    share * (most - certain),
+                    ExpPoly.zero(),
+                )
             for box, half, _ in _joined(regions):
                 first, second = (
                     total([density.mass(self._program, box, half) for density in every])
@@ -394,23 +415,54 @@ class RealOutputs:
                 return False
             places = [place for place in corner if place is not None]
             excess = factor * _at(slopes, places) - scale * other * _at(others, places)
-            numerator, _ = fraction_of(sign * excess)
-            limits = self._program.limits
-            return all(isinstance(decide_nonnegative(numerator, each, limits), Holds) for each in claim.intervals)
+            return self._is_nonnegative(sign * excess, claim.intervals)
 
         if is_never_negative(-1, 1):
             yield cell.box, None, False
         elif not is_never_negative(1, -1):
-            (eps, *others_too) = {end for each in claim.intervals for end in (each.lower, each.upper)}
-            if others_too or eps is None:
+            terms = tuple((index, c) for index, c in enumerate(turned) if c)
+            ends = self._exponents(factor, other, claim.intervals)
+            if ends is None:
                 raise OutsideFragment(
                     "outputs that lose more than the budget are others for each eps, as finite outputs lose some of "
                     "it, too: ask at one eps"
                 )
-            low, high = loss_enclosure(factor, other, eps, _LEFT)
-            self._left = max(self._left, high - low)
-            half = Halfspace(tuple((index, c) for index, c in enumerate(turned) if c), low / eps - claim.budget)
+            low, high = ends
+            half = Halfspace(terms, low - claim.budget)
+            if self._above:
+                share = ExpPoly.term(high - low, 1)
+                self._between.append((cell.box, half, Halfspace(terms, high - claim.budget), share))
+            else:
+                self._left = max(self._left, (high - low) * claim.intervals[0].lower)
             yield cell.box, half, True
+
+    def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
+        """What log(one/other)/eps lies between on the intervals: at one eps, or where the set is to be above; None
+        where that is not known. Raises Undecided."""
+        (interval, *more) = intervals
+        if interval.is_point and not more:
+            low, high = loss_enclosure(one, other, interval.lower, _LEFT)
+            return low / interval.lower, high / interval.lower
+        if more or not self._above:
+            return None
+        ends = (interval.lower, interval.upper)
+        far = [
+            end or (ends[1] or _ONE) / _FAR if not place else end or (ends[0] or _ONE) * _FAR
+            for place, end in enumerate(ends)
+        ]
+        values = [loss_enclosure(one, other, eps, _FEW)[0] / eps for eps in (*far, sum(far, _ZERO) / 2)]
+        low, high = min(values), max(values)
+        for _ in range(_WIDENED):
+            spread = max((high - low) / 8, _FINE)
+            low, high = floor((low - spread) / _FINE) * _FINE, ceil((high + spread) / _FINE) * _FINE
+            differences = (one - power(low) * other, power(high) * other - one)
+            if all(self._is_nonnegative(difference, intervals) for difference in differences):
+                return low, high
+        return None
+
+    def _is_nonnegative(self, function: Closed, intervals: Sequence[Interval]) -> bool:
+        numerator, limits = fraction_of(function)[0], self._program.limits
+        return all(isinstance(decide_nonnegative(numerator, each, limits), Holds) for each in intervals)
 
 
 #: A box of outputs, behind a half-space of them, and whether it is in the worst set for every eps.
