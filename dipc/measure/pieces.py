@@ -30,6 +30,7 @@ from dipc.frozen import frozen
 # Breakpoints keep their order for every eps > 0, so one computation serves all eps.
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y", "X", "Y"), flint.Ordering.lex)
+_RING = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
 
 #: Products and powers that have this many terms at most are left to FLINT; larger ones are watched.
 _MANY_TERMS = 10_000
@@ -41,12 +42,157 @@ Exponents = tuple[int, int, int, int]
 Terms = dict[Exponents, flint.fmpq]
 RingTerms = dict[tuple[int, int], flint.fmpq]
 
-#: Polynomials in X, by power, under the other exponents (k, q, l).
-Chains = dict[tuple[int, int, int], dict[int, flint.fmpq]]
-
-_NOTHING = flint.fmpq(0)
-
 _T = TypeVar("_T")
+
+
+@frozen
+class RingElement:
+    """y^low · poly(x, y): a number for each eps."""
+
+    poly: flint.fmpq_mpoly
+    low: int
+
+    @classmethod
+    def zero(cls) -> RingElement:
+        return cls(_RING.constant(0), 0)
+
+    def from_low(self, low: int) -> flint.fmpq_mpoly:
+        """The polynomial p with y^low · p, for a `low` that is no greater."""
+        return self.poly if low == self.low else self.poly * _RING.from_dict({(0, self.low - low): 1})
+
+    def plus(self, other: RingElement, sign: int = 1) -> RingElement:
+        """The sum, or the difference."""
+        low = min(self.low, other.low)
+        left, right = self.from_low(low), other.from_low(low)
+        return RingElement(left + right if sign > 0 else left - right, low)
+
+
+#: A piece of so many polynomials over the ring is multiplied one by one with another one's.
+_FEW_GROUPS = 16
+
+
+class Slopes:
+    """A piece by exponents: for each l what e^{l·X} is multiplied by, a polynomial in X over the ring, by power of X.
+
+    So steps that are the same for all terms with one l and one power of X are one operation each.
+    """
+
+    __slots__ = ("bits", "parts")
+
+    def __init__(
+        self, parts: Mapping[int, tuple[int, Mapping[int, flint.fmpq_mpoly]]], bits: int | None = None
+    ) -> None:
+        #: By l the lowest power of y and, over that, the polynomials.
+        self.parts = {l: (low, powers) for l, (low, powers) in parts.items() if powers}
+        self.bits = self._about() if bits is None else bits
+
+    def _about(self) -> int:
+        """How many bits the coefficients have, over a common denominator, as the leading ones tell."""
+        leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
+        whole = lcm(*[int(c.q) for c in leading])
+        return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
+
+    def __len__(self) -> int:
+        """The number of terms."""
+        return sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
+
+    def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
+        """e^{-tilt·X}·F for the antiderivative F without a constant term of f·e^{tilt·X}."""
+        # The denominators grow by powers of l, and long ones are what makes a large function slow.
+        steepest = max((abs(l + tilt) for l in self.parts), default=0)
+        power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l + tilt), default=0)
+        meter.expansion(len(self), self.bits + power * steepest.bit_length(), each=200)
+        result: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
+        for l, (low, powers) in self.parts.items():
+            slope = l + tilt
+            if not slope:
+                result[l] = low, {n + 1: poly * flint.fmpq(1, n + 1) for n, poly in powers.items()}
+                continue
+            # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}: from the highest power of G down.
+            grown: dict[int, flint.fmpq_mpoly] = {}
+            over = flint.fmpq(1, slope)
+            for n in range(max(powers), -1, -1):
+                rest = grown[n + 1] * -(n + 1) if n + 1 in grown else None
+                if n in powers:
+                    rest = powers[n] if rest is None else powers[n] + rest
+                if rest is not None and len(rest):
+                    grown[n] = rest * over
+            result[l] = low, grown
+        return Slopes(result)
+
+    def value(self, point: int, tilt: int = 0) -> RingElement:
+        """f(eps·point)·e^{tilt·eps·point}."""
+        values = [RingElement(_at(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()]
+        low = min([value.low for value in values], default=0)
+        return RingElement(_added_up([value.from_low(low) for value in values], _RING), low)
+
+    @property
+    def width(self) -> int:
+        """How many polynomials over the ring there are."""
+        return sum([len(powers) for _, powers in self.parts.values()])
+
+    def product(self, other: Slopes) -> Slopes:
+        """The product."""
+        summands: dict[int, dict[int, list[RingElement]]] = {}
+        for l, (low, powers) in self.parts.items():
+            for other_l, (other_low, others) in other.parts.items():
+                by_power = summands.setdefault(l + other_l, {})
+                for n, poly in powers.items():
+                    for m, factor in others.items():
+                        by_power.setdefault(n + m, []).append(RingElement(poly * factor, low + other_low))
+        parts: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
+        for l, by_power in summands.items():
+            low = min([each.low for several in by_power.values() for each in several])
+            sums = {n: _added_up([each.from_low(low) for each in several], _RING) for n, several in by_power.items()}
+            parts[l] = low, {n: poly for n, poly in sums.items() if len(poly)}
+        return Slopes(parts, self.bits + other.bits)
+
+    def with_constant(self, constant: RingElement, l: int) -> Slopes:
+        """The sum with constant·e^{l·X}, where it has no such term."""
+        if not len(constant.poly):
+            return self
+        mine = self.parts.get(l, (constant.low, {}))
+        assert 0 not in mine[1], "an antiderivative has no constant of its own"
+        return Slopes({**self.parts, l: _sum(mine, (constant.low, {0: constant.poly}))})
+
+    def minus(self, other: Slopes) -> Slopes:
+        """The difference."""
+        parts = dict(self.parts)
+        for l, (low, powers) in other.parts.items():
+            negative = low, {n: -poly for n, poly in powers.items()}
+            parts[l] = _sum(parts[l], negative) if l in parts else negative
+        return Slopes(parts)
+
+    def times(self, factor: flint.fmpq) -> Slopes:
+        """The function times a number."""
+        return Slopes({l: (low, {n: p * factor for n, p in powers.items()}) for l, (low, powers) in self.parts.items()})
+
+
+def _at(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
+    """The polynomial in X with these coefficients at X = eps·point."""
+    if not point:
+        return powers.get(0, _RING.constant(0))
+    return _added_up([poly * _RING.from_dict({(n, 0): point**n}) if n else poly for n, poly in powers.items()], _RING)
+
+
+def _sum(
+    left: tuple[int, Mapping[int, flint.fmpq_mpoly]], right: tuple[int, Mapping[int, flint.fmpq_mpoly]]
+) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
+    """The sum of two polynomials in X, each over its lowest power of y."""
+    low = min(left[0], right[0])
+    powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
+    for n, poly in right[1].items():
+        moved = RingElement(poly, right[0]).from_low(low)
+        powers[n] = powers[n] + moved if n in powers else moved
+    return low, {n: poly for n, poly in powers.items() if len(poly)}
+
+
+def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
+    """The sum of many: of two halves, so that no term is copied often."""
+    if len(polys) < 2:
+        return polys[0] if polys else context.constant(0)
+    middle = len(polys) // 2
+    return _added_up(polys[:middle], context) + _added_up(polys[middle:], context)
 
 
 class Piece:
@@ -55,13 +201,52 @@ class Piece:
     Over a common denominator its coefficients have about `bits` bits at most.
     """
 
-    __slots__ = ("bits", "low_X", "low_y", "poly")
+    __slots__ = ("_poly", "_slopes", "bits", "low_X", "low_y")
 
-    def __init__(self, poly: flint.fmpq_mpoly, low_y: int, low_X: int, bits: int) -> None:
-        self.poly = poly
+    def __init__(self, poly: flint.fmpq_mpoly | None, low_y: int, low_X: int, bits: int) -> None:
+        self._poly = poly
+        self._slopes: Slopes | None = None
         self.low_y = low_y
         self.low_X = low_X
         self.bits = bits
+
+    @classmethod
+    def of_slopes(cls, slopes: Slopes) -> Piece:
+        """The same function; it is put together when it is needed in one."""
+        if not slopes.parts:
+            return cls.zero()
+        piece = cls(None, min([low for low, _ in slopes.parts.values()]), min(slopes.parts), slopes.bits)
+        piece._slopes = slopes
+        return piece
+
+    @property
+    def poly(self) -> flint.fmpq_mpoly:
+        """The polynomial over the lowest powers."""
+        if self._poly is None:
+            assert self._slopes is not None
+            self._poly = _added_up(
+                [
+                    poly.project_to_context(_CONTEXT)
+                    * _CONTEXT.from_dict({(0, low - self.low_y, n, l - self.low_X): 1})
+                    for l, (low, powers) in self._slopes.parts.items()
+                    for n, poly in powers.items()
+                ],
+                _CONTEXT,
+            )
+        return self._poly
+
+    @property
+    def slopes(self) -> Slopes:
+        """The function by exponents of e^X."""
+        if self._slopes is not None:
+            return self._slopes
+        parts: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
+        for (k, q, n, l), c in self.poly.terms():
+            parts.setdefault(int(l) + self.low_X, {}).setdefault(int(n), {})[int(k), int(q)] = c
+        by_slope = {
+            l: (self.low_y, {n: _RING.from_dict(terms) for n, terms in powers.items()}) for l, powers in parts.items()
+        }
+        return Slopes(by_slope, self.bits)
 
     @classmethod
     def zero(cls) -> Piece:
@@ -92,26 +277,43 @@ class Piece:
 
     def __len__(self) -> int:
         """The number of terms."""
-        return len(self.poly)
+        return len(self.poly) if self._slopes is None else len(self._slopes)
 
     def is_zero(self) -> bool:
-        return not len(self.poly)
+        return not len(self)
 
     def size(self) -> int:
         """The number of terms, where one with long exponents or coefficients counts for several."""
-        return len(self.poly) * self._term_size() if len(self.poly) > 1 else len(self.poly)
+        return len(self) * self._term_size() if len(self) > 1 else len(self)
 
     def _term_size(self) -> int:
-        return weight(self.bits) + max([int(d) for d in self.poly.degrees()]).bit_length() // 16
+        return weight(self.bits) + max(self.degrees).bit_length() // 16
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """The greatest exponents over the lowest ones."""
+        if self._slopes is None:
+            return tuple(map(int, self.poly.degrees()))
+        groups = [(low, n, poly.degrees()) for low, powers in self._slopes.parts.values() for n, poly in powers.items()]
+        return (
+            max([int(degrees[0]) for _, _, degrees in groups]),
+            max([int(degrees[1]) + low - self.low_y for low, _, degrees in groups]),
+            max([n for _, n, _ in groups]),
+            max(self._slopes.parts) - self.low_X,
+        )
 
     def times(self, other: Piece, meter: Meter) -> Piece:
         """The product; raises LimitReached, if it can before a long computation."""
-        meter.product(len(self.poly), len(other.poly), self.bits, other.bits)
-        most = len(self.poly) * len(other.poly)
+        meter.product(len(self), len(other), self.bits, other.bits)
+        most = len(self) * len(other)
         if most > _MANY_TERMS:
             # Like terms coincide; no two of them have the same exponents.
-            box = prod(int(m) + int(n) + 1 for m, n in zip(self.poly.degrees(), other.poly.degrees(), strict=True))
+            box = prod(int(m) + int(n) + 1 for m, n in zip(self.degrees, other.degrees, strict=True))
             meter.room(min(most, box) * max(self._term_size(), other._term_size()))
+        if self._slopes is not None or other._slopes is not None:
+            left, right = self.slopes, other.slopes
+            if min(left.width, right.width) <= _FEW_GROUPS:
+                return Piece.of_slopes(left.product(right))
         return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X, self.bits + other.bits)
 
     def to_power(self, exponent: int, meter: Meter) -> Piece:
@@ -163,63 +365,43 @@ class Piece:
                 result[key] = result.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
         return Piece.of_terms(result)
 
-    def antiderivative(self, meter: Meter) -> Terms:
+    def antiderivative(self, meter: Meter) -> Terms | Slopes:
         """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
+        if self.poly.degrees()[2]:
+            return self.slopes.antiderivative(0, meter)
         terms = self.terms()
-        if any(n for _, _, n, _ in terms):
-            return tilted_antiderivative(self.chains(), 0, self.bits, meter)
         steepest = max((abs(l) for _, _, _, l in terms), default=0)
         meter.expansion(len(terms), self.bits + steepest.bit_length(), each=200)
         return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
 
-    def chains(self) -> Chains:
-        """The terms as polynomials in X."""
-        result: Chains = {}
-        for (k, q, n, l), c in self.terms().items():
-            result.setdefault((k, q, l), {})[n] = c
-        return result
 
-
-def tilted_antiderivative(chains: Chains, tilt: int, bits: int, meter: Meter) -> Terms:
-    """e^{-tilt·X}·F for the antiderivative F without a constant term of f·e^{tilt·X}, where f has these terms, with
-    coefficients of so many bits."""
-    # The denominators grow by powers of l, and long ones are what makes a large function slow.
-    steepest = max((abs(l + tilt) for _, _, l in chains), default=0)
-    power = 1 + max((max(coefficients) for (_, _, l), coefficients in chains.items() if l + tilt), default=0)
-    meter.expansion(sum(map(len, chains.values())), bits + power * steepest.bit_length(), each=200)
-    result: Terms = {}
-    for (k, q, l), coefficients in chains.items():
-        slope = l + tilt
-        if not slope:
-            for n, c in coefficients.items():
-                result[k, q, n + 1, l] = c / (n + 1)
-            continue
-        # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}: from the highest power of G down.
-        rise = _NOTHING
-        for n in range(max(coefficients), -1, -1):
-            rest = coefficients[n] + rise if n in coefficients else rise
-            result[k, q, n, l] = grown = rest / slope
-            if n:
-                rise = grown * -n
-    return result
-
-
-def add_value(total: RingTerms, terms: Terms, point: int, sign: int, tilt: int = 0) -> None:
-    """Add sign·f(eps·point)·e^{tilt·eps·point} to the total."""
+def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int) -> None:
+    """Add sign·f(eps·point) to the total."""
+    if isinstance(function, Slopes):
+        value = function.value(point)
+        for (k, q), c in value.poly.terms():
+            key = int(k), int(q) + value.low
+            total[key] = total[key] + sign * c if key in total else sign * c
+        return
     powers = [sign]
-    for (k, q, n, l), c in terms.items():
+    for (k, q, n, l), c in function.items():
         if n and not point:
             continue
         while n >= len(powers):
             powers.append(powers[-1] * point)
-        key = (k + n, q + (l + tilt) * point)
-        value = c * powers[n]
-        total[key] = total[key] + value if key in total else value
+        key = (k + n, q + l * point)
+        term = c * powers[n]
+        total[key] = total[key] + term if key in total else term
 
 
 def constant_terms(value: RingTerms) -> Terms:
     """The function constant in X."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
+
+
+def _ring_element(value: RingTerms) -> RingElement:
+    low = min([q for _, q in value], default=0)
+    return RingElement(_RING.from_dict({(k, q - low): c for (k, q), c in value.items()}), low)
 
 
 def restricted(
@@ -313,7 +495,10 @@ class Piecewise:
             if i > 0:
                 add_value(constant, grown, self.breaks[i - 1], -1)
             # An antiderivative has no constant of its own; this one makes the integral continuous.
-            pieces.append(Piece.of_terms(grown | constant_terms(constant)))
+            if isinstance(grown, Slopes):
+                pieces.append(Piece.of_slopes(grown.with_constant(_ring_element(constant), 0)))
+            else:
+                pieces.append(Piece.of_terms(grown | constant_terms(constant)))
             if i < len(self.breaks):
                 add_value(constant, grown, self.breaks[i], 1)
         # The last piece decays, so at +∞ the constant alone is left.
@@ -403,35 +588,30 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
     LimitReached before a long computation.
     """
     sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
-    pieces = [(piece.chains(), piece.bits) for piece in function.pieces]
+    pieces = [piece.slopes for piece in function.pieces]
     total, *more = [_tail(pieces, function.breaks, one, rate, meter) for one in sides]
     for tail in more:
-        for terms, part in zip(total, tail, strict=True):
-            for exponents, c in part.items():
-                terms[exponents] = terms[exponents] - c if exponents in terms else -c
+        total = [terms.minus(part) for terms, part in zip(total, tail, strict=True)]
     weight = flint.fmpq(sides[0] * rate, len(sides))
-    return Piecewise(function.breaks, tuple([Piece.of_terms(terms).scaled(weight) for terms in total]))
+    return Piecewise(function.breaks, tuple([Piece.of_slopes(terms.times(weight)) for terms in total]))
 
 
-def _tail(
-    pieces: Sequence[tuple[Chains, int]], breaks: Sequence[int], side: Support, rate: int, meter: Meter
-) -> list[Terms]:
+def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
     """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
     e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X."""
     tilt = side * rate
     last = len(breaks)
-    result: dict[int, Terms] = {}
-    constant: RingTerms = {}
+    result: dict[int, Slopes] = {}
+    constant = RingElement.zero()
     for i in range(last + 1) if side is Support.RIGHT else range(last, -1, -1):
-        chains, bits = pieces[i]
-        grown = tilted_antiderivative(chains, tilt, bits, meter)
+        grown = pieces[i].antiderivative(tilt, meter)
         near, far = (i - 1, i) if side is Support.RIGHT else (i, i - 1)
         if 0 <= near < last:
-            add_value(constant, grown, breaks[near], -1, tilt)
+            constant = constant.plus(grown.value(breaks[near], tilt), -1)
         # An antiderivative has no constant of its own; this one makes the integral continuous.
-        result[i] = grown | {(k, q, 0, -tilt): c for (k, q), c in constant.items()}
+        result[i] = grown.with_constant(constant, -tilt)
         if 0 <= far < last:
-            add_value(constant, grown, breaks[far], 1, tilt)
+            constant = constant.plus(grown.value(breaks[far], tilt), 1)
     return [result[i] for i in range(last + 1)]
 
 

@@ -15,7 +15,7 @@ from scipy.integrate import quad
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Meter
-from dipc.measure.pieces import Piece, Piecewise, Terms
+from dipc.measure.pieces import Piece, Piecewise, RingTerms, Slopes, Terms, add_value
 from tests.patience import examples
 
 EPS = mpmath.mpf(7) / 5
@@ -121,10 +121,32 @@ def test_shifts(f: Terms, offset: int, x: float) -> None:
     assert close(value(Piece.of_terms(f).shifted(offset).terms(), x), value(f, x + offset * EPS))
 
 
+@given(terms, terms)
+def test_pieces_by_slopes_are_the_same_functions(f: Terms, g: Terms) -> None:
+    """Their terms, exponents, products and values."""
+    left, right = Piece.of_terms(f), Piece.of_terms(g)
+    mine, theirs = Piece.of_slopes(left.slopes), Piece.of_slopes(right.slopes)
+    assert mine.terms() == clean(f)
+    assert len(mine) == len(left)
+    if not left.is_zero():
+        assert mine.degrees == left.degrees
+        assert mine.size() == left.size()
+    product = left.times(right, meter())
+    assert mine.times(theirs, meter()).terms() == product.terms()
+    assert Piece.of_slopes(left.slopes).times(right, meter()).terms() == product.terms()
+    point = left.slopes.value(3, tilt=2)
+    total: RingTerms = {}
+    add_value(total, {(k, q, n, l + 2): c for (k, q, n, l), c in f.items()}, 3, 1)
+    assert {(k, q): c for (k, q), c in total.items() if c} == {
+        (int(k), int(q) + point.low): c for (k, q), c in point.poly.terms()
+    }
+
+
 @given(terms)
 def test_the_antiderivative_differentiates_back(f: Terms) -> None:
     derivative: Terms = {}
-    grown = Piece.of_terms(f).antiderivative(meter())
+    antiderivative = Piece.of_terms(f).antiderivative(meter())
+    grown = Piece.of_slopes(antiderivative).terms() if isinstance(antiderivative, Slopes) else antiderivative
     for (k, q, n, l), c in grown.items():
         for key, d in (((k, q, n, l), c * l), ((k, q, n - 1, l), c * n)):
             if d:
