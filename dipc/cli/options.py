@@ -87,11 +87,30 @@ def _new_name(item: Item, known: Container[str]) -> str:
 
 def positive_option(option: str, text: str) -> Fraction:
     """The exact value of an option that takes a rational > 0. Raises DiagnosticError for anything else."""
-    reason = "is not positive"
+    return _exact_option(option, text, "is not positive", lambda value: value > 0)
+
+
+#: How far outputs may be off those that `--output` names.
+gamma_of_outputs_option = click.option(
+    "--gamma", "gamma_text", metavar="VALUE", help="How far real and int outputs may be off --output; 0 by default."
+)
+
+
+def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
+    """The value of that option, beside the `outputs`. Raises DiagnosticError where it is negative, or none is named."""
+    if text is None:
+        return Fraction(0)
+    if not outputs:
+        note = '`--output "out=0" --gamma 1` asks how often `out` is within 1 of 0'
+        raise DiagnosticError(Diagnostic("E0801", "`--gamma` without `--output`", notes=(note,)))
+    return _exact_option("--gamma", text, "is negative", lambda value: value >= 0)
+
+
+def _exact_option(option: str, text: str, reason: str, allowed: Callable[[Fraction], bool]) -> Fraction:
     note = "write an exact number such as 2, 1/3 or 0.25"
     try:
         value = parse_rational(text.strip())
-        if value > 0:
+        if allowed(value):
             return value
     except NotExact as error:
         reason = error.reason

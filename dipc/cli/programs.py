@@ -16,6 +16,8 @@ from dipc.cli.options import (
     asked_of,
     define_option,
     format_option,
+    gamma_of_outputs,
+    gamma_of_outputs_option,
     html_option,
     inputs_option,
     limit_option,
@@ -45,6 +47,7 @@ Examples:
   dipc prob sparse.dip -D m=2 --input "q[1]=-1,q[2]=1"
   dipc prob noisy_max.dip --input "q=(1, 0, 1/2)" --eps 1/10 --format json
   dipc prob geometric.dip --input n=3 --output n=5
+  dipc prob laplace.dip --input "q=(0,0)" --output "out=(0,0)" --gamma 1
 """
 
 
@@ -52,6 +55,7 @@ Examples:
 @program_argument
 @click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
 @click.option("--output", "output_texts", metavar="NAME=VALUE,…", multiple=True, help="Only outputs with these values.")
+@gamma_of_outputs_option
 @click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
 @define_option
 @format_option("text", "json", "latex")
@@ -64,16 +68,18 @@ def prob(**given: Any) -> ExitCode:
     output, asked = Output.of(given), asked_of(given)
     output.check(asked.program_path)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
+    gamma = gamma_of_outputs(given["gamma_text"], given["output_texts"])
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
         program = work.program(eps=eps)
         values = parse_input(given["input_texts"], program.core)
         progress.stage(f"looking for the outputs of {program.name}")
         wanted = parse_output(given["output_texts"], program.core)
-        outcomes = outputs(outcomes_at(program, values, eps, progress, wanted))
+        outcomes = outputs(outcomes_at(program, values, eps, progress, wanted, gamma))
         progress.stage("writing out closed forms")
         words = [word for text in given["input_texts"] for word in ("--input", text)]
         words += [word for text in given["output_texts"] for word in ("--output", text)]
+        words += ["--gamma", str(gamma)] if gamma else []
         return output.deliver(outcomes, asked.command("prob", *words))
 
 

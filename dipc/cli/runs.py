@@ -16,6 +16,8 @@ from dipc.cli.options import (
     asked_of,
     define_option,
     format_option,
+    gamma_of_outputs,
+    gamma_of_outputs_option,
     limit_option,
     output_option,
     parse_definitions,
@@ -125,7 +127,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     multiple=True,
     help="Compare how often these outputs come out, instead of all finite outputs; may be repeated.",
 )
-@click.option("--gamma", "gamma_text", metavar="VALUE", help="How far real outputs may be off --output; 0 by default.")
+@gamma_of_outputs_option
 @click.option(
     "--confidence",
     "confidence_text",
@@ -154,7 +156,7 @@ def simulate(**given: Any) -> ExitCode:
     output.check(asked.program_path)
     constants = parse_definitions(asked.definitions)
     eps = positive_option("--eps", given["eps_text"])
-    gamma = _gamma(given["gamma_text"], given["outputs"])
+    gamma = gamma_of_outputs(given["gamma_text"], given["outputs"])
     compare, runs = later.compare, later.runs
     confidence = compare.CONFIDENCE if given["confidence_text"] is None else _share(given["confidence_text"])
     source = source_at(asked.program_path)
@@ -318,16 +320,6 @@ def _grid(text: str | None) -> Fraction | None:
         place = Source("<--grid>", text).excerpt(Span(0, len(text)))
         note = "write an exact number such as 2^-20, 1/1024 or 0.001"
         raise DiagnosticError(Diagnostic("E0805", str(error), place, notes=(note,))) from None
-
-
-def _gamma(text: str | None, outputs: tuple[str, ...]) -> Fraction:
-    if text is None:
-        return Fraction(0)
-    if not outputs:
-        note = '`--output "out=0" --gamma 1` asks how often `out` is within 1 of 0'
-        raise DiagnosticError(Diagnostic("E0801", "`--gamma` without `--output`", notes=(note,)))
-    value = _rational("--gamma", text)
-    return value if value >= 0 else _refused("--gamma", text, "is negative")
 
 
 def _share(text: str) -> Fraction:

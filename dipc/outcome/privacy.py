@@ -67,12 +67,13 @@ class PrivacyStatement:
         if self.runs > 1:
             yield "runs", f"{self.runs} independent ones on the same pair, all of their outputs together"
 
-    def replay(self, values: Mapping[str, str | None], eps: Fraction) -> Iterable[str]:
-        """Commands that compute the law at an input again, and run the program there."""
+    def replay(self, values: Mapping[str, str | None], eps: Fraction, outputs: Sequence[str]) -> Iterable[str]:
+        """Commands that compute the law at an input again, and run the program there; `outputs` are the words that say
+        which outputs are meant."""
         given = ",".join(f"{name}={value}" for name, value in values.items())
         words = [self.path, *[word for text in self.definitions for word in ("-D", text)], "--input", given]
         for command in ("prob", "simulate"):
-            yield shlex.join(["dipc", command, *words, "--eps", str(eps)])
+            yield shlex.join(["dipc", command, *words, "--eps", str(eps), *outputs])
 
 
 _STANDINGS = {
@@ -417,10 +418,43 @@ def _counterexample(found: PrivacyCounterexample, statement: PrivacyStatement) -
             ("allowed", shown(*found.allowed, digits)),
         ]
     )
+    outputs = _meant(found)
+    if outputs is None:
+        return
     yield GAP
     yield Line("to see it again", Tone.FAINT)
     for values in (found.input, found.adjacent):
-        yield Verbatim(f"  {line}" for line in statement.replay(values, found.eps))
+        yield Verbatim(f"  {line}" for line in statement.replay(values, found.eps, outputs))
+
+
+#: The half-line of outputs up to a number, or from one on, in the commands: what is within so much of its middle.
+_FAR = Fraction(10**6)
+
+
+def _meant(found: PrivacyCounterexample) -> Sequence[str] | None:
+    """The options of `dipc prob` and `dipc simulate` that say which outputs a counterexample is about, none where these
+    are some of the finite ones, which both list; None where the options cannot say it."""
+    if len(found.outputs) > 1:
+        return ()
+    (output,) = found.outputs
+    ends = {name: _ends(text) for name, text in output.items() if text is not None and text[:1] in "(["}
+    ends |= found.balls or {}
+    if not ends:
+        return ()
+    radii = {(high - low) / 2 for low, high in ends.values()}
+    if len(radii) > 1 or any("*" in name for name in ends):
+        return None
+    middles = {name: str((low + high) / 2) for name, (low, high) in ends.items()}
+    said = {name: text for name, text in {**output, **middles}.items() if text is not None}
+    return "--output", ",".join(f"{name}={text}" for name, text in said.items()), "--gamma", str(radii.pop())
+
+
+def _ends(text: str) -> tuple[Fraction, Fraction]:
+    """Those of `(-inf, 1/2]`, with a number for the infinite one."""
+    low, high = text.strip("()[]").split(", ")
+    if low == "-inf":
+        return Fraction(high) - 2 * _FAR, Fraction(high)
+    return Fraction(low), Fraction(low) + 2 * _FAR
 
 
 def _outputs(outputs: Sequence[Mapping[str, str | None]], inside: Sequence[str]) -> str:

@@ -283,6 +283,7 @@ class Outcomes:
     open_outputs: tuple[str, ...]
     eps: Fraction | None = None
     only_at: Fraction | None = None
+    gamma: Fraction = Fraction(0)
 
 
 def outcomes_at(
@@ -291,8 +292,10 @@ def outcomes_at(
     eps: Fraction | None = None,
     progress: Progress | None = None,
     wanted: Mapping[str, Value] | None = None,
+    gamma: Fraction = Fraction(0),
 ) -> Outcomes:
-    """All outputs of `program` at the input `values`, or those with the `wanted` values; `total` is summed up again,
+    """All outputs of `program` at the input `values`, or those with the `wanted` values, real and int ones within
+    `gamma`; `total` is summed up again,
     from what is shown. Where the only output that is not finite is an int, its values around the likeliest are outputs
     of their own, and so are all beyond them.
 
@@ -302,7 +305,8 @@ def outcomes_at(
         core.require_meaning(eps)
     if wanted:
         said = {name: show_value(value) for name, value in wanted.items()}
-        outcome_s: tuple[OutputProbability, ...] = (OutputProbability(said, program.probability(values, wanted)),)
+        form = program.probability(values, wanted, gamma)
+        outcome_s: tuple[OutputProbability, ...] = (OutputProbability(said, form),)
     else:
         outcome_s = _with_ints(program, values, program.outcomes(values, progress))
     closed = [each.probability.value for each in outcome_s if isinstance(each.probability, ClosedForm)]
@@ -315,6 +319,7 @@ def outcomes_at(
         tuple(core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)),
         eps,
         core.only_at,
+        gamma,
     )
 
 
@@ -388,6 +393,8 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
     told = {name for outcome in outcomes.outcomes for name in outcome.output}
     if unsaid := [name for name in outcomes.open_outputs if name not in told]:
         pairs.append(("any value of", ", ".join(unsaid)))
+    if outcomes.gamma:
+        pairs.append(("gamma", f"{rational(outcomes.gamma)}, by which real and int outputs may be off"))
     if outcomes.only_at is not None:
         pairs.append(("only at", f"eps = {rational(outcomes.only_at)}"))
     if outcomes.eps is not None:
@@ -405,7 +412,8 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield Line(text)
     yield GAP
     if outcomes.total is None:
-        yield Line("without closed forms there is no exact sum; --eps VALUE encloses each probability at an eps")
+        more = "; --eps VALUE encloses each probability at an eps" if outcomes.eps is None else ""
+        yield Line(f"without closed forms there is no exact sum{more}")
     else:
         rest = ClosedForm(total([ExpPoly.one(), -outcomes.total.value]))
         yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {rest}")
@@ -421,6 +429,7 @@ def _record(outcomes: Outcomes) -> dict[str, object]:
         "eps": None if outcomes.eps is None else str(outcomes.eps),
         "outputs": [_output_record(outcome, outcomes.eps) for outcome in outcomes.outcomes],
         "sum": None if outcomes.total is None else str(outcomes.total),
+        **({"gamma": str(outcomes.gamma)} if outcomes.gamma else {}),
     }
 
 
