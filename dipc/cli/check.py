@@ -35,11 +35,12 @@ from dipc.cli.options import (
     scale_options,
 )
 from dipc.cli.output import Output, check_target, later
-from dipc.cli.terminal import ExitCode
+from dipc.cli.terminal import ExitCode, write_diagnostics
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
 from dipc.outcome.outcome import Outcome, Standing
 from dipc.outcome.words import Asked
+from dipc.questions.every_input import EveryInput
 from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
@@ -142,6 +143,11 @@ def check(**given: Any) -> ExitCode:
     with progress:
         source = question_of(program, asked.table, replace(options, as_given=options.keep_proofs, progress=progress))
     reading = perf_counter() - reading
+    with progress:
+        announced = source.announced() if isinstance(source, EveryInput) and not output.quiet else None
+        if announced is not None:
+            note = 'fewer inputs, or those of a grid, `--inputs "x in {0, 1}"`, take less'
+            write_diagnostics([Diagnostic("W0603", announced, notes=(note,))])
     closed_form, strict = given["closed_form"], given["strict"]
     if options.classes is not None and source.table is None:
         raise DiagnosticError(_classes_already())

@@ -15,7 +15,7 @@ from dipc.algebra.absorption import Factor, SumOfIncrements, absorption_weights
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
-from dipc.chain.constraints import NOTHING_KNOWN, Affine, same_value
+from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, finite_noise_slots, slot_set, slots_in, slots_read, without_finite_noise
@@ -476,16 +476,21 @@ class Exits:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def towards(self, wanted: Mapping[int, Value], balls: Collection[int] = ()) -> Iterator[Exit]:
+    def towards(
+        self, wanted: Mapping[int, Value], balls: Collection[int] = (), within: Iterable[Constraint] = ()
+    ) -> Iterator[Exit]:
         """Those with these finite outputs, which must be observed, for real and int outputs `balls` in balls to come:
-        Pr[they are so] is the sum over these exits whose guards hold of the inputs."""
+        Pr[they are so] is the sum over these exits whose guards hold of the inputs. Where the inputs are known to be
+        `within` some guards, exits with the opposite of one are left out."""
         slots = tuple(wanted)
         if slots not in self._known:
             by_outputs: dict[object, list[ExitState]] = {}
             for state in self.states:
                 by_outputs.setdefault(_values_key(state.outputs[slot] for slot in slots), []).append(state)
             self._known[slots] = by_outputs
-        return self._exits(self._known[slots].get(_values_key(wanted.values()), ()), balls)
+        states = self._known[slots].get(_values_key(wanted.values()), ())
+        opposite = {guard.negation for guard in within}
+        return self._exits((state for state in states if opposite.isdisjoint(state.guards.items)), balls)
 
     def all(self) -> Iterator[Exit]:
         """All of them, with the outputs that their states have."""

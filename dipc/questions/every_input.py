@@ -88,6 +88,9 @@ _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
 #: How much farther than alpha inputs are looked for where those just as far are not meant.
 _BEYOND = (1 + Fraction(1, 64), 1 + Fraction(1, 4096), 1 + Fraction(1, 2**64))
 
+#: More classes than these are announced.
+_MANY = 200
+
 #: How many inputs are tried of each of these.
 _A_FEW = 4
 
@@ -154,6 +157,23 @@ class EveryInput(ClassSource):
         report = super().report(rows, engine, interrupted=interrupted)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
+    def announced(self) -> str | None:
+        """What makes the question long, before it is worked on, where there are very many classes; None elsewhere, and
+        where a limit is reached before their number is known."""
+        if self.near is None and classes_up_to_exchange(self.ideal, self.exits, _FEW) is not None:
+            return None
+        try:
+            number = sum(len(self.ideal.regions(finite)) for finite in finite_cases(self.ideal))
+        except Undecided:
+            return None
+        inputs = len(self.program.core.inputs)
+        if number <= max(_MANY, 8 * inputs):
+            return None
+        return (
+            f"{number} classes of inputs are decided, one for each way in which the comparisons of the right answer "
+            f"go; their number is exponential in that of the inputs, {inputs}"
+        )
+
     def case(self, convex: ConvexClass) -> Case:
         """The claim about one convex class."""
         return ClassCase(self, convex)
@@ -186,7 +206,8 @@ class EveryInput(ClassSource):
     def _sorted_out(self, few: int) -> Iterator[InputClass]:
         """The classes, up to the exchange of inputs where they are more than a few."""
         alike = None if self.near is not None else classes_up_to_exchange(self.ideal, self.exits, few)
-        return classes(self.ideal) if alike is None else alike
+        apart = self.near is not None or not self._is_about_every_input
+        return classes(self.ideal, apart=apart) if alike is None else alike
 
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
         """Convex classes that cover these inputs; one that was not made out where a limit is reached."""
@@ -219,9 +240,14 @@ class EveryInput(ClassSource):
         else:
             # Beyond the other guards of what is inside det's answer is the same.
             own = facets(inside, inputs.others, self.metric)[: len(inputs.region.guards)]
-        if not has_static_facets(inputs, own):
+        if self._is_about_every_input or not has_static_facets(inputs, own):
             return own, ((),)
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
+
+    @cached_property
+    def _is_about_every_input(self) -> bool:
+        """Whether alpha is 0: however near other answers are, an input is meant."""
+        return not self.claim.at_distance and not self.claim.alpha_number()
 
     def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Moving]]:
         """The facets of a section, by its guards."""

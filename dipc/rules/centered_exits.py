@@ -142,7 +142,7 @@ class ExitFinder:
             else:
                 wanted[slot] = value
         explored = self._everything(finite) or self._explore(finite, wanted, self._program.limits)
-        return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers))
+        return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
         """Some of the exits to the region's answer: at least those with slacks that are all bounded below on it, which

@@ -103,8 +103,9 @@ def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, V
     return [{slot.index: value for slot, value in zip(slots, values, strict=True)} for values in product(*domains)]
 
 
-def classes(ideal: Ideal) -> Iterator[InputClass]:
-    """The classes in the order of the ideal's paths; together they are all inputs.
+def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
+    """The classes in the order of the ideal's paths; together they are all inputs. Where it does not matter how far
+    other answers are `apart`, no other region is looked at, as if det gave the same answer nowhere else.
 
     A class is `restless` if an output is a form that grows along some real input, and no other region may have the same
     answer: then every step in that direction leads to another value, here or elsewhere. It is `stepping` if the output
@@ -128,12 +129,13 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
             pairs = [
                 (other, _may_agree(own, its) if number is None or its_number is None else number == its_number)
                 for other, its, its_number in zip(regions, answers, constants, strict=True)
+                if apart
             ]
             others, rivals = [
                 tuple([other for other, agrees in pairs if agrees is alike and other is not region])
                 for alike in (True, False)
             ]
-            restless, stepping = [not others and _grows(own, but) for but in (whole, frozenset[int]())]
+            restless, stepping = [apart and not others and _grows(own, but) for but in (whole, frozenset[int]())]
             yield InputClass(finite, region, own, others, rivals, alone, restless, stepping, whole, integral)
 
 

@@ -19,6 +19,8 @@ r <- Lap(eps, q); v <- r; if r >= B then v <- B end; if r < 0 then v <- 0 end"""
 TWO = """program two; input q[1..2] : real; output v[1..2] : real = 0; var r : real;
 ideal { for i in 1..2 do if q[i] >= 0 then v[i] <- q[i] end end }
 for i in 1..2 do r <- Lap(i*eps, q[i]); if r >= 0 then v[i] <- r end end"""
+MEAN = """program mean; const n = 3; input x[1..n] : real; output y : real; var s : real = 0; ideal { noiseless }
+for i in 1..n do s <- s + max(0, min(1, x[i])) end; y <- s/n + Lap(n*eps)"""
 
 
 def reach(text: str, side: Side, **constants: int) -> float:
@@ -86,3 +88,14 @@ def test_noise_that_is_drawn_on_one_way_alone() -> None:
     for beta, verdict in (("exp(-1)/3", "inaccurate"), ("2*exp(-1)", "accurate")):
         found = dipc.check(dipc.load(text), inputs="all", beta=beta, **about).verdict  # type: ignore[arg-type]
         assert found in (verdict, "undecided")
+
+
+def test_means_of_clamped_inputs_have_a_class_for_each_way_to_clamp() -> None:
+    """Where alpha is 0 it does not matter how near other answers are: a class is not divided by that."""
+    for beta, verdict in (("exp(-n*eps)", "accurate"), ("99*exp(-n*eps)/100", "inaccurate")):
+        for n in (1, 2, 4):
+            report = dipc.check(dipc.load(MEAN, n=n), inputs="all", alpha=0, gamma=1, beta=beta)
+            assert str(report.verdict) == verdict
+            assert len(report.rows) == 3**n
+        rows = dipc.check(dipc.load(MEAN), inputs="x in {-1, 0, 1/3, 1, 7}", alpha=0, gamma=1, beta=beta)
+        assert {str(row.verdict) for row in rows.rows} == {verdict}
