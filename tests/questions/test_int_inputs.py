@@ -295,7 +295,7 @@ def test_bounds_that_are_the_best_far_away_only() -> None:
 def test_inputs_at_a_distance_are_behind_the_facets() -> None:
     behind = 0
     for seed in range(12):
-        source = EveryInput(dipc.load(random_program(random.Random(seed))), ClaimOptions("1/2", "0", "0", None))
+        source = EveryInput(dipc.load(random_program(random.Random(seed))), ClaimOptions("1/2", "dd", "0", None))
         distances, slots = Distances(source.ideal), source.ideal.symbolic_inputs
         cases = [case for case in source.cases() if isinstance(case, ClassCase)]
         parts = [part for case in cases for part in by_distances(source.setting, case.convex)]
