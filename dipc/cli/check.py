@@ -40,7 +40,6 @@ from dipc.decide.engine import Engine
 from dipc.outcome import rows
 from dipc.outcome.outcome import Outcome, Standing
 from dipc.outcome.words import Asked
-from dipc.questions.every_input import EveryInput
 from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
@@ -144,7 +143,7 @@ def check(**given: Any) -> ExitCode:
         source = question_of(program, asked.table, replace(options, as_given=options.keep_proofs, progress=progress))
     reading = perf_counter() - reading
     with progress:
-        announced = source.announced() if isinstance(source, EveryInput) and not output.quiet else None
+        announced = None if output.quiet else source.announced()
         if announced is not None:
             note = 'fewer inputs, or those of a grid, `--inputs "x in {0, 1}"`, take less'
             write_diagnostics([Diagnostic("W0603", announced, notes=(note,))])

@@ -119,6 +119,10 @@ class Source(Protocol):
             warnings=self.warnings,
         )
 
+    def announced(self) -> str | None:
+        """What makes the question long, said before it is worked on; None where nothing does."""
+        return None
+
     def effort(self, engine: Engine) -> Effort:
         """What was done so far."""
         work, spent = self.work, engine.spent
