@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
@@ -481,6 +481,9 @@ class Solution:
     `warnings`: where the claim may not mean what it seems to. `interrupted`: Ctrl-C stopped the search, and the answer
     is what was known then."""
 
+    #: What was asked for.
+    wanted: ClassVar[Wanted]
+
     question: Question
     shown: Callable[[int], RowResult]
     eps: str
@@ -499,10 +502,6 @@ class Solution:
 
     def __bool__(self) -> bool:
         raise TypeError("an answer is one of three: look at its `status`")
-
-    @property
-    def wanted(self) -> Wanted:
-        raise NotImplementedError
 
     @property
     def at(self) -> Cell | None:
@@ -553,14 +552,12 @@ class EpsSolution(Solution):
     `from_there_on`: from the least eps on it holds for all that are asked about.
     """
 
+    wanted: ClassVar[Wanted] = Wanted.EPS
+
     holds: tuple[Span, ...]
     proved: tuple[Span, ...]
     everywhere: bool
     from_there_on: bool
-
-    @property
-    def wanted(self) -> Wanted:
-        return Wanted.EPS
 
     @property
     def least(self) -> EndPoint | None:
@@ -592,12 +589,10 @@ class GammaSolution(Solution):
     `product`, for every real input: the least k, as a cell, such that it holds with gamma = k/eps.
     """
 
+    wanted: ClassVar[Wanted] = Wanted.GAMMA
+
     value: Cell | None
     product: Cell | None = None
-
-    @property
-    def wanted(self) -> Wanted:
-        return Wanted.GAMMA
 
     @property
     def exact(self) -> bool:
@@ -624,15 +619,13 @@ class AlphaSolution(Solution):
     which it holds, undecided at most, and `cell` encloses the least alpha where a single eps is asked about.
     """
 
+    wanted: ClassVar[Wanted] = Wanted.ALPHA
+
     value: Fraction | None
     claims: int
     product: tuple[Fraction, Fraction | None] | None = None
     holds: tuple[Span, ...] = ()
     cell: Cell | None = None
-
-    @property
-    def wanted(self) -> Wanted:
-        return Wanted.ALPHA
 
     def details(self) -> dict[str, Any]:
         least: object = None if self.value is None else str(self.value)
@@ -663,16 +656,14 @@ class EnvelopePiece:
 class BetaSolution(Solution):
     """The least beta as a function of eps: the largest 1 - Pr of all rows, in `pieces` from left to right."""
 
+    wanted: ClassVar[Wanted] = Wanted.BETA
+
     beta: str
     pieces: tuple[EnvelopePiece, ...]
 
     @property
     def claims_nothing(self) -> bool:
         return self.status is Status.SOLVED and not self.pieces
-
-    @property
-    def wanted(self) -> Wanted:
-        return Wanted.BETA
 
     def answered(self) -> Question | None:
         known = self.beta and all(piece.variable is Variable.EPS for piece in self.pieces)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
@@ -17,7 +16,7 @@ from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.crossings import fails_next_to_zero
-from dipc.decide.obligation import Obligation, holds_in_cells
+from dipc.decide.obligation import Obligation, Verdict, holds_in_cells
 from dipc.decide.obligation import slack as slack_of
 from dipc.frozen import frozen
 from dipc.inverse.question import (
@@ -303,14 +302,6 @@ class _Search:
 GREATEST_EVERYWHERE = 30
 
 
-class _Found(Enum):
-    """What is known of a claim: it holds, it fails, or its bounds do not prove it."""
-
-    HOLDS = "holds"
-    FAILS = "fails"
-    OPEN = "open"
-
-
 def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
     """The least gamma with which the claim holds at every real input and all eps asked about.
 
@@ -329,13 +320,13 @@ class _Everywhere:
 
     def solve(self) -> GammaSolution:
         known, rows, reason = self._tried(self._at_zero)
-        if known is _Found.HOLDS:
+        if known is Verdict.ACCURATE:
             claiming = self._at_zero.cases > self._at_zero.vacuous
             nothing = "" if claiming else f"no {self._question.word} claims anything"
             return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
         core = self._question.program.core
         if Nearness(core).plain and not any(is_symbolic(core.slots[slot].type) for slot in core.outputs):
-            if known is _Found.FAILS:
+            if known is Verdict.INACCURATE:
                 return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
             return self._answer(Status.UNDECIDED, rows, reason)
         scaled = self._in_products()
@@ -343,11 +334,11 @@ class _Everywhere:
             return scaled
         first, *more = self._at_zero.intervals
         if first.is_point and not more:
-            return self._at_numbers(rows, Fraction(0) if known is _Found.FAILS else None)
+            return self._at_numbers(rows, Fraction(0) if known is Verdict.INACCURATE else None)
         wanted = "give one eps: the least gamma is then looked for among numbers"
         return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
 
-    def _tried(self, claims: Claims) -> tuple[_Found, tuple[int, ...], str]:
+    def _tried(self, claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
         """Whether all inequalities hold, the cases that are to blame where they do not, and why that is not known."""
         blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
         reason = claims.unknown[0].reason if claims.unknown else ""
@@ -358,13 +349,13 @@ class _Everywhere:
                 blamed, reason = blamed or claimed.rows, reason or undecided.reason
                 continue
             if not holds and claimed.exact:
-                return _Found.FAILS, claimed.rows, ""
+                return Verdict.INACCURATE, claimed.rows, ""
             if not holds:
                 blamed, reason = (
                     blamed or claimed.rows,
                     reason or "a lower bound of its probabilities does not suffice",
                 )
-        return (_Found.OPEN, blamed, reason) if blamed else (_Found.HOLDS, (), "")
+        return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
 
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
@@ -414,11 +405,11 @@ class _Everywhere:
             # Integers that are within gamma are within the greatest integer that is at most gamma.
             gamma = Fraction(gamma // 1) if ints else gamma
             known, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
-            if known is not _Found.HOLDS:
+            if known is not Verdict.ACCURATE:
                 blamed = failing
-            if known is _Found.FAILS:
+            if known is Verdict.INACCURATE:
                 refuted = gamma if refuted is None else max(refuted, gamma)
-            return known is _Found.HOLDS
+            return known is Verdict.ACCURATE
 
         try:
             low, high = neighboring_powers(holds, GREATEST_EVERYWHERE)

@@ -433,6 +433,12 @@ class _Peaks:
             return Fraction(0)
         return None if best.is_infinite else best.enclosure(digits)[1]
 
+    def needed(self, case: int, proof: Proof) -> Fraction | None:
+        """The factor that a proof for the case with this number needs; None for infinity, or where it is not known.
+        Raises Undecided."""
+        inequalities, unknown = measured([(case, one) for one in proof.all_posed], self._engine)
+        return None if unknown else self.greatest(inequalities, DIGITS)
+
 
 #: Inputs of a class whose claims are looked at.
 _MOST_INPUTS = 13
@@ -466,12 +472,7 @@ def _least_needing(
     case: ClassCase, first: list[Claimed], engine: Engine, peaks: _Peaks, enough: Fraction
 ) -> list[Claimed]:
     """What the rules pose for the case that need the least."""
-
-    def needed(proof: Proof) -> Fraction | None:
-        found, unknown = measured([(case.number, one) for one in proof.all_posed], engine)
-        return None if unknown else peaks.greatest(found, DIGITS)
-
-    choice = case.least_needing(needed, enough)
+    choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
         return first
     inequalities, unknown = measured([(case.number, one) for each in choice.proofs for one in each.all_posed], engine)
@@ -524,14 +525,9 @@ def _of_integers(
 def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Claimed] | None:
     """What the case comes to at small distances, if at all larger ones no greater factor is needed; None where that is
     not proved. Raises Undecided."""
-
-    def needed(proof: Proof) -> Fraction | None:
-        measured_ones, unknown = measured([(case.number, one) for one in proof.all_posed], engine)
-        return None if unknown else peaks.greatest(measured_ones, DIGITS)
-
     inequalities: list[Claimed] = []
     for distance in range(1, _MOST_DISTANCES + 1):
-        exact, choice = case.least_at_distance(distance, needed)
+        exact, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
         posed = [*exact, *(one for proof in choice.proofs for one in proof.all_posed)]
         measured_ones, unknown = measured([(case.number, one) for one in posed], engine)
         if unknown:

@@ -156,14 +156,9 @@ class BothOpenCase(ClassCase):
 
     def _dd(self) -> Fraction | None:
         """dd(u), if it is the same number for all inputs of the class."""
-        inputs, metric = self.convex.inputs, self.source.metric
-        if inputs.alone or metric.apart is not None:
-            return None
-        if metric.norm is Norm.DISCRETE:
-            return Fraction(1)
-        if inputs.restless or inputs.moving:
-            return _ZERO
-        return Fraction(1) if inputs.stepping and inputs.integral else None
+        integral = self.source.metric.norm is Norm.DISCRETE or self.convex.inputs.integral
+        greatest = self.greatest_anywhere()
+        return greatest if greatest == 0 or integral else None
 
     def _is_monotone(self) -> bool:
         """Whether what is proved of gamma = alpha = dd(u) is proved for every gamma = alpha <= dd(u)."""

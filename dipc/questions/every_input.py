@@ -704,18 +704,18 @@ class ClassCase:
 
     def _greatest_dd(self) -> Fraction | None:
         """What dd is at most at all inputs of the class, if the claim is not about such inputs."""
-        source, metric, inputs = self.source, self.source.metric, self.convex.inputs
-        if source.claim.at_distance or inputs.alone or metric.apart is not None:
+        claim = self.source.claim
+        greatest = None if claim.at_distance else self.greatest_anywhere()
+        return greatest if greatest is not None and claim.is_near(greatest) else None
+
+    def greatest_anywhere(self) -> Fraction | None:
+        """What dd is at most at all inputs of the class, where that does not depend on how far its facets are."""
+        metric, inputs = self.source.metric, self.convex.inputs
+        if inputs.alone or metric.apart is not None:
             return None
-        if metric.norm is Norm.DISCRETE:
-            greatest = _ONE
-        elif inputs.restless or inputs.moving:
-            greatest = _ZERO
-        elif inputs.stepping:
-            greatest = _ONE
-        else:
-            return None
-        return greatest if source.claim.is_near(greatest) else None
+        if metric.norm is not Norm.DISCRETE and (inputs.restless or inputs.moving):
+            return _ZERO
+        return _ONE if metric.norm is Norm.DISCRETE or inputs.stepping else None
 
     # --- rows -------------------------------------------------------------------------------------------
 

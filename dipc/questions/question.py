@@ -24,7 +24,7 @@ from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report, 
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.rows import FreeGamma, TableRows
 from dipc.questions.source import Enclosed, OtherSource, Source, results
-from dipc.questions.symmetric_inputs import ClassTable, grouped, is_everything, with_corollary
+from dipc.questions.symmetric_inputs import grouped, is_everything, with_corollary
 from dipc.rules.class_claim import is_free
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
@@ -78,9 +78,9 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
         return _between(program, claim, None, about_all, number)
     classes = grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
-        return Representatives(_about(classes.program, classes.table, claim), classes)
+        return Retold(_about(classes.program, classes.table, claim), classes.counted)
     source = _about(program, prepared(program, table, inputs, asked.progress), claim)
-    return Everything(source) if is_everything(program, table, inputs) else source
+    return Retold(source, with_corollary) if is_everything(program, table, inputs) else source
 
 
 def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
@@ -116,22 +116,15 @@ def _between(
     return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
 
 
-class Everything(OtherSource):
-    """All inputs of a program with finite inputs and outputs: Corollary 13 of the paper."""
-
-    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        return with_corollary(self.source.report(rows, engine, interrupted=interrupted))
-
-
 @dataclass(frozen=True)
-class Representatives(OtherSource):
-    """The representatives of classes of inputs, each with the `count` of the inputs it stands for."""
+class Retold(OtherSource):
+    """A source whose whole report says more: that its rows stand for others, or are all inputs."""
 
-    classes: ClassTable
+    told: Callable[[Report], Report]
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = self.source.report(rows, engine, interrupted=interrupted)
-        return report if interrupted else self.classes.counted(report)
+        return report if interrupted else self.told(report)
 
 
 def prepared(

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.chain.constraints import contradict
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
@@ -26,14 +25,12 @@ _ONE = ExpPoly.one()
 def complement(instance: Instance) -> Bounds | None:
     """1 less the sum over the ways to other answers, each at the greatest of every slack. None where a weight depends
     on eps alone and a distance is open, or these ways are not known."""
-    others, distances = instance.others, instance.distances
-    if others is None:
+    distances = instance.distances
+    if instance.others is None:
         return None
     shares: list[Share] = []
     evidence: list[ShareEvidence] = []
-    for centered in others:
-        if contradict([*instance.guards, *centered.guards]):
-            continue
+    for centered in instance.possible_others:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.

@@ -18,7 +18,7 @@ from typing import TypeVar
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
-from dipc.chain.constraints import Affine, contradict
+from dipc.chain.constraints import Affine
 from dipc.claims.conditions import trend
 from dipc.decide.obligation import Bound, Decision, Obligation
 from dipc.frozen import frozen
@@ -218,7 +218,8 @@ class FarAway:
         """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
         if self.instance.others is None:
             return ()
-        return [self._without([self._greatest(centered, centered.parts, start) for centered in self._possible()])]
+        every = self.instance.possible_others
+        return [self._without([self._greatest(centered, centered.parts, start) for centered in every])]
 
     def _from_vertices(self, start: int) -> Sequence[_Ratio]:
         """The sums over the ways at the vertices of a box (see `vertices`)."""
@@ -247,7 +248,7 @@ class FarAway:
         if self.instance.others is None:
             return ()
         wrong, joined = [], False
-        for centered in self._possible():
+        for centered in self.instance.possible_others:
             tails = [component for component in centered.parts if self._is_tail(component, start)]
             amount = self._bound(total_of(tails), start) if len(tails) > 1 else None
             if amount is None or amount[0] + amount[1] * start < 0 or amount[1] < 0:
@@ -267,14 +268,6 @@ class FarAway:
             return False
         bound = self._bound(-component.halfspaces[0].slack, start)
         return bound is not None and bound[1] >= 0 and bound[0] + bound[1] * start >= 0
-
-    def _possible(self) -> list[CenteredExit]:
-        """The ways to other answers that inputs of the class may take."""
-        return [
-            centered
-            for centered in self.instance.others or ()
-            if not contradict([*self.instance.guards, *centered.guards])
-        ]
 
     def _greatest(self, centered: CenteredExit, parts: Sequence[NoiseComponent], start: int) -> _Ratio:
         ratio = self._way(replace(centered, parts=tuple(parts)), start, least=False)

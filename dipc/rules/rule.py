@@ -245,6 +245,11 @@ class Instance:
         return self.find_others()
 
     @cached_property
+    def possible_others(self) -> Sequence[CenteredExit]:
+        """Those of the others that inputs of the instance may take; none where they are not known."""
+        return [each for each in self.others or () if not contradict([*self.guards, *each.guards])]
+
+    @cached_property
     def forms(self) -> Sequence[Affine]:
         """The slacks of all events, to the answer and to others, before any were put together."""
         return list(dict.fromkeys(self._slacks())) if self.of_ways is None else self.of_ways()
@@ -260,10 +265,7 @@ class Instance:
         """The same where ways that differ in one comparison alone are put together."""
 
         def others() -> Sequence[CenteredExit] | None:
-            if self.others is None:
-                return None
-            possible = [centered for centered in self.others if not contradict([*self.guards, *centered.guards])]
-            return united(possible, intervals, limits)
+            return None if self.others is None else united(self.possible_others, intervals, limits)
 
         ways = united(self.ways, intervals, limits)
         return replace(self, ways=ways, find_others=others, of_ways=lambda: self.forms)
