@@ -101,7 +101,7 @@ class _Refuted(Exception):
         self.example = example
 
 
-class _Open(Exception):
+class NotTold(Exception):
     """Nothing was found out around this eps."""
 
     def __init__(self, eps: Fraction) -> None:
@@ -138,7 +138,7 @@ class Search:
                 self._follow(part, cell)
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
-        except _Open as found:
+        except NotTold as found:
             return Decision.undecided(
                 f"near eps = {float(found.eps):.3g} its Taylor polynomials do not tell{self._touching(found.eps)}"
             )
@@ -427,9 +427,9 @@ class Search:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """That the claim holds on the part, where beta is a quotient. Raises _Refuted, _Open."""
+        """That the claim holds on the part, where beta is a quotient. Raises _Refuted, NotTold."""
         if not interval.lower or interval.upper is None:
-            raise _Open(interval.lower)
+            raise NotTold(interval.lower)
         seen = [
             any(self._look_at(end, digits) for digits in _DIGITS_AT_ONE) for end in (interval.lower, interval.upper)
         ]
@@ -445,12 +445,12 @@ class Search:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """That the slack is positive between the ends. Raises _Refuted, _Open."""
+        """That the slack is positive between the ends. Raises _Refuted, NotTold."""
         self.cells += 1
         center = (left + right) / 2
         radius = (right - left) / 2
         if self.cells > MOST_CELLS:
-            raise _Open(center)
+            raise NotTold(center)
         doubtful: list[_Part] = []
         for remainder in _REMAINDERS:
             doubtful = self._doubtful(center, radius, beta, remainder)
@@ -464,7 +464,7 @@ class Search:
                 low, high = (center + radius * (part.place + side * part.reach / near) for side in (-1, 1))
                 self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
         if not halvings or left == right:
-            raise _Open(center + radius * doubtful[0].place)
+            raise NotTold(center + radius * doubtful[0].place)
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
 
@@ -486,7 +486,7 @@ class Search:
                     middles = flint.arb_poly([c.mid() for c in scaled])
                     return list(_not_positive(middles, rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
             bits *= 2
-        raise _Open(center)
+        raise NotTold(center)
 
     def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
         """The Taylor series of (bound - 1 + beta)·denominator, which is positive where the slack is."""

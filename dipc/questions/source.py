@@ -22,7 +22,7 @@ from dipc.measure.measure import Bound
 from dipc.program.program import Program, Work
 from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowNames, RowResult
 from dipc.rules.class_claim import ClassClaim
-from dipc.rules.rule import Posed
+from dipc.rules.rule import Posed, Why
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 
@@ -306,10 +306,8 @@ class Enclosed(OtherSource):
 
 
 @frozen
-class _OnlyEnclosed:
+class _OnlyEnclosed(Why):
     """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
-
-    exact: bool = False
 
 
 @frozen

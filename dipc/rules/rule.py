@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
@@ -35,13 +35,12 @@ class Variable(StrEnum):
     GAMMA_EPS = "gamma*eps"
 
 
-class Why(Protocol):
+class Why:
     """Why a bound is one. `exact`: it is the probability itself, at an input that the claim is about, so that what
     refutes the obligation refutes the claim; otherwise it is a lower bound only, with evidence (Farkas weights, the
     complement, a union) from which a certificate is written."""
 
-    @property
-    def exact(self) -> bool: ...
+    exact: ClassVar[bool] = False
 
 
 @frozen
@@ -54,10 +53,10 @@ class Posed:
 
 
 @frozen
-class TheProbability:
+class TheProbability(Why):
     """The bound of an obligation is the probability itself, at an input that the claim is about."""
 
-    exact: bool = True
+    exact: ClassVar[bool] = True
 
 
 @frozen
@@ -110,7 +109,7 @@ class ShareEvidence:
 
 
 @frozen
-class Farkas:
+class Farkas(Why):
     """The bound is Σ weight·Π Pr[event] over ways to the answer, each event at lower bounds of its slacks; events only
     grow with their slacks. `halfspaces` hold all inputs that the claim is about."""
 
@@ -118,38 +117,30 @@ class Farkas:
     distances: ClaimedDistances
     shares: tuple[ShareEvidence, ...]
 
-    @property
-    def exact(self) -> bool:
-        return False
-
 
 @frozen
-class Exact:
+class Exact(Why):
     """The bound is the probability at the inputs `corner`, too, which are in the class, at exactly the distance that
     the claim is about: nothing is lost."""
 
     bound: Farkas
     corner: Corner
 
-    @property
-    def exact(self) -> bool:
-        return True
+    exact: ClassVar[bool] = True
 
 
 @frozen
-class Approached:
+class Approached(Why):
     """The bound is what the probabilities at inputs of the class come as near to as one likes: where it fails, the
     claim does at one of them."""
 
     bound: Farkas
 
-    @property
-    def exact(self) -> bool:
-        return True
+    exact: ClassVar[bool] = True
 
 
 @frozen
-class Complement:
+class Complement(Why):
     """The bound is 1 - Σ weight·Π Pr[event] over ways to other answers, each event at upper bounds of its slacks.
 
     `shares` has their negatives: -form(u) >= base + distance·slope. Constraints whose slack has no upper bound are left
@@ -160,13 +151,9 @@ class Complement:
     distances: ClaimedDistances
     shares: tuple[ShareEvidence, ...]
 
-    @property
-    def exact(self) -> bool:
-        return False
-
 
 @frozen
-class Jointly:
+class Jointly(Why):
     """Bounds of which at each input of the class one is at most the probability, where slacks cannot all be worst at
     once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of `tails` of ways to
     other answers together (see `joint_tails`). `slacks` are what is known of the slacks, and of sums of them, from both
@@ -177,19 +164,14 @@ class Jointly:
     slacks: tuple[SlackBound, ...]
     tails: bool
 
-    @property
-    def exact(self) -> bool:
-        return False
-
 
 @frozen
-class Summand:
+class Summand(Why):
     """The bound is one of the claim with another beta, which implies the claim, by itself or with others: with a
     summand of beta for one thing that the answer needs, or with less than beta. `least` is what beta is at least, as a
     function of eps, None where that is not known."""
 
     least: BetaForm | None
-    exact: bool = False
 
 
 # --- what the verdict on a class rests on -----------------------------------------------------------

@@ -65,7 +65,7 @@ from dipc.rules.facets import facet_metric, facets
 from dipc.rules.halfspaces import single_bound
 from dipc.rules.input_classes import finite_cases
 from dipc.rules.least_slacks import slack_of
-from dipc.rules.rule import ClaimedDistances
+from dipc.rules.rule import ClaimedDistances, Why
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
@@ -428,17 +428,13 @@ EPS = Unit(ONE)
 
 
 @frozen
-class CoefficientInequality:
+class CoefficientInequality(Why):
     """The inequality of two polynomials in m - `start` at one `power`: beta's coefficient is at least that of the
     probability that a term of `total` goes wrong. If all of them hold, so does the claim for every m >= start."""
 
     start: int
     total: Sum
     power: int
-
-    @property
-    def exact(self) -> bool:
-        return False
 
 
 @frozen

@@ -20,7 +20,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, to_fmpq
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
 from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide
-from dipc.decide.series import STARTS, Search, samples
+from dipc.decide.series import STARTS, NotTold, Search, samples
 from dipc.frozen import frozen
 from dipc.measure.measure import (
     Bound,
@@ -69,14 +69,6 @@ class Needed:
     value: Ends
     pair: tuple[int, int]
     answers: tuple[int, ...]
-
-
-class _Open(Exception):
-    """Nothing was found out around this eps."""
-
-    def __init__(self, eps: Fraction) -> None:
-        super().__init__()
-        self.eps = eps
 
 
 @dataclass
@@ -217,7 +209,7 @@ class EnclosedLaws:
             try:
                 for interval in claim.intervals:
                     self._on(pair, claim, interval)
-            except _Open as stopped:
+            except NotTold as stopped:
                 refuted = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
                 return refuted or UnprovedLoss(
                     f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their enclosures do "
@@ -249,12 +241,12 @@ class EnclosedLaws:
         return Refuted(pair, needed.answers, Counterexample(eps, allowed, probability))
 
     def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
-        """That the claim holds on the interval. Raises _Open, Undecided."""
+        """That the claim holds on the interval. Raises NotTold, Undecided."""
         if interval.is_point:
             delta = claim.delta.at(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
             if all(each.value[1] > delta for each in needed):
-                raise _Open(interval.lower)
+                raise NotTold(interval.lower)
             return
         lower, upper = interval.lower, interval.upper
         if not lower:
@@ -266,7 +258,7 @@ class EnclosedLaws:
             starts = (start for start in STARTS if start > lower)
             upper = next((each for each in starts if self._holds(self.far_out(pair, each), claim, _from(each))), None)
         if not lower or upper is None:
-            raise _Open(lower)
+            raise NotTold(lower)
         for cell in _cells(lower, upper):
             self._cell(pair, claim, cell, _MOST_HALVINGS)
 
@@ -344,7 +336,7 @@ class EnclosedLaws:
         return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
-        """That the claim holds between the ends. Raises _Open, Undecided."""
+        """That the claim holds between the ends. Raises NotTold, Undecided."""
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         if not isinstance(claim.delta.value, ExpPoly):
             raise OutsideFragment("delta has a denominator")
@@ -357,7 +349,7 @@ class EnclosedLaws:
             return
         place = center + radius * open_at
         if not halvings or self._refuted(pair, claim, place) is not None:
-            raise _Open(place)
+            raise NotTold(place)
         self._cell(pair, claim, (cell[0], center), halvings - 1)
         self._cell(pair, claim, (center, cell[1]), halvings - 1)
 
