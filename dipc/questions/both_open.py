@@ -123,7 +123,7 @@ class BothOpenCase(ClassCase):
     # --- proofs -----------------------------------------------------------------------------------------
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
-        source, convex, beta = self.source, self.convex, _beta(self)
+        source, convex, beta = self.source, self.convex, below_one(self.claim.beta)
         if convex.refused is not None:
             return
         options = replace(source.options, alpha="dd", gamma=0)
@@ -218,7 +218,7 @@ class OneGammaCase(ClassCase):
 
     def _in_two(self) -> Iterator[Sequence[ClassCase]]:
         if self.convex.refused is None:
-            for parts in halves(_beta(self), self.claim.names(), one_gamma=True):
+            for parts in halves(below_one(self.claim.beta), self.claim.names(), one_gamma=True):
                 yield from _right_and_near(self.source, self.convex, parts, self.claim.stated["gamma"])
 
     def _settled(self) -> Asking[ClassResult]:
@@ -232,11 +232,6 @@ class OneGammaCase(ClassCase):
                 proved = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
                 return replace(proved, obligations=_single(rows), says=_says(self))
         return result
-
-
-def _beta(case: ClassCase) -> ClaimExpression:
-    """beta, without 1 as what it is at most: a multiple of it says something else then."""
-    return case.claim.beta if case.source.scaled else below_one(case.claim.beta)
 
 
 def _says(case: ClassCase) -> Saying | None:

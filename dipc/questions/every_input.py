@@ -21,7 +21,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
 from dipc.claims.claim import ClaimOptions
-from dipc.claims.conditions import trend
+from dipc.claims.conditions import below_one, trend
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, saying
 from dipc.frozen import frozen
@@ -349,7 +349,8 @@ class ClassCase:
             # A part of beta may have no limit by itself.
             with suppress(DiagnosticError):
                 try:
-                    return [replace(one, why=self.summand) for case in cases for one in case.posed()]
+                    every = [replace(one, why=self.summand) for case in cases for one in case.posed()]
+                    return [*every, *(Posed(each, Variable.EPS, self.summand) for each in self._at_most_one())]
                 except Undecided as undecided:
                     reason = undecided.reason
         raise Undecided(reason)
@@ -380,9 +381,21 @@ class ClassCase:
         for cases in self.implying():
             with suppress(Undecided, DiagnosticError):
                 choice = Choice.all_of([case.least_needing(needed, enough) for case in cases])
+                if self._at_most_one() and choice.needed is not None and choice.proofs:
+                    first, *others = choice.proofs
+                    whole = replace(first, obligations=(*first.obligations, *self._at_most_one()))
+                    choice = Choice(max(choice.needed, _ONE), (whole, *others))
                 if choice.is_less(best):
                     best = Choice(choice.needed, tuple([replace(proof, why=self.summand) for proof in choice.proofs]))
         return best
+
+    def _at_most_one(self) -> tuple[Obligation, ...]:
+        """That a multiple of beta is at least 1, where multiples are asked about and beta is the least of 1 and the
+        sum that is proved in parts: less than 1 times beta may be less than that of the sum."""
+        claim = self.claim
+        if not self.source.scaled or below_one(claim.beta) == claim.beta:
+            return ()
+        return (Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), claim.intervals),)
 
     def is_comparable(self, posed: Posed) -> bool:
         """Whether by how much an obligation fails says how good a bound is: not in another variable, where there is a

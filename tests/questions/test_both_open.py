@@ -332,6 +332,10 @@ def test_multiples_of_a_beta_that_is_at_most_one() -> None:
     loaded, claim = dipc.load(NUMERIC), {"inputs": "all", "alpha": "dd", "gamma": 5}
     beta = "min(1, 2*m*exp(-alpha*eps/16) + exp(-5*eps/2))"
     assert dipc.check(loaded, beta=beta, **claim).verdict == "accurate"
-    assert dipc.tighten(loaded, beta=beta, **claim).unknown
+    # Four times the sum would do with a quarter, but not a quarter of 1.
+    for at_most_one in (beta, beta.replace("2*m", "8*m")):
+        tightest = dipc.tighten(loaded, beta=at_most_one, **claim)
+        assert (tightest.complete, tightest.factor) == (True, (1, 1))
+        assert dipc.check(loaded, beta=f"9/10*{at_most_one}", **claim).verdict == "inaccurate"
     solution = dipc.solve(loaded, wanted="alpha", beta=beta, inputs="all", gamma=5)
     assert solution.status == "solved"
