@@ -651,7 +651,7 @@ class Bounds:
         run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
         run.decide, run.unites = decide, unites
         run.explore(self._inputs(finite))
-        known.append((run, visits(run.steps, (end.state for end in run.ends), self.budget)))
+        known.append((run, visits(run, self.budget)))
         return known[-1]
 
     def _inputs(self, finite: tuple[Value, ...]) -> dict[int, Held]:

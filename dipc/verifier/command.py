@@ -19,7 +19,17 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from dipc.verifier.document import Accepted, Document, check_document, read_document, within_bounds
 from dipc.verifier.inputs import varying_constants
 from dipc.verifier.program import computed
-from dipc.verifier.reading import MOST_BYTES, STEPS, Budget, Exhausted, NotDerived, Rejected, Unreadable, in_step
+from dipc.verifier.reading import (
+    MOST_BYTES,
+    STEPS,
+    Budget,
+    Exhausted,
+    NotDerived,
+    Rejected,
+    Unreadable,
+    decimal,
+    in_step,
+)
 from dipc.verifier.syntax import Constants, read_program
 from dipc.verifier.syntax import names as names_in
 
@@ -168,17 +178,9 @@ def _same(cell: str | None, stated: object) -> bool:
         return False
     if cell == stated or (cell.lower() == stated and stated in ("true", "false")):
         return True
-    try:
-        return len(cell) < 4000 and _number(cell) == _number(stated)
-    except (ValueError, ZeroDivisionError):
-        return False
-
-
-def _number(cell: str) -> Fraction:
-    mantissa, _, exponent = cell.lower().partition("e")
-    if len(exponent) > 6 or abs(int(exponent or 0)) > 1000:
-        raise ValueError(cell)
-    return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+    with suppress(ValueError):
+        return decimal(cell) == decimal(stated)
+    return False
 
 
 def _read(path: Path, what: str) -> bytes:

@@ -59,7 +59,7 @@ from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Family, read_event
 from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import VERDICTS, Decided
-from dipc.verifier.probability import Theorem, components
+from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Sample, Value
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, NotDerived, Rejected, in_step, why_it_ends
 from dipc.verifier.surroundings import Surroundings, outwards
@@ -405,25 +405,32 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Totals such that each run of the loop from `low` to m has one of them as a bound, if m is at least `once`; at any
     eps, that with the most probable iteration of a cycle. Raises NotDerived."""
-    numbers, cycles = _on_cycles(walks, budget)
+    reached = _reached(walks, budget)
     for fixed, once, visited in _paths(walks, budget):
-        known = dict.fromkeys(numbers[head] for head in visited)
-        for repeated in dict.fromkeys(terms for component in known for terms in cycles[component]) or [()]:
+        budget.spend(len(reached) * len(visited))
+        inside = (
+            leg.terms
+            for head, goals in enumerate(reached)
+            if any(here in goals and head in reached[here] for here in visited)
+            for leg in walks.iterations[head]
+            if leg.goal is not None and head in reached[leg.goal]
+        )
+        for repeated in dict.fromkeys(inside) or [()]:
             budget.spend(50)
             yield Total(fixed, repeated, once + low - 1)
 
 
-def _on_cycles(walks: Walks, budget: Budget) -> tuple[Mapping[int, int], Mapping[int, Sequence[tuple[Term, ...]]]]:
-    """By head the number of its component, and by component the different terms of iterations between its heads."""
-    one = ONE, ONE
-    steps = [[(leg.goal, one) for leg in legs if leg.goal is not None] for legs in walks.iterations]
-    numbers: dict[int, int] = {}
-    found: dict[int, Sequence[tuple[Term, ...]]] = {}
-    for number, component in enumerate(components(steps, budget)):
-        numbers |= dict.fromkeys(component, number)
-        inside = [leg for head in component for leg in walks.iterations[head] if leg.goal in component]
-        found[number] = tuple(dict.fromkeys(leg.terms for leg in inside))
-    return numbers, found
+def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
+    """By head those that iterations lead to, itself among them."""
+    found = []
+    for head in range(len(walks.iterations)):
+        waiting = [head]
+        for here in waiting:
+            legs = walks.iterations[here]
+            budget.spend(3 + len(legs))
+            waiting += {leg.goal for leg in legs if leg.goal is not None}.difference(waiting)
+        found.append(set(waiting))
+    return found
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
+from itertools import groupby
 from math import floor, gcd, lcm
 
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
@@ -360,6 +361,19 @@ class Execution:
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
         """What is known on both sides of a half-space that was open."""
         return [known & row, known & row.opposite()]
+
+    def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
+        """The states in the order of their places in the text; those of one `while`, that is in no other, together."""
+        start: dict[int, int] = {}
+        for first, end in sorted(self.machine.loops, key=lambda loop: (loop[0], -loop[1])):
+            if first not in start:
+                start |= dict.fromkeys(range(first, end), first)
+
+        def place(state: int) -> tuple[int, int]:
+            at = self._states[state].at
+            return (start[at], -1) if at in start and self.steps[state] else (at, state)
+
+        return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
     def outputs(self, state: int) -> list[Held]:
         """What the outputs hold in a state, in their order."""

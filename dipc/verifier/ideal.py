@@ -34,7 +34,7 @@ from dipc.verifier.execution import (
 )
 from dipc.verifier.functions import Closed
 from dipc.verifier.linear import Guard, grouped, is_empty, least
-from dipc.verifier.program import Choice, Instruction, Machine, Sample, Scored, Value
+from dipc.verifier.program import Choice, Instruction, Machine, Sample, Scored, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
 
@@ -335,11 +335,7 @@ class Ideal:
     def combinations(self) -> Iterator[tuple[Value, ...]]:
         """All values of the finite inputs."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("input")]
-        choices = [
-            sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
-            for type_ in types
-            if type_ not in OPEN
-        ]
+        choices = [values_of(type_) for type_ in types if type_ not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:
             raise NotDerived("its finite inputs have too many values")
         return product(*choices)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -34,7 +35,7 @@ from dipc.verifier.ideal import Ideal
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Constraint, Event, Family, Noise, NoiseFamily, Normal
 from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
-from dipc.verifier.program import Machine, Slot, Value, holds, reduced
+from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
     DERIVATION_ENDS,
     DISTANCES,
@@ -58,96 +59,55 @@ _ONE: Closed = (ONE, ONE)
 _NONE: Closed = ({}, ONE)
 
 
-def visits(steps: Sequence[Sequence[tuple[int, Closed]]], wanted: Iterable[int], budget: Budget) -> dict[int, Closed]:
-    """The total weights of the ways from state 0 to the `wanted` states, which no step leads out of.
+def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
+    """The total weights of the ways from the first state to the wanted ends, by their states.
 
-    Raises NotDerived where a component is never left, or takes too much work.
+    Steps lead onwards in the text but for those of a `while`, whose states are left together. Raises NotDerived where
+    the program may not end, or that takes too much work.
     """
-    goals = set(wanted)
+    steps = run.steps
+    if len(_leading_to(steps, (at for at, row in enumerate(steps) if not row))) < len(steps):
+        raise NotDerived("the program may not end: a loop is never left")
+    goals = [end.state for end in run.ends]
     useful = _leading_to(steps, goals)
     weights: dict[int, Closed] = {0: _ONE}
-    for component in components(steps, budget):
-        inside = set(component)
-        if len(component) == 1 and not any(goal in inside for goal, _ in steps[component[0]]):
-            here = component[0]
-            if here not in useful or here not in weights:
-                continue
-            weight = weights[here] if here in goals else weights.pop(here)
-            for goal, step in steps[here]:
-                if goal in useful:
-                    weights[goal] = _plus(weights.get(goal, _NONE), _times(weight, step, budget), budget)
-            continue
-        if not any(goal not in inside for here in component for goal, _ in steps[here]):
-            raise NotDerived("the program may not end: a loop is never left")
-        arriving = {here: weights.pop(here) for here in component if here in weights}
-        if arriving and inside & useful:
-            for goal, weight in _through(steps, component, arriving, useful, budget).items():
+    for together in run.by_place(useful):
+        arriving = {here: weights.pop(here) for here in together if here in weights and steps[here]}
+        if len(together) == 1 and all(goal not in together for goal, _ in steps[together[0]]):
+            leaving = [
+                (goal, _times(weight, step, budget)) for at, weight in arriving.items() for goal, step in steps[at]
+            ]
+        else:
+            leaving = list(_through(steps, together, arriving, useful, budget).items()) if arriving else []
+        for goal, weight in leaving:
+            if goal in useful:
                 weights[goal] = _plus(weights.get(goal, _NONE), weight, budget)
     return {goal: weights[goal] for goal in goals if goal in weights}
 
 
-def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: set[int]) -> set[int]:
+def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[int]) -> set[int]:
+    """The states from which steps lead to the goals, with these."""
     before: list[list[int]] = [[] for _ in steps]
     for here, row in enumerate(steps):
         for goal, _ in row:
             before[goal].append(here)
-    found = set(goals)
     waiting = list(goals)
+    found = set(waiting)
     for here in waiting:
-        for there in before[here]:
-            if there not in found:
-                found.add(there)
-                waiting.append(there)
+        new = [there for there in dict.fromkeys(before[here]) if there not in found]
+        found.update(new)
+        waiting += new
     return found
-
-
-def components(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> list[list[int]]:
-    """The strongly connected components of what state 0 leads to, each before those that it leads to (Tarjan)."""
-    order: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    waiting: set[int] = set()
-    found: list[list[int]] = []
-    path = [(0, 0)]
-    while path:
-        here, at = path.pop()
-        budget.spend(3)
-        if not at:
-            order[here] = low[here] = len(order)
-            stack.append(here)
-            waiting.add(here)
-        row = steps[here]
-        if at:
-            low[here] = min(low[here], low[row[at - 1][0]]) if row[at - 1][0] in waiting else low[here]
-        while at < len(row):
-            goal = row[at][0]
-            at += 1
-            if goal not in order:
-                path += [(here, at), (goal, 0)]
-                break
-            if goal in waiting:
-                low[here] = min(low[here], order[goal])
-        else:
-            if low[here] == order[here]:
-                component = []
-                while True:
-                    member = stack.pop()
-                    waiting.discard(member)
-                    component.append(member)
-                    if member == here:
-                        break
-                found.append(component)
-    return found[::-1]
 
 
 def _through(
     steps: Sequence[Sequence[tuple[int, Closed]]],
-    component: list[int],
+    component: Sequence[int],
     arriving: dict[int, Closed],
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """What leaves the component towards useful states, where this arrives."""
+    """What leaves these states, all of which are useful, towards other useful ones, where this arrives."""
     if len(component) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
     rows: dict[int, dict[int, Closed]] = {}
@@ -293,7 +253,7 @@ class Probabilities:
         """All answers, with their distances from the given one; None for infinity."""
         slots = self.machine.numbered("output")
         types = [self.machine.slots[slot].type for slot in slots]
-        choices = [sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True) for type_ in types]
+        choices = list(map(values_of, types))
         if any(type_ in ("real", "int") for type_ in types) or prod(map(len, choices)) > MOST_ANSWERS:
             raise NotDerived("its `metric` block is about answers that are not finite, or too many")
         if set(outputs) != set(slots):
@@ -323,7 +283,7 @@ class Probabilities:
     ) -> Probability:
         run = Execution(self.machine, Wanted(outputs, gamma), budget)
         run.run(inputs)
-        weights = visits(run.steps, (end.state for end in run.ends), budget)
+        weights = visits(run, budget)
         by_noises: dict[Constraints, Closed] = {}
         for end in run.ends:
             before = by_noises.get(end.known)
@@ -481,19 +441,15 @@ class Theorem:
             assert self.ideal is not None, "it was looked at before"
             return self.ideal
         slots = self.machine.slots
-        given = [_cell(slots[slot], cell) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)]
-        for slot, value in zip(self.machine.numbered("input"), given, strict=True):
+        given, stated = self.read(inputs, outputs)
+        for slot, value in given.items():
             if not holds(slots[slot].type, value):
                 raise Rejected(f"the input `{slots[slot].name}` does not fit")
-        stated = [
-            None if cell is None else _cell(slots[slot], cell)
-            for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
-        ]
         try:
-            answer = self.ideal.answer(given)
-            if any(value is not None and value != exact for value, exact in zip(stated, answer, strict=True)):
+            answer = dict(zip(self.machine.numbered("output"), self.ideal.answer([*given.values()]), strict=True))
+            if any(value != answer[slot] for slot, value in stated.items()):
                 return "the answers are others than the `ideal` gives"
-            return self.ideal.distance(given)
+            return self.ideal.distance([*given.values()])
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
 
@@ -555,12 +511,8 @@ def _cell(slot: Slot, cell: str) -> Value:
     elif isinstance(slot.type, frozenset) and cell in slot.type:
         return cell
     else:
-        mantissa, _, exponent = cell.lower().partition("e")
-        try:
-            if len(cell) < 4_000 and len(exponent) < 5 and abs(int(exponent or 0)) < 1_000:
-                return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
-        except (ValueError, ZeroDivisionError):
-            pass
+        with suppress(ValueError):
+            return read.decimal(cell)
     raise Rejected(f"`{cell[:40]}` is no value of `{slot.name}`")
 
 

@@ -6,7 +6,8 @@ types is looked at when they are there, in `dipc.verifier.execution`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -459,10 +460,8 @@ class _Compiler:
 
     def _for_each_value(self, read: Read, statement: syntax.Statement) -> None:
         """The statement once for each value of the variable, which is a constant there."""
-        type_ = self.slots[read.slot].type
-        values: list[Value] = [False, True] if isinstance(type_, str) else sorted(type_, key=str)
         ends = []
-        for value in values:
+        for value in values_of(self.slots[read.slot].type):
             branch = self.emit(Halt())
             self.fixed[read.slot] = value
             self._statement(statement)
@@ -686,6 +685,30 @@ def holds(type_: Type, value: object) -> bool:
             return not isinstance(value, bool) and value in type_
 
 
+_COMPARISONS: Mapping[str, Callable[..., bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_OPERATIONS: Mapping[str, Callable[..., Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": lambda base, exponent: base ** int(exponent),
+    "neg": operator.neg,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
+    "abs": abs,
+}
+
+
+def values_of(type_: Type) -> Sequence[Value]:
+    """The values of a finite type, in an order of their own."""
+    return sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
+
+
 def calculated(op: str, values: Sequence[Value]) -> Value:
     """The operation on plain values. NotDerived where it has no result."""
     if op in ("and", "or", "not"):
@@ -702,43 +725,15 @@ def calculated(op: str, values: Sequence[Value]) -> Value:
     numbers = [value for value in values if isinstance(value, Fraction)]
     if len(numbers) < len(values):
         raise NotDerived(f"`{op}` of what is no number")
-    match op:
-        case "<":
-            return numbers[0] < numbers[1]
-        case "<=":
-            return numbers[0] <= numbers[1]
-        case ">":
-            return numbers[0] > numbers[1]
-        case ">=":
-            return numbers[0] >= numbers[1]
-        case "+":
-            result = numbers[0] + numbers[1]
-        case "-":
-            result = numbers[0] - numbers[1]
-        case "*":
-            result = numbers[0] * numbers[1]
-        case "/":
-            if not numbers[1]:
-                raise NotDerived("a division by 0")
-            result = numbers[0] / numbers[1]
-        case "neg":
-            result = -numbers[0]
-        case "min":
-            result = min(numbers)
-        case "max":
-            result = max(numbers)
-        case "abs":
-            if len(numbers) != 1:
-                raise NotDerived("`abs` takes one argument")
-            result = abs(numbers[0])
-        case "^":
-            exponent = int(numbers[1])
-            bits = max(numbers[0].numerator.bit_length(), numbers[0].denominator.bit_length())
-            if bits * exponent > MOST_BITS:
-                raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")
-            result = numbers[0] ** exponent
-        case _:
-            raise NotDerived(f"`{op}` is no operation")
+    if op in _COMPARISONS:
+        return _COMPARISONS[op](*numbers)
+    if op == "/" and not numbers[1]:
+        raise NotDerived("a division by 0")
+    if op == "^" and int(numbers[1]) * max(map(int.bit_length, numbers[0].as_integer_ratio())) > MOST_BITS:
+        raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")
+    if op not in _OPERATIONS or (op == "abs" and len(numbers) != 1):
+        raise NotDerived(f"`{op}` is no operation on {len(numbers)} numbers")
+    result = _OPERATIONS[op](*numbers)
     if max(result.numerator.bit_length(), result.denominator.bit_length()) > MOST_BITS:
         raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")
     return result

@@ -180,6 +180,10 @@ MOST_INTEGER_DIGITS = 15
 MOST_DIGITS = 60_000
 MOST_CHARACTERS = 20_000
 
+#: Characters of a number in a table or a program, and its exponent.
+MOST_CELL = 4_000
+MOST_EXPONENT = 1_000
+
 #: Digits that Python converts whatever its limit is set to.
 _SAFE_DIGITS = 600
 
@@ -303,6 +307,17 @@ def decimal_integer(digits: str) -> int:
     half = len(digits) // 2
     unit: int = 10**half
     return decimal_integer(digits[:-half]) * unit + decimal_integer(digits[-half:])
+
+
+def decimal(cell: str) -> Fraction:
+    """The number that is written like 1/3, 0.25 or 1e-23. Raises ValueError for what is none, or is too long."""
+    mantissa, _, exponent = cell.lower().partition("e")
+    if len(mantissa) > MOST_CELL or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_EXPONENT:
+        raise ValueError(cell)
+    try:
+        return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+    except ZeroDivisionError:
+        raise ValueError(cell) from None
 
 
 # --- readers made of readers -------------------------------------------------------------------------

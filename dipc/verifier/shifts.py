@@ -95,7 +95,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
     run.decide, run.unites = _left_open, True
     inputs: dict[int, Held] = {slot: Affine(_ZERO, ((open_input(slot), _ONE),)) for slot in slots}
     run.explore(inputs)
-    visits(run.steps, (end.state for end in run.ends), budget)  # the weights of all ways are those of a program
+    visits(run, budget)  # the weights of all ways are those of a program
     found = []
     for end in run.ends:
         slacks = tuple(Change(*run.centered(row.form)) for row in end.known.rows.values())

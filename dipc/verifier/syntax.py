@@ -14,11 +14,10 @@ from fractions import Fraction
 from itertools import count
 from typing import Any, TypeVar
 
-from dipc.verifier.reading import Budget, Exhausted, NotDerived
+from dipc.verifier.reading import Budget, Exhausted, NotDerived, decimal
 
 MOST_CHARACTERS = 500_000
 MOST_NESTING = 60
-MOST_DIGITS = 1_000
 
 T = TypeVar("T")
 
@@ -704,7 +703,10 @@ class _Reader:
         self._at += 1
         match token.kind:
             case "number":
-                return Literal(_number(token))
+                try:
+                    return Literal(decimal(token.text))
+                except ValueError:
+                    raise Exhausted(f"a number in line {token.line} has too many digits", "program") from None
             case "eps":
                 return Epsilon()
             case "true" | "false":
@@ -746,13 +748,6 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
             if mean is not None:
                 return left if mean == Literal(Fraction(0)) else Apply(op, (left, mean))
     return None
-
-
-def _number(token: _Token) -> Fraction:
-    mantissa, _, exponent = token.text.lower().partition("e")
-    if len(mantissa) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_DIGITS:
-        raise Exhausted(f"a number has more than {MOST_DIGITS} digits, line {token.line}", "program")
-    return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
 
 
 # --- the program without its noise -----------------------------------------------------------------
