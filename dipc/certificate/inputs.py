@@ -28,9 +28,11 @@ from dipc.certificate.obligations import ObligationWriter, certified, has_normal
 from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Bound, Obligation, Verdict, decide
 from dipc.decide.series import decide_by_series
+from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.agreement import Term
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
@@ -212,17 +214,23 @@ class _Writer:
     def _union(self, evidence: UnionEvidence) -> dict[str, Any]:
         assert isinstance(self._source, AllNumbers)
         sums = dict.fromkeys(why.total for _, why in evidence.inequalities)
-        events = {term.event: None for each in sums for term in (*each.fixed, *each.repeated)}
-        numbers = {event: number for number, event in enumerate(events)}
+        events = dict.fromkeys(term.event for each in sums for term in (*each.fixed, *each.repeated))
+        sides = dict.fromkeys((event, side) for event in events for side in range(len(event.constraints)))
+        numbers = {side: number for number, side in enumerate(sides)}
+
+        def numbered(terms: Iterable[Term]) -> list[int]:
+            # The two sides of a ball exclude each other.
+            return [numbers[term.event, side] for term in terms for side in range(len(term.event.constraints))]
+
         return {
             "variable": str(self._source.required.variable),
             "trivial": None if evidence.trivial is None else rational(evidence.trivial),
             "above_one": [self._obligation(obligation, _plain(obligation)) for obligation in evidence.above_one],
-            "terms": list(map(_event, events)),
+            "terms": [_half(event, event.constraints[side]) for event, side in sides],
             "sums": [
                 {
-                    "fixed": [numbers[term.event] for term in each.fixed],
-                    "repeated": [numbers[term.event] for term in each.repeated],
+                    "fixed": numbered(each.fixed),
+                    "repeated": numbered(each.repeated),
                     "once": str(each.once),
                     "inequalities": [
                         [why.power, self._obligation(obligation, _plain(obligation))]
@@ -262,13 +270,13 @@ class _Writer:
         return known
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _half(event: Event, side: Halfspace) -> dict[str, Any]:
+    """One half-space of an event over centered noises."""
+    noises = [(event.noises[place], c) for place, c in side.coefficients]
+    assert not any(noise.mean for noise, _ in noises), "they are centered"
     return {
-        "noises": [[noise.law.checker_name, rational(noise.rate), rational(noise.mean)] for noise in event.noises],
-        "constraints": [
-            [[[place, rational(c)] for place, c in item.coefficients], rational(item.constant)]
-            for item in event.constraints
-        ],
+        "noises": [[noise.law.checker_name, rational(noise.rate), rational(c)] for noise, c in noises],
+        "constant": rational(side.constant),
     }
 
 

@@ -30,7 +30,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
-from dipc.verifier.noise import Family, NoiseFamily, Normal
+from dipc.verifier.noise import Family, Law
 from dipc.verifier.normal import Probability, Sum
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
@@ -47,9 +47,6 @@ MOST_MERGED = 60
 
 #: Σ coefficient·variable, sorted, none of which is 0.
 Terms = tuple[tuple[int, Fraction], ...]
-
-#: The family and the rate of a noise.
-Law = tuple[NoiseFamily, Fraction]
 
 
 @dataclass(frozen=True, slots=True)

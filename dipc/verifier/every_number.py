@@ -47,16 +47,14 @@ from dipc.verifier.linear import ALPHA, Guard, contradictory, implied
 from dipc.verifier.loops import (
     MOST_HEADS,
     Iterations,
-    Law,
     LoopRuns,
     State,
     Term,
-    Terms,
     first_index,
     parameter_arrays,
 )
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Family, read_event
+from dipc.verifier.noise import Family
 from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import VERDICTS, Decided
 from dipc.verifier.probability import Theorem
@@ -126,7 +124,7 @@ class Agreement:
     shape: Iterations
     entries: Sequence[tuple[Value, ...]]
     wanted: Required
-    terms: Terms
+    terms: Sequence[Term]
     budget: Budget
     _numbers: dict[object, int] = field(default_factory=dict)
     _heads: list[tuple[State, State]] = field(default_factory=list)
@@ -242,8 +240,8 @@ class Agreement:
             def implies(least: Fraction, rest: Mapping[int, Fraction] = rest, side: Guard = side) -> bool:
                 return self._is_least((*known, *state.inputs), rest, side.constant, 0, least)
 
-            term = self.terms.halfspace(self._laws(noises, state), implies)
-            if term is not None and (best is None or term.least > best[0].least):
+            term = self._stated(noises, state, implies)
+            if term is not None and (best is None or term.constant > best[0].constant):
                 best = term, replace(side, strict=True)
         if best is None:
             raise NotDerived("a noisy comparison has none of the stated terms")
@@ -256,8 +254,10 @@ class Agreement:
             found[i < self._first_noise][i] = c
         return found
 
-    def _laws(self, noises: Mapping[int, Fraction], state: State) -> list[Law]:
-        return [Law(*state.laws[i - self._first_noise], c) for i, c in noises.items()]
+    def _stated(self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]) -> Term | None:
+        """Of the stated terms with these noises that with the greatest constant, as a bound of the slack of which is
+        `implied` that it is one; None where there is none."""
+        return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
 
@@ -339,24 +339,32 @@ class Agreement:
         return found
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
-        """The term for |gap| <= gamma; none without noise."""
-        terms, constant = (gap.terms, gap.constant) if isinstance(gap, Affine) else ((), gap)
-        noises, rest = self._parted(terms)
-        opposite = {i: -c for i, c in rest.items()}
+        """The terms for |gap| <= gamma, one for each side; none without noise."""
+        for sign in (_ONE, -_ONE):
+            side = scaled(gap, sign)
+            terms, constant = (side.terms, side.constant) if isinstance(side, Affine) else ((), side)
+            noises, rest = self._parted(terms)
 
-        def implies(above: Fraction, below: Fraction) -> bool:
-            return self._is_least(known, rest, constant, 1, above) and self._is_least(
-                known, opposite, -constant, 1, below
-            )
+            def implies(least: Fraction, rest: Mapping[int, Fraction] = rest, constant: Fraction = constant) -> bool:
+                return self._is_least(known, rest, constant, 1, least)
 
-        if not noises:
-            if not implies(_ZERO, _ZERO):
+            if noises:
+                term = self._stated(noises, program, implies)
+                if term is None:
+                    raise NotDerived("an output has none of the stated terms")
+                yield term
+            elif not implies(_ZERO):
                 raise NotDerived("without noise an output is not within gamma of the answer")
-            return
-        term = self.terms.ball(self._laws(noises, program), implies)
-        if term is None:
-            raise NotDerived("an output has none of the stated terms")
-        yield term
+
+
+def stated_term(
+    noises: Sequence[tuple[Family, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
+) -> Term | None:
+    """Of these terms that with the noises, up to a positive factor, which has the greatest constant of which, times
+    this factor, something is implied; None where there is none."""
+    unit = Term.of(noises, _ONE)
+    alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
+    return next((term for term in alike if implied(term.constant / unit.constant)), None)
 
 
 def _same(one: Held, other: Held) -> bool:
@@ -406,16 +414,15 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Totals such that each run of the loop from `low` to m has one of them as a bound, if m is at least `once`; at any
     eps, that with the most probable iteration of a cycle. Raises NotDerived."""
     reached = _reached(walks, budget)
+    # By head the first of its component, and by that the terms of iterations between its heads.
+    first = [min(there for there in goals if head in reached[there]) for head, goals in enumerate(reached)]
+    cycles: dict[int, dict[tuple[Term, ...], None]] = {head: {} for head in first}
+    for head, legs in enumerate(walks.iterations):
+        inside = (leg.terms for leg in legs if leg.goal is not None and first[leg.goal] == first[head])
+        cycles[first[head]].update(dict.fromkeys(inside))
     for fixed, once, visited in _paths(walks, budget):
-        budget.spend(len(reached) * len(visited))
-        inside = (
-            leg.terms
-            for head, goals in enumerate(reached)
-            if any(here in goals and head in reached[here] for here in visited)
-            for leg in walks.iterations[head]
-            if leg.goal is not None and head in reached[leg.goal]
-        )
-        for repeated in dict.fromkeys(inside) or [()]:
+        known = dict.fromkeys(first[head] for head in visited)
+        for repeated in dict.fromkeys(terms for component in known for terms in cycles[component]) or [()]:
             budget.spend(50)
             yield Total(fixed, repeated, once + low - 1)
 
@@ -469,7 +476,7 @@ class Selection:
 
 
 def selection_totals(
-    tree: Program, parameter: str, machine: Machine, wanted: Required, terms: Terms
+    tree: Program, parameter: str, machine: Machine, wanted: Required, terms: Sequence[Term]
 ) -> Iterator[Total]:
     """Bounds of the error of a program that is such a loop, for every m from the first index on and one more. Raises
     NotDerived where it is none, or a term is not stated. `machine` is the program for some number of at least two
@@ -499,8 +506,8 @@ def selection_totals(
     base, rate = wanted.alpha
 
     def loses(challenger: Fraction, selected: Fraction) -> Term:
-        laws = [Law(Family.LAPLACE, selected, _ONE), Law(Family.LAPLACE, challenger, -_ONE)]
-        term = terms.halfspace(laws, lambda least: least <= width * (rate if wanted.is_open else base))
+        noises = [(Family.LAPLACE, selected, _ONE), (Family.LAPLACE, challenger, -_ONE)]
+        term = stated_term(noises, terms, lambda least: least <= width * (rate if wanted.is_open else base))
         if term is None:
             raise NotDerived("a selected value has none of the stated terms")
         return term
@@ -650,7 +657,7 @@ def check_numbers(
         # No probability is greater than 1.
         claim = replace(claim, beta=without_ones(parsed(claim.beta, budget)))
         variable, terms, *rest = read.fields(union, _UNION)
-        bound = _UnionBound(claim, variable, parameter, start, Terms(terms), stated, budget)
+        bound = _UnionBound(claim, variable, parameter, start, terms, stated, budget)
         missing, totals = bound.check(*rest)
         if bound.is_trivial():
             return verdict, None, []
@@ -658,10 +665,10 @@ def check_numbers(
         return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
 
 
-def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total | None], budget: Budget) -> str | None:
+def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
     """Why it is not known of the program that all its runs for numbers from `start` on are bounded by one of the stated
     totals; None where it is."""
-    parameter, wanted, terms = bound.parameter, bound.wanted, bound.terms
+    parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
         theorem = Theorem.of_tree(tree, constants, budget, budget)
@@ -680,15 +687,31 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total | Non
                 for entries in shape.combinations(budget)
                 for total in totals(Agreement(shape, entries, wanted, terms, budget).walks(), shape.low, budget)
             )
-        require_bounded(found, filter(None, stated), budget)
+        require_bounded(found, stated, budget)
     except DERIVATION_ENDS as error:
         return why_it_ends(error)
     return None
 
 
+#: Families, rates and coefficients of noises, and a constant.
+_Event = tuple[list[tuple[Family, Fraction, Fraction]], Fraction]
+
+#: Noises of one term.
+MOST_NOISES = 1_000
+
+
+def _event(value: object) -> _Event:
+    """The half-space of a term."""
+    noise = read.tuple_of(read.one_of(*(each for each in Family if not each.is_normal)), read.rational, read.rational)
+    noises, constant = read.fields(value, {"noises": read.listed(noise, MOST_NOISES), "constant": read.rational})
+    if not noises or not all(rate > 0 and c for _, rate, c in noises):
+        raise Rejected("it has noises, whose rates are positive and whose coefficients are not 0")
+    return [(Family(family), rate, c) for family, rate, c in noises], constant
+
+
 _UNION: read.Table = {
     "variable": read.one_of(*VARIABLES),
-    "terms": read.listed(read_event, step="term"),
+    "terms": read.listed(_event, step="term"),
     "sums": read.items,
     "trivial": read.nullable(read.rational),
     "above_one": read.listed(read.natural),
@@ -710,7 +733,7 @@ class _UnionBound:
     variable: str
     parameter: str
     start: int
-    terms: Terms
+    terms: Sequence[_Event]
     stated: Stated
     budget: Budget
 
@@ -721,8 +744,15 @@ class _UnionBound:
         alpha, gamma, (names, finished) = meaning(self.claim, self.variable, None, self.budget)
         self.wanted = Required(alpha, gamma, None)
         self.coefficients = self._coefficients(names, finished)
-        self.numbered = [self.terms.numbered(number) for number in range(len(self.terms.events))]
-        self.chances = [measure_anew(event, self.budget) for event in self.terms.events]
+        self.normal = [Term.of(*event) for event in self.terms]
+        self.chances = [
+            measure_anew(
+                [(family, rate) for family, rate, _ in noises],
+                [([(i, c) for i, (_, _, c) in enumerate(noises)], constant)],
+                self.budget,
+            )
+            for noises, constant in self.terms
+        ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
         """beta by powers of parameter - start, as functions of the variable."""
@@ -754,8 +784,8 @@ class _UnionBound:
 
     def check(
         self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]
-    ) -> tuple[str | None, list[Total | None]]:
-        """Why it is not certified, if so; and the sums, None for one of other events than a union bound is about."""
+    ) -> tuple[str | None, list[Total]]:
+        """Why it is not certified, if so; and the sums."""
         intervals = intervals_of(self.claim, self.wanted, None)
         missing = next(
             (f"a term is not measured: {chance}" for chance in self.chances if isinstance(chance, str)), None
@@ -769,14 +799,12 @@ class _UnionBound:
             raise Rejected("beta is shown to be above 1 for nothing")
         if not sums:
             raise Rejected("a union bound is about some runs")
-        found: list[Total | None] = []
+        found: list[Total] = []
         for number, item in enumerate(sums):
             with in_step(f"sum {number}"):
                 fixed, repeated, once, inequalities = read.fields(item, _SUM)
                 self.budget.spend(100 + 20 * (len(fixed) + len(repeated)))
-                known = [
-                    [self.numbered[read.index(term, self.numbered)] for term in part] for part in (fixed, repeated)
-                ]
+                own = [tuple(self.normal[read.index(term, self.normal)] for term in part) for part in (fixed, repeated)]
                 if once > self.start:
                     raise Rejected("a path takes no more iterations than there are")
                 if [power for power, _ in inequalities] != list(range(max(len(self.coefficients), 2))):
@@ -787,9 +815,7 @@ class _UnionBound:
                 for power, place in inequalities:
                     goes_wrong = [needed, Counter(repeated)][power] if power < 2 else Counter()
                     missing = self._inequality(place, power, goes_wrong, intervals) or missing
-                plain = [[term for term in part if term is not None] for part in known]
-                own = [tuple(part) for part in plain]
-                found.append(Total(own[0], own[1], once) if plain == known else None)
+                found.append(Total(own[0], own[1], once))
         return missing, found
 
     def _inequality(

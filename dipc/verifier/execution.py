@@ -19,6 +19,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import groupby
 from math import floor, gcd, lcm
+from typing import Any
 
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
 from dipc.verifier.noise import Family, NoiseFamily
@@ -72,7 +73,7 @@ class NoiseHalfspace:
         common = gcd(*(c.numerator * (unit // c.denominator) for c in terms.values()))
         scale = Fraction(unit, common)
         form = tuple(sorted((i, int(c * scale)) for i, c in terms.items() if c))
-        return NoiseHalfspace(form, _number(floor(constant * scale) if whole else constant * scale), whole)
+        return NoiseHalfspace(form, plain(floor(constant * scale) if whole else constant * scale), whole)
 
     def opposite(self) -> NoiseHalfspace:
         """What holds where this does not, but for an event of probability 0."""
@@ -98,7 +99,8 @@ def _negated(form: Form) -> Form:
     return tuple((i, -a) for i, a in form)
 
 
-def _number(value: Number) -> Number:
+def plain(value: Number) -> Number:
+    """Integers stay plain, which is faster."""
     return value.numerator if value.denominator == 1 else value
 
 
@@ -248,9 +250,9 @@ Held = Value | Affine | None
 
 
 class Split(Exception):
-    """A comparison that what is known leaves open."""
+    """A comparison that what is known leaves open, as a half-space."""
 
-    def __init__(self, row: NoiseHalfspace) -> None:
+    def __init__(self, row: Any) -> None:
         super().__init__()
         self.row = row
 

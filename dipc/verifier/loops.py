@@ -19,10 +19,10 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Wanted, plus
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Split, Wanted, plus
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.linear import Guard, contradictory
-from dipc.verifier.noise import Event, Family, NoiseFamily
+from dipc.verifier.noise import Family, Law
 from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
@@ -296,110 +296,24 @@ def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
 # === terms =====================================================================================
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Law:
-    """A noise of this family and rate with its coefficient."""
-
-    family: NoiseFamily
-    rate: Fraction
-    coefficient: Fraction
+#: Noises of these laws with their coefficients, the sizes of which sum to 1.
+Scaled = tuple[tuple[Family, Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What goes wrong where not Σ N + constant >= 0, or with two `constants` where not that with both signs of the
-    noises; the sizes of the laws' coefficients sum to 1."""
+    """What goes wrong where not Σ N + constant >= 0."""
 
-    laws: tuple[Law, ...]
-    constants: tuple[Fraction, ...]
+    noises: Scaled
+    constant: Fraction
 
-    @property
-    def least(self) -> Fraction:
-        """The smaller constant."""
-        return min(self.constants)
-
-
-@dataclass
-class Terms:
-    """The terms of the events that a certificate refers to by number."""
-
-    events: Sequence[Event]
-    _half: dict[tuple[Law, ...], set[Fraction]] = field(default_factory=dict)
-    _ball: dict[tuple[Law, ...], set[tuple[Fraction, Fraction]]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for number in range(len(self.events)):
-            term = self.numbered(number)
-            match None if term is None else term.constants:
-                case (constant,):
-                    assert term is not None
-                    self._half.setdefault(term.laws, set()).add(constant)
-                case (above, below):
-                    assert term is not None
-                    self._ball.setdefault(term.laws, set()).add((above, below))
-                case _:
-                    pass
-
-    def numbered(self, number: int) -> Term | None:
-        """The term of one event; None for an event of another kind."""
-        event = self.events[number]
-        if any(noise.mean or noise.family is Family.DISCRETE_LAPLACE for noise in event.noises):
-            return None
-        first, *rest = event.constraints or (None,)
-        if first is None or len(rest) > 1 or not first.coefficients:
-            return None
-        laws = [Law(event.noises[i].family, event.noises[i].rate, c) for i, c in first.coefficients.items()]
-        size = _size(laws)
-        if not rest:
-            return Term(_halved(laws), (first.constant / size,))
-        (second,) = rest
-        if second.coefficients != {i: -c for i, c in first.coefficients.items()}:
-            return None
-        return _both(laws, first.constant / size, second.constant / size)
-
-    def halfspace(self, laws: Sequence[Law], implied: Callable[[Fraction], bool]) -> Term | None:
-        """Of the stated terms with these noises that with the greatest constant of which is `implied` that a slack is
-        at least as great; None where there is none."""
-        key, size = _halved(laws), _size(laws)
-        for constant in sorted(self._half.get(key, ()), reverse=True):
-            if implied(constant * size):
-                return Term(key, (constant,))
-        return None
-
-    def ball(self, laws: Sequence[Law], implied: Callable[[Fraction, Fraction], bool]) -> Term | None:
-        """The same for both sides of a ball."""
-        size = _size(laws)
-        best: Term | None = None
-        for sign in (1, -1):
-            key = _scaled(laws, Fraction(sign) / size)
-            for above, below in self._ball.get(key, ()):
-                ends = (above, below) if sign == 1 else (below, above)
-                if (best is None or min(ends) > best.least) and implied(*(end * size for end in ends)):
-                    best = Term(key, (above, below))
-        return best
-
-
-def _size(laws: Iterable[Law]) -> Fraction:
-    return sum((abs(law.coefficient) for law in laws), _ZERO)
-
-
-def _scaled(laws: Iterable[Law], factor: Fraction) -> tuple[Law, ...]:
-    return tuple(sorted(Law(law.family, law.rate, law.coefficient * factor) for law in laws))
-
-
-def _halved(laws: Sequence[Law]) -> tuple[Law, ...]:
-    """The laws of one half-space: of a symmetric noise the sign does not matter."""
-    positive = [
-        Law(law.family, law.rate, abs(law.coefficient)) if law.family is Family.LAPLACE else law for law in laws
-    ]
-    return _scaled(positive, 1 / _size(laws))
-
-
-def _both(laws: Sequence[Law], above: Fraction, below: Fraction) -> Term:
-    """The term of a ball, whichever of its sides is written first."""
-    size = _size(laws)
-    one, other = _scaled(laws, 1 / size), _scaled(laws, -1 / size)
-    return Term(one, (above, below)) if one >= other else Term(other, (below, above))
+    @staticmethod
+    def of(noises: Iterable[tuple[Family, Fraction, Fraction]], constant: Fraction) -> Term:
+        """The same for any coefficients that are not all 0; of a symmetric noise their sign does not matter."""
+        known = list(noises)
+        size = sum((abs(c) for _, _, c in known), _ZERO)
+        laws = ((family, rate, abs(c) if family is Family.LAPLACE else c) for family, rate, c in known)
+        return Term(tuple(sorted((family, rate, c / size) for family, rate, c in laws)), constant / size)
 
 
 # === loop runs =================================================================================
@@ -417,7 +331,7 @@ class State:
 
     at: int
     values: tuple[Held, ...]
-    laws: tuple[tuple[NoiseFamily, Fraction], ...] = ()
+    laws: tuple[Law, ...] = ()
     inputs: tuple[Guard, ...] = ()
     outcomes: tuple[Guard, ...] = ()
     terms: tuple[Term, ...] = ()
@@ -430,14 +344,6 @@ class State:
 
 #: The states that follow where a comparison is open.
 Outcomes = Callable[[State, Guard], Sequence[State]]
-
-
-class _Split(Exception):
-    """A comparison that what is known leaves open."""
-
-    def __init__(self, guard: Guard) -> None:
-        super().__init__()
-        self.guard = guard
 
 
 class _Values(Execution):
@@ -456,19 +362,19 @@ class _Values(Execution):
         return all(i < self.noises for i, _ in form.terms)
 
     def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:  # noqa: ARG002
-        """Whether form >= 0, or > 0, which is the same of noise. Raises _Split."""
+        """Whether form >= 0, or > 0, which is the same of noise. Raises Split."""
         guard = Guard(form.terms, form.constant, strict and self.has_ties(form))
         if contradictory((*self.known, guard.opposite()), self.budget):
             return True
         if contradictory((*self.known, guard), self.budget):
             return False
-        raise _Split(guard)
+        raise Split(guard)
 
     def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
         return False
 
     def where(self, known: tuple[Guard, ...], code: Code, values: Sequence[Held]) -> Value | Affine:
-        """The value of an expression where this is known; raises _Split."""
+        """The value of an expression where this is known; raises Split."""
         self.known = known
         return self.value(code, values, Constraints({}))
 
@@ -563,11 +469,11 @@ class LoopRuns:
                 continue
             try:
                 waiting.append(self._after(state, known))
-            except _Split as split:
-                waiting += outcomes(state, split.guard)
+            except Split as split:
+                waiting += outcomes(state, split.row)
 
     def _after(self, state: State, known: tuple[Guard, ...]) -> State:
-        """The state that follows. Raises _Split."""
+        """The state that follows. Raises Split."""
         run = self._values
         known = (*known, *state.inputs, *state.outcomes)
         match self.side.machine.code[state.at]:

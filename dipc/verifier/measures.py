@@ -1,6 +1,6 @@
 """The probability of half-spaces over independent noises, computed anew by integrating out one after the other.
 
-    measure_anew(event, budget)     a closed form, or why there is none
+    measure_anew(laws, halfspaces, budget)     a closed form, or why there is none
 
 A *function* here is a sum of pieces, each an indicator of a cell of half-spaces times terms
 
@@ -28,9 +28,9 @@ from functools import cache
 from itertools import pairwise, product
 from math import comb, lcm
 
-from dipc.verifier.execution import Form, NoiseHalfspace, Number
+from dipc.verifier.execution import Form, NoiseHalfspace, Number, plain
 from dipc.verifier.functions import ONE, Closed, Ring, add
-from dipc.verifier.noise import Event, Family, Noise, numbers_of
+from dipc.verifier.noise import Family, Law
 from dipc.verifier.reading import Budget, NotDerived
 
 #: Bits of a number of an event, and of the common denominator of all of them.
@@ -77,41 +77,49 @@ class _Factor:
     pieces: _Pieces
 
 
-def measure_anew(event: Event, budget: Budget) -> Closed | str:
-    """The probability of an event, or why it is not measured. Raises Exhausted past the budget."""
+#: The coefficients of a half-space by noise, none of which is 0, and its constant.
+Halfspace = tuple[Sequence[tuple[int, Number]], Number]
+
+
+def measure_anew(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed | str:
+    """The probability that all half-spaces hold of noises with these laws, or why it is not measured. Raises Exhausted
+    past the budget."""
     try:
-        return _measured(event, budget)
+        return _measured(laws, halfspaces, budget)
     except NotDerived as error:
         return error.why
 
 
-def _measured(event: Event, budget: Budget) -> Closed:
-    if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers_of(event)):
+def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed:
+    numbers = [rate for _, rate in laws]
+    for form, constant in halfspaces:
+        numbers += [Fraction(constant), *(Fraction(c) for _, c in form)]
+    if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers):
         raise NotDerived(f"its numbers have more than {MOST_BITS} bits")
-    if len({noise.family is Family.DISCRETE_LAPLACE for noise in event.noises}) > 1:
+    kinds = {family is Family.DISCRETE_LAPLACE for family, _ in laws}
+    if len(kinds) > 1:
         raise NotDerived("integer and continuous noises are in one event")
-    whole = any(noise.family is Family.DISCRETE_LAPLACE for noise in event.noises)
-    found: list[NoiseHalfspace] = []
-    for constraint in event.constraints:
-        shift = sum((c * event.noises[i].mean for i, c in constraint.coefficients.items()), constraint.constant)
-        if constraint.coefficients:
-            found.append(NoiseHalfspace.of(constraint.coefficients, shift, whole))
-        elif shift < 0:
-            return {}, ONE
-    used = sorted({i for row in found for i, _ in row.form})
-    noises = {i: event.noises[i] for i in used}
+    whole = kinds == {True}
+    if any(not form and constant < 0 for form, constant in halfspaces):
+        return {}, ONE
+    found = [
+        NoiseHalfspace.of({i: Fraction(c) for i, c in form}, Fraction(constant), whole)
+        for form, constant in halfspaces
+        if form
+    ]
+    used = {i: laws[i] for i in sorted({i for row in found for i, _ in row.form})}
     # On these scales lengths and rates are integers, and eps stands for the last times eps.
     lengths = _common(row.constant.denominator for row in found)
-    rates = _common(noise.rate.denominator for noise in noises.values())
+    rates = _common(rate.denominator for _, rate in used.values())
     unit = Fraction(1, lengths * rates)
-    rows = [(row.form, _number(row.constant * lengths)) for row in found]
-    scaled = {i: Noise(noise.family, noise.rate * rates, _ZERO) for i, noise in noises.items()}
+    rows = [(row.form, plain(row.constant * lengths)) for row in found]
+    scaled = {i: (family, rate * rates) for i, (family, rate) in used.items()}
     terms: _Terms = {}
     for (k, q, left, poles), c in _Elimination(whole, budget).integral(scaled, rows).items():
         assert not left, "all variables are integrated out"
         key = k, q * unit, left, tuple([(d * unit, m) for d, m in poles])
         _increase(terms, key, c * unit**k)
-    return _closed(terms, [noise.rate for noise in noises.values()] if whole else [], budget)
+    return _closed(terms, [rate for _, rate in used.values()] if whole else [], budget)
 
 
 def _common(denominators: Iterable[int]) -> int:
@@ -133,9 +141,9 @@ class _Elimination:
     whole: bool
     budget: Budget
 
-    def integral(self, noises: Mapping[int, Noise], rows: Sequence[_Row]) -> _Terms:
+    def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Terms:
         """The integral of the densities where all rows hold."""
-        densities = {i: self._density(i, noise) for i, noise in noises.items()}
+        densities = {i: self._density(i, *law) for i, law in laws.items()}
         left = self._with_sums(densities, rows)
         factors = [_Factor(frozenset([i]), density) for i, density in densities.items()]
         for form, constant in left:
@@ -143,11 +151,11 @@ class _Elimination:
             factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE[_EVERYWHERE]}))
         return self._without(factors, frozenset(densities))
 
-    def _density(self, i: int, noise: Noise) -> _Pieces:
-        rate = noise.rate.numerator
-        factor = Fraction(1) if self.whole else Fraction(rate, 1 if noise.family is Family.ONE_SIDED else 2)
+    def _density(self, i: int, family: Family, rate_: Fraction) -> _Pieces:
+        rate = rate_.numerator
+        factor = Fraction(1) if self.whole else Fraction(rate, 1 if family is Family.ONE_SIDED else 2)
         pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {(0, 0, ((i, 0, -rate),), ()): factor}}
-        if noise.family is not Family.ONE_SIDED:
+        if family is not Family.ONE_SIDED:
             # 0 is on the one side: where there are integers the other begins at -1.
             pieces[frozenset([(((i, -1),), -int(self.whole))])] = {(0, 0, ((i, 0, rate),), ()): factor}
         return pieces
@@ -171,7 +179,7 @@ class _Elimination:
                 ratio = Fraction(size[j], size[i])
                 if self.whole and abs(ratio) != 1:
                     continue
-                own = self._replaced(densities[i], i, (((i, 1), (j, _number(-ratio))), 0))
+                own = self._replaced(densities[i], i, (((i, 1), (j, plain(-ratio))), 0))
                 densities[i] = self._out(j, self._product(own, densities.pop(j)))
                 gone.add(j)
         return [(tuple((i, a) for i, a in form if i not in gone), constant) for form, constant in rows]
@@ -408,12 +416,12 @@ class _Elimination:
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
             self._spend(2 + (comb(n + len(line[0]), n) if n else 0))
             others = tuple([part for part in monomial if part[0] != v])
-            moved = q + _number(l * line[1]) if l else q
+            moved = q + plain(l * line[1]) if l else q
             signed = c if sign > 0 else -c
             for powers, raised, factor in _expanded(line, n):
                 parts = others
                 for i, d in line[0]:
-                    power, slope = powers.get(i, 0), _number(l * d)
+                    power, slope = powers.get(i, 0), plain(l * d)
                     if power or slope:
                         parts = _with(parts, i, power, slope)
                 key = (k if self.whole else k + raised, moved, parts, poles)
@@ -475,13 +483,8 @@ def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Nu
             yield {**more, j: own}, raised, comb(power, own) * c**own * factor
 
 
-def _number(value: Number) -> Number:
-    """Integers stay plain, which is faster."""
-    return value.numerator if value.denominator == 1 else value
-
-
 def _quotient(value: Number, by: int) -> Number:
-    return _number(Fraction(value) / by)
+    return plain(Fraction(value) / by)
 
 
 def _increase(f: _Terms, key: tuple[int, Number, _Monomial, _Poles], c: Fraction) -> None:

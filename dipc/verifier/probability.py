@@ -33,7 +33,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Constraint, Event, Family, Noise, NoiseFamily, Normal
+from dipc.verifier.noise import Law
 from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
@@ -295,7 +295,7 @@ class Probabilities:
         return total.value
 
     def product(
-        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[NoiseFamily, Fraction]], budget: Budget
+        self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
     ) -> tuple[Stars, Closed]:
         """weight·Pr[known] as stars of normal noises and what they are multiplied with. Raises NotDerived."""
         stars: list[Star] = []
@@ -306,9 +306,7 @@ class Probabilities:
                 weight = multiply_closed(weight, self._measure(key, budget), budget)
         return tuple(sorted(stars)), weight
 
-    def weighted(
-        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[NoiseFamily, Fraction]], budget: Budget
-    ) -> Closed:
+    def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget) -> Closed:
         """weight·Pr[known] in closed form. Raises NotDerived."""
         for key in _parts(known, laws):
             weight = multiply_closed(weight, self._measure(key, budget), budget)
@@ -321,14 +319,13 @@ class Probabilities:
             noises = tuple(Noise(family, rate, Fraction(0)) for family, rate in laws if isinstance(family, Family))
             if len(noises) < len(laws):
                 raise NotDerived("probabilities of Gaussian noise have no closed form")
-            limits = tuple(Constraint({i: Fraction(a) for i, a in form}, constant) for form, constant in rows)
-            found = self._measures[key] = measure_anew(Event(noises, limits), budget)
+            found = self._measures[key] = measure_anew(laws, rows, budget)
         if isinstance(found, str):
             raise NotDerived(found)
         return found
 
 
-def _parts(known: Constraints, laws: Mapping[int, tuple[NoiseFamily, Fraction]]) -> list[Hanging]:
+def _parts(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
     """The half-spaces by the noises that hang together."""
     found: list[Hanging] = []
     for noises, rows in connected(known.rows.values(), lambda row: (i for i, _ in row.form)):

@@ -1,21 +1,21 @@
-"""Measures as certificates write them, made from the engine's events."""
+"""The engine's events as the checker measures them."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.exppoly import Closed
 from dipc.certificate.data import closed_data
 from dipc.measure.event import Event
 from dipc.verifier.functions import equal_closed, read_closed
-from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Event as Read
-from dipc.verifier.noise import read_event
+from dipc.verifier.measures import Halfspace, measure_anew
+from dipc.verifier.noise import Family, Law
 from dipc.verifier.reading import Budget
 
 
 def record(event: Event, value: Closed) -> dict[str, Any]:
-    """The event as it is: not moved, not renumbered."""
+    """The event as it is, not moved, not renumbered, with what is said to be its probability."""
     return {
         "noises": [[n.law.checker_name, str(n.rate), str(n.mean)] for n in event.noises],
         "constraints": [[[[i, str(x)] for i, x in c.coefficients], str(c.constant)] for c in event.constraints],
@@ -23,13 +23,19 @@ def record(event: Event, value: Closed) -> dict[str, Any]:
     }
 
 
-def read(data: dict[str, Any]) -> Read:
-    return read_event({name: data[name] for name in ("noises", "constraints")})
+def read(data: dict[str, Any]) -> tuple[list[Law], list[Halfspace]]:
+    """The laws of the noises, and the half-spaces of the noises around 0."""
+    means = [Fraction(mean) for _, _, mean in data["noises"]]
+    halfspaces: list[Halfspace] = []
+    for coefficients, constant in data["constraints"]:
+        form = [(i, Fraction(c)) for i, c in coefficients if Fraction(c)]
+        halfspaces.append((form, sum((c * means[i] for i, c in form), Fraction(constant))))
+    return [(Family(family), Fraction(rate)) for family, rate, _ in data["noises"]], halfspaces
 
 
 def same(data: dict[str, Any], steps: int = 20_000_000) -> bool | str:
     """Whether the checker finds this value of the event; why it finds none. Raises Rejected, Exhausted."""
     budget = Budget(steps)
     value = read_closed(data["value"])
-    found = measure_anew(read(data), budget)
+    found = measure_anew(*read(data), budget)
     return found if isinstance(found, str) else equal_closed(found, value, budget)

@@ -14,9 +14,9 @@ import dipc
 from dipc.decide.obligation import Verdict
 from dipc.verifier.claims import without_ones
 from dipc.verifier.document import check_text
-from dipc.verifier.every_number import Leg, Total, Walks, require_bounded, totals
-from dipc.verifier.loops import Iterations, Law, Term, Terms
-from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.every_number import Leg, Total, Walks, require_bounded, stated_term, totals
+from dipc.verifier.loops import Iterations, Term
+from dipc.verifier.noise import Family
 from dipc.verifier.reading import Budget, Exhausted, NotDerived, Rejected
 from dipc.verifier.syntax import read_expression, read_program
 from tests.questions.real_programs import (
@@ -287,26 +287,13 @@ def test_programs_that_are_not_alike_for_every_number(name: str) -> None:
 
 
 def test_terms_are_found_whatever_their_order_and_scale() -> None:
-    noises = (Noise(Family.LAPLACE, F(1), F(0)), Noise(Family.ONE_SIDED, F(2), F(0)))
-    half = Event(noises, (Constraint({0: F(-2), 1: F(2)}, F(3)),))
-    ball = Event(noises, (Constraint({0: F(1), 1: F(1)}, F(3)), Constraint({0: F(-1), 1: F(-1)}, F(5))))
-    terms = Terms([half, ball])
-    laplace, one_sided = Law(Family.LAPLACE, F(1), F(5)), Law(Family.ONE_SIDED, F(2), F(5))
-    opposite = Law(Family.ONE_SIDED, F(2), F(-5))
-    found = terms.halfspace([one_sided, laplace], lambda least: least <= F(15, 2))
-    assert found is not None
-    assert found == terms.numbered(0)
-    assert terms.halfspace([one_sided, laplace], lambda least: least < F(15, 2)) is None
-    assert terms.halfspace([opposite, laplace], lambda _: True) is None
-    asked: list[tuple[Fraction, Fraction]] = []
-
-    def implied(above: Fraction, below: Fraction) -> bool:
-        asked.append((above, below))
-        return True
-
-    minus = Law(Family.LAPLACE, F(1), F(-5))
-    assert terms.ball([one_sided, laplace], implied) == terms.ball([opposite, minus], implied) == terms.numbered(1)
-    assert asked == [(F(15), F(25)), (F(25), F(15))]
+    laplace, one_sided = (Family.LAPLACE, F(1), F(5)), (Family.ONE_SIDED, F(2), F(5))
+    opposite = (Family.ONE_SIDED, F(2), F(-5))
+    small, great = (Term.of([(*laplace[:2], F(-2)), (*one_sided[:2], F(2))], F(c)) for c in (3, 4))
+    assert stated_term([one_sided, laplace], [small, great], lambda least: least <= F(15, 2)) == small
+    assert stated_term([one_sided, laplace], [small, great], lambda _: True) == great
+    assert stated_term([one_sided, laplace], [small, great], lambda least: least < F(15, 2)) is None
+    assert stated_term([opposite, laplace], [small, great], lambda _: True) is None
 
 
 @pytest.mark.parametrize(
@@ -371,7 +358,7 @@ def test_what_is_accepted_for_every_number_is_so_for_some(seed: int) -> None:
 
 def test_the_paths_through_many_heads_are_counted() -> None:
     """A ring of heads, all in one component, with two ways from each to the next: cheap where they are alike."""
-    term, other = (Term((Law(Family.LAPLACE, F(1), F(1)),), (F(c),)) for c in (0, 1))
+    term, other = (Term(((Family.LAPLACE, F(1), F(1)),), F(c)) for c in (0, 1))
 
     def ring(*terms: Term) -> Walks:
         steps = [tuple(Leg((head + 1) % 200, (one,)) for one in terms) for head in range(200)]

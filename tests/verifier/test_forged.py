@@ -11,8 +11,8 @@ import pytest
 
 from dipc.verifier.document import check_text
 from dipc.verifier.functions import Ring, add_closed, multiply
-from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.measures import Halfspace, measure_anew
+from dipc.verifier.noise import Family
 from dipc.verifier.reading import Budget, Exhausted, Rejected, Unreadable, parse
 from dipc.verifier.signs import Curve, prove_near_zero
 from tests.patience import at_most
@@ -210,10 +210,10 @@ def test_products_and_series_are_counted() -> None:
 
 
 def test_orders_of_many_noises_are_given_up_in_time() -> None:
-    noises = tuple(Noise(Family.LAPLACE, Fraction(1), Fraction(n)) for n in range(80))
-    star = tuple(Constraint({n: Fraction(1), 0: Fraction(-1)}, Fraction(0)) for n in range(1, 40))
-    tail = tuple(Constraint({0: Fraction(1), n: Fraction(-1)}, Fraction(0)) for n in range(40, 80))
+    laws = [(Family.LAPLACE, Fraction(1))] * 80
+    star: list[Halfspace] = [(((n, 1), (0, -1)), n) for n in range(1, 40)]
+    tail: list[Halfspace] = [(((0, 1), (n, -1)), -n) for n in range(40, 80)]
     with at_most(PATIENCE), pytest.raises(Exhausted):
-        measure_anew(Event(noises, star + tail), Budget(1_000_000))
-    every = tuple(Constraint({i: Fraction(1), j: Fraction(-1)}, Fraction(i % 3)) for i in range(8) for j in range(i))
-    assert "more than 5 others" in str(measure_anew(Event(noises, every), Budget()))
+        measure_anew(laws, star + tail, Budget(1_000_000))
+    every: list[Halfspace] = [(((i, 1), (j, -1)), i % 3 + i - j) for i in range(8) for j in range(i)]
+    assert "more than 5 others" in str(measure_anew(laws[:8], every, Budget()))

@@ -23,7 +23,7 @@ from dipc.verifier.document import check_text
 from dipc.verifier.execution import Execution, Wanted
 from dipc.verifier.functions import ONE, add, equal_closed, read_closed
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.noise import Family
 from dipc.verifier.probability import Probabilities, Theorem, check_range, program_of
 from dipc.verifier.program import Machine
 from dipc.verifier.reading import Budget, Exhausted, NotDerived, Rejected
@@ -313,12 +313,12 @@ out <- r - s/2 <= 1
 
 def test_the_sides_of_a_long_sum_add_up() -> None:
     """Pr[S <= 1] + Pr[S > 1] = 1."""
-    laws = [*((Family.LAPLACE, i % 3 + 1) for i in range(20)), (Family.ONE_SIDED, 1), (Family.ONE_SIDED, 2)]
-    noises = tuple(Noise(family, Fraction(rate), Fraction(0)) for family, rate in laws)
+    laws = [(Family.LAPLACE, Fraction(i % 3 + 1)) for i in range(20)]
+    laws += [(Family.ONE_SIDED, Fraction(1)), (Family.ONE_SIDED, Fraction(2))]
     sides = []
     for sign in (1, -1):
-        form = {i: Fraction(sign * (1 - 2 * (i % 2)), 1 + i % 4) for i in range(len(noises))}
-        side = measure_anew(Event(noises, (Constraint(form, Fraction(0)),)), Budget(STEPS))
+        form = [(i, Fraction(sign * (1 - 2 * (i % 2)), 1 + i % 4)) for i in range(len(laws))]
+        side = measure_anew(laws, [(form, 0)], Budget(STEPS))
         assert not isinstance(side, str)
         sides.append(side[0])
     assert 0 < sides[0][0, Fraction(0)] < 1

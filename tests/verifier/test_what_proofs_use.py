@@ -329,9 +329,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges are not all gamma"),
     ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "row 1, range"),
     # --- measures
-    ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "a rate is positive"),
-    ("a noise once", "every m", of_term(repeated("constraints", 0, 0)), "term 0"),
-    ("coefficients not 0", "every m", of_term(put("0", "constraints", 0, 0, 0, 1)), "a coefficient is 0"),
+    ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "rates are positive"),
+    ("coefficients not 0", "every m", of_term(put("0", "noises", 0, 2)), "coefficients are not 0"),
     ("the law of the event", "every m", of_term(put("7", "noises", 0, 1)), "is about other terms"),
     # --- classes
     ("an input once", "sparse", twice_in_a_form, "numbered, each once"),
