@@ -78,13 +78,10 @@ class Iterations:
         than the module says."""
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")
-        arrays = parameter_arrays(tree, parameter)
-        loop, other = (_loop(body, parameter, arrays) for body in (tree.body, tree.ideal.body))
-        low = first_index(loop)
-        if first_index(other) != low:
+        arrays, loop, low = _only_loop(tree, tree.body, parameter)
+        _, other, first = _only_loop(tree, tree.ideal.body, parameter)
+        if first != low:
             raise NotDerived("the loops of the program and of its `ideal` begin with different indices")
-        if any(first > low for first in arrays.values()):
-            raise NotDerived("the loop begins before an array")
         for declared in tree.declarations:
             if isinstance(declared, Variables) and declared.role == "output" and declared.initial is None:
                 for name, _ in declared.names:
@@ -98,15 +95,11 @@ class Iterations:
         if norm not in ("linf", "l1"):
             raise NotDerived("the distance of inputs of its `metric` block is none that is known for every number")
         own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())
-        ideal = replace(
-            tree,
-            declarations=(*shared, *tree.ideal.variables),
-            body=_open_end(tree.ideal.body, other, arrays),
-            metric=metric,
-        )
-        elements = frozenset(arrays)
-        sides = [_side(_scalars(side, arrays), constants, elements, budget) for side in (own, ideal)]
-        return Iterations(sides[0], sides[1], low, elements, norm)
+        variables = (*shared, *tree.ideal.variables)
+        body = _open_end(tree.ideal.body, other, arrays)
+        ideal = replace(tree, declarations=variables, body=body, metric=metric)
+        sides = [_side(side, arrays, constants, budget) for side in (own, ideal)]
+        return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
 
     def distances(self, budget: Budget) -> Ideal:
         """The ideal's machine, for what is said of distances of inputs; its paths are not those of the program."""
@@ -128,30 +121,35 @@ def alone(
 ) -> tuple[Side, int, frozenset[str]]:
     """The program without its ideal, the first index of its loop, and the names of elements. Raises NotDerived."""
     bare = replace(tree, ideal=None, metric=())
-    arrays = parameter_arrays(bare, parameter)
-    loop = _loop(tree.body, parameter, arrays)
-    low = first_index(loop)
-    if any(first > low for first in arrays.values()):
-        raise NotDerived("the loop begins before an array")
-    program = _scalars(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays)
-    side = _side(program, constants, frozenset(arrays), budget)
+    arrays, loop, low = _only_loop(bare, tree.body, parameter)
+    side = _side(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays, constants, budget)
     if any(slot.role == "input" and slot.type != "real" for slot in side.machine.slots):
         raise NotDerived("an input is not real")
     return side, low, frozenset(arrays)
 
 
-def _side(program: Program, constants: Mapping[str, Fraction], elements: frozenset[str], budget: Budget) -> Side:
-    machine = Machine.of(program, constants, budget)
-    for slot in machine.slots:
-        if slot.type == "int":
-            raise NotDerived("it has whole variables")
+def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
+    """The arrays up to the parameter with their first indices, and the loop with its own. Raises NotDerived."""
+    arrays = parameter_arrays(tree, parameter)
+    loop = _loop(body, parameter, arrays)
+    low = first_index(loop)
+    if any(first > low for first in arrays.values()):
+        raise NotDerived("the loop begins before an array")
+    return arrays, loop, low
+
+
+def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, Fraction], budget: Budget) -> Side:
+    """The program with scalars in place of the arrays."""
+    machine = Machine.of(_scalars(program, arrays), constants, budget)
+    if any(slot.type == "int" for slot in machine.slots):
+        raise NotDerived("it has whole variables")
     ((head, end),) = machine.loops
     assert isinstance(machine.code[head], Branch)
     live = Shape.of(machine, machine.numbered("output"), budget).live[head]
     carried = tuple(
         at
         for at, slot in enumerate(machine.slots)
-        if live >> at & 1 and slot.role != "input" and slot.name not in elements
+        if live >> at & 1 and slot.role != "input" and slot.name not in arrays
     )
     return Side(machine, head, end, carried)
 

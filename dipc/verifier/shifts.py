@@ -163,24 +163,12 @@ _MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _LoopChange:
-    """What shifts and moves change of a form: over noises by their places, those carried first, and over inputs."""
-
-    noises: tuple[tuple[int, Fraction], ...]
-    inputs: tuple[tuple[int, Fraction], ...]
-
-    def by(self, moves: Mapping[int, Fraction]) -> Fraction:
-        """The part of the moves."""
-        return sum((c * moves.get(slot, _ZERO) for slot, c in self.inputs), _ZERO)
-
-
-@dataclass(frozen=True, slots=True)
 class _Way:
-    """Changes that may not be negative, and those that are 0; the rates of the noises drawn; the head that it leads to,
-    None at the end, and of all its noises those that this carries."""
+    """Changes that may not be negative, and those that are 0, of noises by their places, those carried first; the rates
+    of the noises drawn; the head that it leads to, None at the end, and of all its noises those that this carries."""
 
-    slacks: tuple[_LoopChange, ...]
-    outputs: tuple[_LoopChange, ...]
+    slacks: tuple[Change, ...]
+    outputs: tuple[Change, ...]
     drawn: tuple[Fraction, ...]
     goal: int | None
     carried: tuple[int, ...]
@@ -235,7 +223,7 @@ class _Exploration:
             while waiting:
                 head, moved, costs = waiting.pop()
                 for way in self._from(head):
-                    names = {slot for change in (*way.slacks, *way.outputs) for slot, _ in change.inputs}
+                    names = {slot for change in (*way.slacks, *way.outputs) for slot in change.inputs}
                     for own, after in self._moves(sorted(names.difference(shared)), spent=moved):
                         found = self._followed(costs, way, {**fixed, **own})
                         if not found:
@@ -267,8 +255,8 @@ class _Exploration:
         """The costs after a way, by the shifts of what is carried then."""
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes))
-        slacks = [(change.noises, change.by(moves)) for change in way.slacks]
-        outputs = [(change.noises, change.by(moves)) for change in way.outputs]
+        slacks = [(change.noises.items(), change.by({}, moves)) for change in way.slacks]
+        outputs = [(change.noises.items(), change.by({}, moves)) for change in way.outputs]
         found: dict[tuple[Fraction, ...], Fraction] = {}
         for fresh in product([shift * self.radius for shift in SHIFTS], repeat=len(way.drawn)):
             more = sum((rate * abs(shift) for rate, shift in zip(way.drawn, fresh, strict=True)), _ZERO)
@@ -331,11 +319,11 @@ class _Exploration:
             () if ended else tuple(i - self.runs.first_noise for i in self.runs.carried(end)),
         )
 
-    def _change(self, form: Iterable[tuple[int, Fraction]]) -> _LoopChange:
+    def _change(self, form: Iterable[tuple[int, Fraction]]) -> Change:
         first = self.runs.first_noise
-        terms = tuple(form)
-        return _LoopChange(
-            tuple((i - first, c) for i, c in terms if i >= first), tuple((i, c) for i, c in terms if i < first)
+        terms = dict(form)
+        return Change(
+            {i - first: c for i, c in terms.items() if i >= first}, {i: c for i, c in terms.items() if i < first}
         )
 
     def _number(self, state: State) -> int:
