@@ -63,7 +63,8 @@ class NoiseHalfspace:
     """Σ form + constant >= 0; `whole` where the noises are integers."""
 
     form: Form
-    constant: Number
+    #: A number, or what is added and compared as one is.
+    constant: Any
     whole: bool
 
     @staticmethod

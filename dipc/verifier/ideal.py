@@ -17,24 +17,25 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import total_ordering
 from itertools import product
-from math import ceil, floor, gcd, lcm, prod
+from math import ceil, floor, prod
 from typing import TypeVar
 
 from dipc.verifier.execution import (
     Affine,
     Constraints,
     Execution,
-    Form,
     Held,
     NoiseHalfspace,
     Split,
     State,
     Step,
     Wanted,
+    plus,
+    scaled,
 )
 from dipc.verifier.functions import Closed
 from dipc.verifier.linear import Guard, grouped, is_empty, least
-from dipc.verifier.program import Choice, Instruction, Machine, Sample, Scored, Value, values_of
+from dipc.verifier.program import Instruction, Machine, Scored, Store, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
 
@@ -63,6 +64,11 @@ class Near:
 
     __radd__ = __add__
 
+    def __neg__(self) -> Near:
+        """The constant of the opposite half-space, which has the edge that this leaves out, and leaves out that it
+        has."""
+        return Near(-self.value, -1 - self.small)
+
     def __lt__(self, other: object) -> bool:
         if isinstance(other, Near):
             return (self.value, self.small) < (other.value, other.small)
@@ -71,43 +77,28 @@ class Near:
         return NotImplemented
 
 
-@dataclass(frozen=True, slots=True)
-class Side(NoiseHalfspace):
-    """Σ form + constant >= 0 for inputs; the constant is infinitely near to a number, below it where the edge is
-    left out."""
+def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
+    """The guard, which has a form, as it is known: infinitely near to its edge where that is left out; of whole inputs
+    with a whole constant."""
+    side = NoiseHalfspace.of(dict(guard.form), guard.constant, whole=False)
+    if whole:
+        return replace(side, constant=ceil(side.constant) - 1 if guard.strict else floor(side.constant), whole=True)
+    return replace(side, constant=Near(Fraction(side.constant), -1 if guard.strict else 0))
 
-    constant: Near  # type: ignore[assignment]  # it is added and compared as a number is
 
-    def opposite(self) -> Side:
-        """What holds exactly where this does not."""
-        negated: Form = tuple((i, -a) for i, a in self.form)
-        if self.whole:
-            return Side(negated, Near(-self.constant.value - 1, 0), True)
-        return Side(negated, Near(-self.constant.value, -1 - self.constant.small), False)
-
-    @staticmethod
-    def of_guard(guard: Guard, *, whole: bool = False) -> Side:
-        """The guard, which has a form, with coprime integers; of whole inputs with a whole constant."""
-        unit = lcm(*(c.denominator for _, c in guard.form))
-        common = gcd(*(c.numerator * (unit // c.denominator) for _, c in guard.form))
-        scale = Fraction(unit, common)
-        form = tuple(sorted((i, int(c * scale)) for i, c in guard.form))
-        constant = guard.constant * scale
-        if whole:
-            return Side(form, Near(Fraction(ceil(constant) - 1 if guard.strict else floor(constant)), 0), True)
-        return Side(form, Near(constant, -1 if guard.strict else 0), False)
-
-    def guard(self) -> Guard:
-        """The same as a guard."""
-        form = tuple((i, Fraction(c)) for i, c in self.form)
-        return Guard(form, self.constant.value, strict=self.constant.small < 0)
+def guard_of(side: NoiseHalfspace) -> Guard:
+    """The same as a guard."""
+    form, constant = tuple((i, Fraction(c)) for i, c in side.form), side.constant
+    if isinstance(constant, Near):
+        return Guard(form, constant.value, strict=constant.small < 0)
+    return Guard(form, Fraction(constant), strict=False)
 
 
 def region(guards: Iterable[Guard]) -> Constraints:
     """What guards say together."""
     found = Constraints({})
     for guard in guards:
-        found = found & Side.of_guard(guard)
+        found = found & side_of(guard)
     return found
 
 
@@ -116,7 +107,7 @@ def tightened(guard: Guard, whole: Set[int]) -> Guard:
     is about these alone, else as it is."""
     if not guard.form or not all(i in whole for i, _ in guard.form):
         return guard
-    return Side.of_guard(guard, whole=True).guard()
+    return guard_of(side_of(guard, whole=True))
 
 
 # === ideal =====================================================================================
@@ -153,7 +144,7 @@ class _Symbolic(Execution):
 
     def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
         """Whether form >= 0, or > 0. Raises Split."""
-        return self._holds(Side.of_guard(Guard(form.terms, form.constant, strict), whole=self._whole(form)), known)
+        return self._holds(side_of(Guard(form.terms, form.constant, strict), whole=self._whole(form)), known)
 
     def _whole(self, value: Affine) -> bool:
         kinds = {0 <= i < len(self.machine.slots) and self.machine.slots[i].type == "int" for i, _ in value.terms}
@@ -176,15 +167,23 @@ class _Symbolic(Execution):
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):
             return False  # Differences are contradictory only where they are seen to be.
-        guards = [one.guard() for one in together if isinstance(one, Side)]
+        guards = list(map(guard_of, together))
         return is_empty(next(group for group in grouped(guards) if guards[-1] in group), self.budget)
 
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        if isinstance(instruction, Sample | Choice | Scored):
-            raise NotDerived("its `ideal` draws something at random")
-        return super()._after(state, known, instruction)
+        if not isinstance(instruction, Scored):
+            return super()._after(state, known, instruction)
+        # The first of the best candidates.
+        best, most = instruction.arms[0][0], None
+        for candidate, code in instruction.arms:
+            score = self.value(code, state.values, known)
+            if isinstance(score, bool | str):
+                raise NotDerived("a score is no number")
+            if most is None or self.compared(">", plus(score, scaled(most, -_ONE)), known):
+                best, most = candidate, score
+        return super()._after(state, known, Store(instruction.target, best))
 
 
 @dataclass
@@ -284,8 +283,7 @@ class Ideal:
                 known_there = region(guard for guard in guards if guard.form)
                 apart = any(run.value(code, values, known_there) is True for code in distance.apart)
             except Split as split:
-                assert isinstance(split.row, Side)  # noqa: PT017 - no test
-                for guard in (split.row.guard(), split.row.opposite().guard()):
+                for guard in map(guard_of, (split.row, split.row.opposite())):
                     group = next(found for found in grouped((*guards, guard)) if guard in found)
                     if not is_empty(group, self.budget):
                         waiting.append([*guards, guard])
@@ -315,8 +313,9 @@ class Ideal:
             answer = run.outputs(end.state)
             if any(value is None for value in answer):
                 raise NotDerived("an output of its `ideal` may end without a value")
-            guards = tuple(side.guard() for side in end.known.rows.values() if isinstance(side, Side))
-            yield Path(guards, tuple(value for value in answer if value is not None))
+            yield Path(
+                tuple(map(guard_of, end.known.rows.values())), tuple(value for value in answer if value is not None)
+            )
 
     # --- distances --------------------------------------------------------------------------------
 

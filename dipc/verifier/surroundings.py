@@ -149,63 +149,52 @@ class Surroundings:
         return (other for other in self.ideal.paths(self.finite) if other is not self.path)
 
     def _moved(self, guard: Guard) -> Guard | None:
+        """The guard moved inwards by the distance, one of ints by the distance less a step; None where that is not
+        shown.
+
+        A step changes a form of ints, with coprime coefficients, by its width, which is an integer as all numbers in it
+        are: the first input outside is k <= form(u)/width + 1 steps away, where the form is between -width and -1. If
+        the answer is another there, dd(u) <= k, so that form(u) >= (dd(u) - 1)·width.
+        """
         if not guard.form or self.ideal.norm == "discrete":
             return None
         form = dict(guard.form)
         width, direction = outwards(self.ideal.norm, guard)
-        if all(slot in self.ideal.whole for slot in form):
-            return self._stepped(guard, width, direction)
+        stepped = all(slot in self.ideal.whole for slot in form)
         for other in self._others():
-            if not self._may_agree(other):
-                continue
-            inside = implied(other.guards, form, guard.constant, self.budget)
-            if not inside and not self._is_beyond(guard, width, direction, other.guards):
-                return None
+            if self._may_agree(other) and not implied(other.guards, form, guard.constant, self.budget):
+                closed = [replace(each, strict=False) for each in other.guards]
+                ends = (1 / width, _ONE) if stepped else (_ZERO, _ZERO)
+                if self._is_met(guard, width, direction, other.guards if stepped else closed, ends):
+                    return None
         if self.ideal.has_apart and self.may_be_apart(guard, width, direction):
             return None
-        return Guard((*guard.form, (ALPHA, -width)), guard.constant, strict=False)
+        return Guard((*guard.form, (ALPHA, -width)), guard.constant + stepped * width, strict=False)
 
-    def _stepped(self, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Guard | None:
-        """The guard of ints, with coprime coefficients and a whole constant, moved inwards by the distance less a step.
-
-        A step changes the form by its width, which is an integer as all numbers in it are: the first input outside is
-        k <= form(u)/width + 1 steps away, where the form is between -width and -1. If the answer is another there,
-        dd(u) <= k, so that form(u) >= (dd(u) - 1)·width.
-        """
-        for other in self._others():
-            if self._may_agree(other) and self._may_be_stepped_into(guard, width, direction, other.guards):
-                return None
-        return Guard((*guard.form, (ALPHA, -width)), guard.constant + width, strict=False)
-
-    def _may_be_stepped_into(
-        self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction], others: Sequence[Guard]
-    ) -> bool:
-        """Whether the first input outside may be on the other path, from some input of this one."""
-        further = -1  # how far behind the facet it is, from 1/width to 1: a variable that is no input
-        guards = [
-            *self.path.guards,
-            Guard(((further, width),), -_ONE, strict=False),
-            Guard(((further, -_ONE),), _ONE, strict=False),
-        ]
-        for form, constant, strict in self._behind_facet(facet, width, direction, others, further):
-            guards.append(Guard(tuple((i, c) for i, c in form.items() if c), constant, strict))
-        return not contradictory(guards, self.budget)
-
-    def _behind_facet(
+    def _is_met(
         self,
         facet: Guard,
         width: Fraction,
         direction: Mapping[int, Fraction],
         others: Sequence[Guard],
-        further: int,
-    ) -> Iterator[tuple[dict[int, Fraction], Fraction, bool]]:
-        """The guards of another path at u - (form(u)/width + further)·direction: form, constant, strictness."""
+        ends: tuple[Fraction, Fraction],
+    ) -> bool:
+        """Whether these guards of another path may hold at u - (form(u)/width + further)·direction for some input u of
+        this one, and some `further` between the ends: how far it is behind the facet."""
+        further = -1  # a variable that is no input
+        guards = [
+            *self.path.guards,
+            Guard(((further, _ONE),), -ends[0], strict=False),
+            Guard(((further, -_ONE),), ends[1], strict=False),
+        ]
         for guard in others:
             rise = sum((c * direction.get(slot, _ZERO) for slot, c in guard.form), _ZERO)
             row = dict(guard.form)
             for slot, c in facet.form:
                 row[slot] = row.get(slot, _ZERO) - c * rise / width
-            yield {**row, further: -rise}, guard.constant - facet.constant * rise / width, guard.strict
+            form = tuple((i, c) for i, c in {**row, further: -rise}.items() if c)
+            guards.append(Guard(form, guard.constant - facet.constant * rise / width, guard.strict))
+        return not contradictory(guards, self.budget)
 
     def may_be_apart(self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> bool:
         """Whether an input of the path may be infinitely far from one on the straight way out, beyond the facet."""
@@ -222,17 +211,6 @@ class Surroundings:
         beyond = Guard(((length, width), *((slot, -c) for slot, c in facet.form)), -facet.constant, strict=True)
         way = Guard(((length, _ONE),), _ZERO, strict=False)
         return any(apart for _, apart in self.ideal.cases(one, other, [*self.path.guards, beyond, way]))
-
-    def _is_beyond(
-        self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction], others: Sequence[Guard]
-    ) -> bool:
-        """Whether the other path is met only at some distance behind the facet, from whichever input of the path."""
-        further = -1  # how far behind it: a variable that is no input
-        behind = self._behind_facet(facet, width, direction, others, further)
-        closed = [Guard(((further, _ONE),), _ZERO, strict=False)]
-        closed += [replace(guard, strict=False) for guard in self.path.guards]
-        closed += [Guard(tuple((i, c) for i, c in form.items() if c), constant, False) for form, constant, _ in behind]
-        return contradictory((*closed, Guard(((further, -_ONE),), _ZERO, strict=False)), self.budget)
 
     # --- those of others ------------------------------------------------------------------------------
 

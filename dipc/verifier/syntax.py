@@ -400,7 +400,7 @@ class _Reader:
                     metric = self._metric()
                 case "ideal":
                     self._at += 1
-                    noiseless = self._noiseless()
+                    noiseless = self._is_noiseless()
                     ideal = None if noiseless else self._ideal()
                 case _:
                     break
@@ -410,7 +410,8 @@ class _Reader:
             raise self._wrong("a statement")
         declared += self._hidden
         if noiseless:
-            ideal = _Noiseless(declared).ideal(body)
+            own = (each for each in declared if isinstance(each, Variables) and each.role == "var")
+            ideal = Ideal(tuple(own), _noiseless(body))
         return Program(name, tuple(declared), body, ideal, metric)
 
     def _constant(self) -> tuple[str, Expr]:
@@ -493,7 +494,7 @@ class _Reader:
         self._take(";")
         return tuple(found)
 
-    def _noiseless(self) -> bool:
+    def _is_noiseless(self) -> bool:
         """Whether the ideal is `{ noiseless }`, which then has been read."""
         written = [(token.kind, token.text) for token in self._tokens[self._at : self._at + 2]]
         if written != [("{", "{"), ("name", "noiseless")] or self._tokens[self._at + 2].kind not in (";", "}"):
@@ -511,6 +512,8 @@ class _Reader:
             variables.append(self._variables())
         self._hidden = []
         body = self._block()
+        if any(isinstance(found, Noise | Mechanism | Choose) for found in nodes(body)):
+            raise NotDerived("its `ideal` draws something at random")
         self._expect("}")
         self._take(";")
         return Ideal((*variables, *self._hidden), body)
@@ -753,71 +756,21 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
 # --- the program without its noise -----------------------------------------------------------------
 
 
-class _Noiseless:
-    """What `ideal { noiseless }` stands for: the program with means for noises (0 where there is none to write) and the
-    first of the best candidates for exponential mechanisms. Raises NotDerived for a `choose`."""
-
-    def __init__(self, declared: list[Declaration]) -> None:
-        self._domains = {
-            name: domain for each in declared if isinstance(each, Domains) for name, domain in each.bindings
-        }
-        self._variables = [each for each in declared if isinstance(each, Variables) and each.role == "var"]
-        #: No name of a program has a blank.
-        self._made = 0
-
-    def ideal(self, body: Block) -> Ideal:
-        statements = self._block(body)
-        return Ideal(tuple(self._variables), statements)
-
-    def _block(self, body: Block) -> Block:
-        return tuple(each for statement in body for each in self._statement(statement))
-
-    def _statement(self, statement: Statement) -> Block:
-        match statement:
-            case Noise(target=target, mean=mean):
-                return (Assign(target, Literal(Fraction(0)) if mean is None else mean),)
-            case Mechanism():
-                return self._best(statement)
-            case Choose():
-                raise NotDerived("a program with a `choose` has no `ideal { noiseless }`")
-            case If(condition, then, otherwise):
-                return (If(condition, self._block(then), self._block(otherwise)),)
-            case While(condition, inner):
-                return (While(condition, self._block(inner)),)
-            case For(variable, low, high, inner):
-                return (For(variable, low, high, self._block(inner)),)
-            case Assign() | Exit():
-                return (statement,)
-
-    def _best(self, mechanism: Mechanism) -> Block:
-        self._made += 1
-        best, candidate = Name(f"best {self._made}"), f"candidate {self._made}"
-        self._variables.append(Variables("var", ((best.name, None),), mechanism.domain, None))
-
-        def score(value: Expr) -> Expr:
-            return _substituted(mechanism.score, mechanism.variable, value)
-
-        def better(value: Expr) -> If:
-            return If(Apply(">", (score(value), score(best))), (Assign(best, value),), ())
-
-        domain = mechanism.domain
-        while isinstance(domain, Named):
-            if domain.name not in self._domains:
-                raise NotDerived(f"there is no domain `{domain.name}`")
-            domain = self._domains[domain.name]
-        if isinstance(domain, Range):
-            found = For(candidate, domain.low, domain.high, (better(Name(candidate)),))
-            return Assign(best, domain.low), found, Assign(mechanism.target, best)
-        first, *others = domain.values
-        return Assign(best, first), *map(better, others), Assign(mechanism.target, best)
+def _noiseless(body: Block) -> Block:
+    """The statements with means for noises, 0 where there is none to write; of exponential mechanisms an `ideal` takes
+    the first of the best candidates. Raises NotDerived for a `choose`."""
+    return tuple(map(_without_noise, body))
 
 
-def _substituted(tree: Expr, name: str, value: Expr) -> Expr:
-    match tree:
-        case Name(own) if own == name:
-            return value
-        case Element(array, index):
-            return Element(array, _substituted(index, name, value))
-        case Apply(op, arguments):
-            return Apply(op, tuple(_substituted(each, name, value) for each in arguments))
-    return tree
+def _without_noise(statement: Statement) -> Statement:
+    match statement:
+        case Noise(target=target, mean=mean):
+            return Assign(target, Literal(Fraction(0)) if mean is None else mean)
+        case Choose():
+            raise NotDerived("a program with a `choose` has no `ideal { noiseless }`")
+        case If(condition, then, otherwise):
+            return If(condition, _noiseless(then), _noiseless(otherwise))
+        case While(body=inner) | For(body=inner):
+            return replace(statement, body=_noiseless(inner))
+        case _:
+            return statement
