@@ -31,7 +31,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family, Law
-from dipc.verifier.normal import Probability, Sum
+from dipc.verifier.normal import Probability, Star, Sum
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
 from dipc.verifier.reading import Budget, NotDerived
@@ -41,6 +41,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 # === ways ======================================================================================
 
+
+UNLIKE = "other answers are told apart by outputs that are no numbers"
 
 #: More ways than this are left as they are.
 MOST_MERGED = 60
@@ -106,6 +108,11 @@ class Part:
     @property
     def continuous(self) -> bool:
         return all(family is not Family.DISCRETE_LAPLACE for family, _ in self.laws)
+
+    @property
+    def scales(self) -> bool:
+        """Whether what it says of slacks that are multiples of a distance depends on the distance times eps alone."""
+        return self.continuous and all(family is not Family.FIXED_NORMAL for family, _ in self.laws)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +338,7 @@ def one_less(others: Sequence[Way], most: Callable[[Way], Closed], budget: Budge
     total: Closed = {}, ONE
     for way in others:
         if way.numbers:
-            raise NotDerived("other answers are told apart by outputs that are no numbers")
+            raise NotDerived(UNLIKE)
         total = add_closed(total, most(way), budget)
     return subtract(total[1], total[0]), total[1]
 
@@ -353,7 +360,10 @@ def tail_value(way: Way, shown: Shown, wanted: Required, probabilities: Probabil
             weight = multiply_closed(weight, _front(part.laws[0]), budget)
     for part in parts:
         if part not in tails:
-            weight = _at_most(weight, part, shown, wanted, probabilities, budget)
+            known = _at_slacks(part, -1, shown, wanted, budget)
+            if known is None:
+                return {}, ONE
+            weight = probabilities.weighted(weight, known, dict(enumerate(part.laws)), budget)
     return weight
 
 
@@ -394,16 +404,23 @@ def _far_bound(part: Part, shown: Shown) -> SlackBound | None:
     return best
 
 
-def _at_most(
-    weight: Closed, part: Part, shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
-) -> Closed:
-    """The weight times the probability of a part at upper bounds of its slacks."""
+def _at_slacks(part: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
+    """What has to hold of the noises of a part at lower bounds of its slacks, side = 1: None where one is not known, or
+    not great enough; or at upper ones, side = -1: what has none is left out."""
     known = Constraints({})
     for found in part.comparisons:
-        bound = _least(found, -1, shown, wanted)
+        bound = _least(found, side, shown, wanted)
+        if bound is None and side > 0:
+            return None
         if bound is not None:
-            known = known & _row(found, -bound)
-    return probabilities.weighted(weight, known, dict(enumerate(part.laws)), budget)
+            if wanted.is_open and not part.scales:
+                raise NotDerived("a noise does not scale with the distance")
+            row = _row(found, side * bound)
+            if known.excludes(row, budget):
+                return None
+            if not known.implies(row, budget):
+                known = known & row
+    return known
 
 
 def _is_tail(part: Part) -> bool:
@@ -620,15 +637,26 @@ class Bounds:
 
     def _at_bounds(self, ways: Sequence[Way], shown: Shown, wanted: Required) -> Probability:
         """What is left where each slack is at its bound."""
+        others = shown.kind.of_others
         total = Sum()
         for way in ways:
-            found = _constraints(way, shown, wanted, self.budget)
-            if found is None:
+            if others and way.numbers:
+                raise NotDerived(UNLIKE)
+            least = [number.bound(1, shown, wanted) for number in way.numbers]
+            if any(bound is None or bound.base < 0 or bound.slope < 0 for bound in least):
+                continue
+            parts = [_at_slacks(part, -1 if others else 1, shown, wanted, self.budget) for part in way.parts]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
                 continue
             if wanted.is_open:
                 way.require_steady()
-            total.add(*self._probabilities.product(way.weight, *found, self.budget), self.budget)
-        return total.opposite(self.budget).value if shown.kind.of_others else total.value
+            stars, weight = list[Star](), way.weight
+            for part, laws in zip(known, way.parts, strict=True):
+                more, weight = self._probabilities.product(weight, part, dict(enumerate(laws.laws)), self.budget)
+                stars += more
+            total.add(tuple(sorted(stars)), weight, self.budget)
+        return total.opposite(self.budget).value if others else total.value
 
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
@@ -678,7 +706,7 @@ class Bounds:
                 numbers = not isinstance(gap, Affine)
                 if others:
                     if not numbers:
-                        raise NotDerived("other answers are told apart by outputs that are no numbers")
+                        raise NotDerived(UNLIKE)
                     same = same and not gap
                 elif gap:
                     compared += self._ball(run, gap)
@@ -726,38 +754,3 @@ class Bounds:
             noises, inputs = run.centered(terms)
             whole = any(run.laws[i][0] is Family.DISCRETE_LAPLACE for i in noises)
             yield Comparison.of(noises, inputs, constant, 1, whole)
-
-
-def _constraints(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Constraints, dict[int, Law]] | None:
-    """What has to hold of the noises of a way at the bounds of its slacks, and their laws. Lower ones: None where one
-    is not known, or not great enough. Upper ones, for other answers: what has none is left out."""
-    others = shown.kind.of_others
-    side = -1 if others else 1
-    for number in way.numbers:
-        if others:
-            raise NotDerived("other answers are told apart by outputs that are no numbers")
-        found = number.bound(side, shown, wanted)
-        if found is None or found.base < 0 or found.slope < 0:
-            return None
-    known = Constraints({})
-    laws: dict[int, Law] = {}
-    for part in way.parts:
-        first = len(laws)
-        laws |= enumerate(part.laws, first)
-        for comparison in part.comparisons:
-            found = comparison.bound(side, shown, wanted)
-            if found is None or (wanted.is_open and found.base < 0):
-                if others:
-                    continue
-                return None
-            fixed = any(isinstance(family, Normal) and family.fixed for family, _ in part.laws)
-            if wanted.is_open and (comparison.whole or fixed):
-                raise NotDerived("a noise does not scale with the distance")
-            constant = side * (found.slope if wanted.is_open else found.base)
-            noises = {first + place: c for place, c in comparison.noises}
-            row = NoiseHalfspace.of(noises, constant, comparison.whole)
-            if known.excludes(row, budget):
-                return None
-            if not known.implies(row, budget):
-                known = known & row
-    return known, laws

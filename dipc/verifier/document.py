@@ -530,16 +530,16 @@ def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: 
     context = read_context(data, claim.intervals, positive)
     decided = check_obligations(data["obligations"], context, budget)
     rows = Rows(claim, context, decided, len(table.inputs), len(table.outputs), theorem, table.dd == "ideal")
-    found = rows.check(data["rows"], budget)
-    if table.rows != found.counts["rows"]:
-        raise Rejected(f"there are {found.counts['rows']} of them, not {table.rows}", "rows")
-    if data["verdict"] != found.verdict:
-        raise Rejected(f"the rows give {found.verdict}", "verdict")
+    rows.check(data["rows"], budget)
+    counts = rows.tally.counts
+    if table.rows != counts["rows"]:
+        raise Rejected(f"there are {counts['rows']} of them, not {table.rows}", "rows")
+    rows.tally.require(data["verdict"], "rows")
     return Accepted(
-        verdict=found.verdict,
-        counts=found.counts,
-        claim=_claim_text(data["claim"], found.own, found.counts["rows"]),
-        open_rows=found.open_rows,
+        verdict=data["verdict"],
+        counts=counts,
+        claim=_claim_text(data["claim"], rows.own, counts["rows"]),
+        open_rows=tuple(rows.tally.open),
         trusted=(
             *_trusted(theorem, compared=compared),
             *(f"{what} (rows: {count})" for what, count in sorted(rows.ranged.items())),
@@ -554,15 +554,14 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
     data = document.data
     positive = Positive(data["positive"], budget)
     found = check_inputs(data, tree, document.program.constants, positive, budget)
-    if data["verdict"] != found.verdict:
-        raise Rejected(f"the classes give {found.verdict}", "verdict")
+    found.tally.require(data["verdict"], "classes")
     numbers = data["numbers"]
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
     return Accepted(
-        verdict=found.verdict,
-        counts=found.counts,
+        verdict=data["verdict"],
+        counts=found.tally.counts,
         claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
-        open_rows=found.open_classes,
+        open_rows=tuple(found.tally.open),
         trusted=found.trusted,
         compared=(WORDS["program"],),
         what="class",

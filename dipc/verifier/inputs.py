@@ -45,7 +45,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
 from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of, read_guard
 from dipc.verifier.normal import Enclosed, Probability
-from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, read_context, worst
+from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, Tally, check_obligation, read_context, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
 from dipc.verifier.reading import (
@@ -335,12 +335,10 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What follows from the classes: verdicts by class, those stated without a proof, what was taken on trust, and the
-    constants of which no value is claimed about alone."""
+    """What follows from the classes: their verdicts, what was taken on trust, and the constants of which no value is
+    claimed about alone."""
 
-    verdict: str
-    counts: dict[str, int]
-    open_classes: tuple[tuple[int, str], ...]
+    tally: Tally
     obligations: Sequence[Decided]
     trusted: tuple[str, ...]
     varying: Set[str]
@@ -358,11 +356,9 @@ def check_inputs(
     context = read_context(data, whole.intervals, positive)
     decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
     stated = Stated(context.values, context.betas, decided)
-    counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
-    open_classes: list[tuple[int, str]] = []
+    tally = Tally()
     singly: dict[int, str] = {}
     trusted: list[str] = []
-    verdicts: list[str] = []
     covering = budget.part(ALL_INPUTS)
     parameter, varying = next(varying_constants(data), (None, set()))
     for case_number, item in enumerate(read.items(data["cases"]), start=1):
@@ -381,18 +377,14 @@ def check_inputs(
             own = []
             shown: list[Shown] = []
             for entry in classes:
-                counts["rows"] += 1
-                one = _Class(claim, stated, theorem, budget, counts["rows"])
+                one = _Class(claim, stated, theorem, budget, tally.counts["rows"] + 1)
                 with in_step(f"class {one.number}"):
                     verdict, missing = one.check(entry)
                 shown += one.shown
-                counts[verdict] += 1
                 own.append(verdict)
-                if missing is not None and verdict != "undecided":
-                    open_classes.append((counts["rows"], missing))
+                tally.add(verdict, missing)
             if not own or (number is not None and number in singly) or (number is None and case_number > 1):
                 raise Rejected("it has no classes, or is there twice")
-            verdicts += own
             alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget)
             if theorem is not None:
                 trusted += _trusted(theorem, shown, alpha, covering, everything=worst(own) == "accurate")
@@ -403,19 +395,10 @@ def check_inputs(
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = replace(whole, constants=steady)
         verdict, missing, words = check_numbers(data["numbers"], alike, stated, tree, singly, budget, covering)
-        counts["rows"] += 1
-        counts[verdict] += 1
-        verdicts.append(verdict)
+        tally.add(verdict, missing)
         trusted += words
-        if missing is not None and verdict != "undecided":
-            open_classes.append((counts["rows"], missing))
-    if not verdicts:
-        raise Rejected("there are none", "cases")
-    verdict = worst(verdicts)
     return Found(
-        verdict,
-        counts,
-        tuple(open_classes),
+        tally,
         [found for found, _ in decided],
         tuple(dict.fromkeys(trusted)),
         varying | ({parameter} if parameter is not None else set()),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -54,6 +54,31 @@ _ZERO = Fraction(0)
 def worst(verdicts: Collection[str]) -> str:
     """The verdict of all together."""
     return next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
+
+
+@dataclass
+class Tally:
+    """What is said of rows, or of classes of inputs, that are numbered from 1: how many there are, of each verdict, and
+    those that say nothing; and why what is said of some has no proof."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0))
+    open: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, verdict: str, missing: str | None, *, vacuous: bool = False) -> None:
+        """Count one more."""
+        self.counts["rows"] += 1
+        self.counts[verdict] += 1
+        self.counts["vacuous"] += vacuous
+        if missing is not None and verdict != "undecided":
+            self.open.append((self.counts["rows"], missing))
+
+    def require(self, stated: object, what: str) -> None:
+        """That this is the verdict of all together. Raises Rejected."""
+        if not self.counts["rows"]:
+            raise Rejected("there are none", what)
+        found = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
+        if stated != found:
+            raise Rejected(f"the {what} give {found}", "verdict")
 
 
 @dataclass(frozen=True)

@@ -308,18 +308,15 @@ class Probabilities:
 
     def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget) -> Closed:
         """weight·Pr[known] in closed form. Raises NotDerived."""
-        for key in _parts(known, laws):
-            weight = multiply_closed(weight, self._measure(key, budget), budget)
+        stars, weight = self.product(weight, known, laws, budget)
+        if stars:
+            raise NotDerived("probabilities of Gaussian noise have no closed form")
         return weight
 
     def _measure(self, key: Hanging, budget: Budget) -> Closed:
         found = self._measures.get(key)
         if found is None:
-            laws, rows = key
-            noises = tuple(Noise(family, rate, Fraction(0)) for family, rate in laws if isinstance(family, Family))
-            if len(noises) < len(laws):
-                raise NotDerived("probabilities of Gaussian noise have no closed form")
-            found = self._measures[key] = measure_anew(laws, rows, budget)
+            found = self._measures[key] = measure_anew(*key, budget)
         if isinstance(found, str):
             raise NotDerived(found)
         return found

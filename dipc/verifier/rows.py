@@ -10,7 +10,7 @@ from fractions import Fraction
 from dipc.verifier import reading as read
 from dipc.verifier.claims import Beta, Claim, same_beta
 from dipc.verifier.functions import ONE
-from dipc.verifier.obligations import VERDICTS, Context, Decided, end, worst
+from dipc.verifier.obligations import VERDICTS, Context, Decided, Tally, end, worst
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Budget, Rejected, in_step
 
@@ -68,17 +68,6 @@ class Cells:
 _Verdict = tuple[str, bool, str | None]
 
 
-@dataclass(frozen=True)
-class Found:
-    """The verdict that follows from the rows, how many there are of each kind, and those stated without a proof; how
-    many have an alpha, beta or gamma of their own."""
-
-    verdict: str
-    counts: dict[str, int]
-    open_rows: tuple[tuple[int, str], ...]
-    own: dict[str, int]
-
-
 @dataclass
 class Rows:
     """Checks rows against the claim and the obligations."""
@@ -94,29 +83,21 @@ class Rows:
     computed: bool
     #: What was not derived of ranges of gamma, with the number of rows.
     ranged: Counter[str] = field(default_factory=Counter)
+    tally: Tally = field(default_factory=Tally)
+    #: How many have an alpha, beta or gamma of their own.
+    own: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("alpha", "beta", "gamma"), 0))
     #: Pairs of what is claimed and the beta of a row that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
 
-    def check(self, value: object, budget: Budget) -> Found:
+    def check(self, value: object, budget: Budget) -> None:
         """All rows, numbered from 1."""
-        counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
-        open_rows: list[tuple[int, str]] = []
-        own = dict.fromkeys(("alpha", "beta", "gamma"), 0)
         for number, item in enumerate(read.items(value), start=1):
             with in_step(f"row {number}"):
                 budget.spend(20)
                 cells, (verdict, vacuous, missing) = self._row(number, item, budget)
             for name in cells.own:
-                own[name] += 1
-            counts["rows"] += 1
-            counts[verdict] += 1
-            counts["vacuous"] += vacuous
-            if missing is not None and verdict != "undecided":
-                open_rows.append((number, missing))
-        if not counts["rows"]:
-            raise Rejected("there are none", "rows")
-        verdict = worst([verdict for verdict in VERDICTS if counts[verdict]])
-        return Found(verdict, counts, tuple(open_rows), own)
+                self.own[name] += 1
+            self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _row(self, number: int, value: object, budget: Budget) -> tuple[Cells, _Verdict]:
         if isinstance(value, dict) and "ranges" in value:
