@@ -30,7 +30,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
-from dipc.verifier.noise import Family, Law
+from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.normal import Probability, Star, Sum
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
@@ -112,7 +112,7 @@ class Part:
     @property
     def scales(self) -> bool:
         """Whether what it says of slacks that are multiples of a distance depends on the distance times eps alone."""
-        return self.continuous and all(family is not Family.FIXED_NORMAL for family, _ in self.laws)
+        return self.continuous and not any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
 
 
 @dataclass(frozen=True, slots=True)

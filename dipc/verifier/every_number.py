@@ -54,7 +54,7 @@ from dipc.verifier.loops import (
     parameter_arrays,
 )
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import Family, NoiseFamily
 from dipc.verifier.normal import Enclosed
 from dipc.verifier.obligations import VERDICTS, Decided
 from dipc.verifier.probability import Theorem
@@ -355,7 +355,7 @@ class Agreement:
 
 
 def stated_term(
-    noises: Sequence[tuple[Family, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
+    noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
     """Of these terms that with the noises, up to a positive factor, which has the greatest constant of which, times
     this factor, something is implied; None where there is none."""
@@ -691,7 +691,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 
 
 #: Families, rates and coefficients of noises, and a constant.
-_Event = tuple[list[tuple[Family, Fraction, Fraction]], Fraction]
+_Event = tuple[list[tuple[NoiseFamily, Fraction, Fraction]], Fraction]
 
 #: Noises of one term.
 MOST_NOISES = 1_000
@@ -699,7 +699,7 @@ MOST_NOISES = 1_000
 
 def _event(value: object) -> _Event:
     """The half-space of a term."""
-    noise = read.tuple_of(read.one_of(*(each for each in Family if not each.is_normal)), read.rational, read.rational)
+    noise = read.tuple_of(read.one_of(*Family), read.rational, read.rational)
     noises, constant = read.fields(value, {"noises": read.listed(noise, MOST_NOISES), "constant": read.rational})
     if not noises or not all(rate > 0 and c for _, rate, c in noises):
         raise Rejected("it has noises, whose rates are positive and whose coefficients are not 0")

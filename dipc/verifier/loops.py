@@ -22,7 +22,7 @@ from typing import Any
 from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Split, Wanted, plus
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.linear import Guard, contradictory
-from dipc.verifier.noise import Family, Law
+from dipc.verifier.noise import Family, Law, NoiseFamily
 from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
@@ -295,7 +295,7 @@ def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
 
 
 #: Noises of these laws with their coefficients, the sizes of which sum to 1.
-Scaled = tuple[tuple[Family, Fraction, Fraction], ...]
+Scaled = tuple[tuple[NoiseFamily, Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class Term:
     constant: Fraction
 
     @staticmethod
-    def of(noises: Iterable[tuple[Family, Fraction, Fraction]], constant: Fraction) -> Term:
+    def of(noises: Iterable[tuple[NoiseFamily, Fraction, Fraction]], constant: Fraction) -> Term:
         """The same for any coefficients that are not all 0; of a symmetric noise their sign does not matter."""
         known = list(noises)
         size = sum((abs(c) for _, _, c in known), _ZERO)

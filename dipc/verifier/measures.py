@@ -30,7 +30,7 @@ from math import comb, lcm
 
 from dipc.verifier.execution import Form, NoiseHalfspace, Number, plain
 from dipc.verifier.functions import ONE, Closed, Ring, add
-from dipc.verifier.noise import Family, Law
+from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived
 
 #: Bits of a number of an event, and of the common denominator of all of them.
@@ -96,6 +96,8 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
         numbers += [Fraction(constant), *(Fraction(c) for _, c in form)]
     if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers):
         raise NotDerived(f"its numbers have more than {MOST_BITS} bits")
+    if any(isinstance(family, Normal) for family, _ in laws):
+        raise NotDerived("probabilities of Gaussian noise have no closed form")
     kinds = {family is Family.DISCRETE_LAPLACE for family, _ in laws}
     if len(kinds) > 1:
         raise NotDerived("integer and continuous noises are in one event")
@@ -151,7 +153,7 @@ class _Elimination:
             factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE[_EVERYWHERE]}))
         return self._without(factors, frozenset(densities))
 
-    def _density(self, i: int, family: Family, rate_: Fraction) -> _Pieces:
+    def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Pieces:
         rate = rate_.numerator
         factor = Fraction(1) if self.whole else Fraction(rate, 1 if family is Family.ONE_SIDED else 2)
         pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {(0, 0, ((i, 0, -rate),), ()): factor}}

@@ -33,7 +33,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Law
+from dipc.verifier.noise import Law, Normal
 from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
