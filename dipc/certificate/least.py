@@ -161,8 +161,19 @@ def _bracket(
     claimed: dict[str, str | None],
     tool: str,
 ) -> str:
-    proved = _proof(question.asking(**put(high)), Verdict.ACCURATE, tool)
-    refuted = None if high == 0 else _proof(question.asking(**put(low)), Verdict.INACCURATE, tool)
+    def proof(number: Fraction, verdict: Verdict) -> dict[str, Any]:
+        found = _proof(question.asking(**put(number)), verdict, tool)
+        if sought != "factor":
+            return found
+        # As the claim that is asked about says it.
+        claim = {**found["claim"], "beta": f"{number}*({claimed['beta']})"}
+        written: dict[str, Any] = json.loads(
+            sealed({**{name: part for name, part in found.items() if name != "digest"}, "claim": claim})
+        )
+        return written
+
+    proved = proof(high, Verdict.ACCURATE)
+    refuted = None if high == 0 else proof(low, Verdict.INACCURATE)
     return _whole(sought, {**proved["claim"], **claimed}, None if high == 0 else low, high, proved, refuted, tool)
 
 

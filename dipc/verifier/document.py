@@ -40,7 +40,7 @@ from dipc.verifier.reading import (
 )
 from dipc.verifier.rows import Rows
 from dipc.verifier.shifts import aligned_exits, alignment_cost, require_private
-from dipc.verifier.syntax import Program, Variables
+from dipc.verifier.syntax import Program, Variables, read_expression
 
 # === outcome ===================================================================================
 
@@ -165,7 +165,9 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
         is_proof = one is proved
         if one["verdict"] not in (("accurate", "private") if is_proof else ("inaccurate", "not private")):
             raise Rejected(f"a document is {str(one['verdict'])[:40]}")
-        _check_claim(sought, _object(data["claim"]), one["claim"], value, is_proof=is_proof)
+        number = data["enclosed"][is_proof]
+        if one["claim"] != _claim_at(sought, _object(data["claim"]), number, is_proof=is_proof):
+            raise Rejected(f"the claim of a document is not the one asked about with {sought} {value}")
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
     parts = ((high, "suffices"), (low, "does not"))
@@ -222,51 +224,26 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
     return one["program"], one["adjacent"]
 
 
-def _check_claim(sought: str, asked: _Data, claim: _Data, value: Fraction, *, is_proof: bool) -> None:
-    """That the claim of a document is the one asked about, with this number for what is sought."""
-    names = ("budget", "delta", "eps") if sought == "budget" else ("alpha", "beta", "gamma", "eps")
-    read.fields(asked, dict.fromkeys(names, read.anything))
-    if set(claim) != set(names):
-        raise Rejected("a document has another kind of claim")
-    part = "beta" if sought == "factor" else sought
-    for name in names:
-        if name != part and claim[name] != asked[name]:
-            raise Rejected(f"{name} is another in a document")
+def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
+    """The claim that is asked about, with this number for what is sought: a proof is about all eps asked about from it
+    on, a refutation about this eps alone."""
     match sought:
         case "factor":
-            beta = read.text(asked["beta"])
-            allowed = [f"{value}*({beta})", *([f"{value}*{beta}"] if _is_one_term(beta) else [])]
-            if claim["beta"] not in allowed:
-                raise Rejected("beta of a document is not that of the claim times the factor")
+            with must_be_derived():
+                read_expression(read.text(asked["beta"]), Budget())  # so that the parentheses are around all of it
+            return {**asked, "beta": f"{number}*({asked['beta']})"}
         case "gamma" | "budget":
-            if asked[sought] is not None or claim[sought] is None or read.rational(claim[sought]) != value:
-                raise Rejected(f"{sought} of a document is another number")
+            if asked[sought] is not None:
+                raise Rejected(f"{sought} is said to be a number, and is sought")
+            return {**asked, sought: number}
         case _:
-            _check_eps(asked["eps"], claim["eps"], value, is_proof=is_proof)
-
-
-def _is_one_term(beta: str) -> bool:
-    """Whether it is a factor without parentheses around it, too: no sum, but for what is in some. Raises Rejected where
-    parentheses around it would not be around all of it."""
-    depth, one_term = 0, True
-    leading = True
-    for sign in beta:
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            raise Rejected("beta is no expression")
-        one_term &= bool(depth) or leading or sign not in "+-"
-        leading &= sign in " -"
-    if depth:
-        raise Rejected("beta is no expression")
-    return one_term
-
-
-def _check_eps(asked: object, stated: object, value: Fraction, *, is_proof: bool) -> None:
-    """A proof is about all eps asked about from the value on, a refutation about this eps alone."""
-    whole, found = (list(read_intervals(given)) for given in (asked, stated))
-    wanted = from_there_on(whole, value) if is_proof else [Interval(value, value, lower_closed=True, upper_closed=True)]
-    if found != wanted or not (is_proof or any(value in interval for interval in whole)):
-        raise Rejected("a document is about other eps")
+            value = read.rational(number)
+            eps = read_intervals(asked["eps"])
+            if is_proof:
+                return {**asked, "eps": [str(interval) for interval in from_there_on(eps, value)]}
+            if not any(value in interval for interval in eps):
+                raise Rejected("what is refuted is at another eps")
+            return {**asked, "eps": [f"[{number}, {number}]"]}
 
 
 def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:

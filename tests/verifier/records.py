@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.exppoly import Closed
@@ -11,7 +10,7 @@ from dipc.measure.event import Event
 from dipc.verifier.functions import equal_closed, read_closed
 from dipc.verifier.measures import Halfspace, measure_anew
 from dipc.verifier.noise import Family, Law
-from dipc.verifier.reading import Budget
+from dipc.verifier.reading import Budget, rational
 
 
 def record(event: Event, value: Closed) -> dict[str, Any]:
@@ -25,12 +24,12 @@ def record(event: Event, value: Closed) -> dict[str, Any]:
 
 def read(data: dict[str, Any]) -> tuple[list[Law], list[Halfspace]]:
     """The laws of the noises, and the half-spaces of the noises around 0."""
-    means = [Fraction(mean) for _, _, mean in data["noises"]]
+    means = [rational(mean) for _, _, mean in data["noises"]]
     halfspaces: list[Halfspace] = []
     for coefficients, constant in data["constraints"]:
-        form = [(i, Fraction(c)) for i, c in coefficients if Fraction(c)]
-        halfspaces.append((form, sum((c * means[i] for i, c in form), Fraction(constant))))
-    return [(Family(family), Fraction(rate)) for family, rate, _ in data["noises"]], halfspaces
+        form = [(i, rational(c)) for i, c in coefficients if c != "0"]
+        halfspaces.append((form, sum((c * means[i] for i, c in form), rational(constant))))
+    return [(Family(family), rational(rate)) for family, rate, _ in data["noises"]], halfspaces
 
 
 def same(data: dict[str, Any], steps: int = 20_000_000) -> bool | str:
