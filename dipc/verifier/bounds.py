@@ -30,7 +30,7 @@ from dipc.verifier.functions import (
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.linear import Guard
-from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
+from dipc.verifier.noise import Family, Law, Normal
 from dipc.verifier.normal import Probability, Star, Sum
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
@@ -498,20 +498,19 @@ class OpenRun(Execution):
         """All outputs."""
         return self.machine.numbered("output")
 
-    def _drawn(self, at: int, family: NoiseFamily, center: Fraction | Affine) -> Fraction | Affine:
+    def _drawn(
+        self, at: int, law: Law, center: Fraction | Affine, known: Constraints
+    ) -> tuple[Fraction | Affine, Constraints]:
         terms = center.terms if isinstance(center, Affine) else ()
         moving = tuple((i, c) for i, c in terms if i < 0)
-        discrete = family is Family.DISCRETE_LAPLACE
+        discrete = law[0] is Family.DISCRETE_LAPLACE
         if any(self._is_int(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
             raise NotDerived("int and real meet")
         shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
-        if shift is not None:
-            center = plus(center, scaled(shift, -_ONE))
-        return super()._drawn(at, family, center)
-
-    def is_moved(self, noise: int) -> bool:
-        """Whether a noise stands for itself and some inputs."""
-        return self.shifts.get(noise) is not None
+        if shift is None:
+            return super()._drawn(at, law, center, known)
+        # With the inputs it may be negative.
+        return super()._drawn(at, law, plus(center, scaled(shift, -_ONE)), known)[0], known
 
     def has_ties(self, form: Affine) -> bool:
         """Whether it may be 0: inputs may, without noise."""

@@ -219,11 +219,11 @@ class Agreement:
 
     def _ways(self, runs: LoopRuns, state: State) -> Iterator[State]:
         """All ways of the ideal to the head of its loop or to its end."""
-        return runs.ends(state, (), lambda state, guard: self._outcomes(state, guard, ()))
+        return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
 
     def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
         """All ways of the program in agreement, for inputs of which this is known."""
-        return runs.ends(state, known, lambda state, guard: self._outcomes(state, guard, known))
+        return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
         """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""

@@ -22,7 +22,7 @@ from math import floor, gcd, lcm
 from typing import Any
 
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
-from dipc.verifier.noise import Family, NoiseFamily
+from dipc.verifier.noise import Family, Law
 from dipc.verifier.program import (
     COUNTING,
     Branch,
@@ -298,7 +298,7 @@ class Execution:
     budget: Budget
     steps: list[list[tuple[int, Closed]]] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
-    laws: dict[int, tuple[NoiseFamily, Fraction]] = field(default_factory=dict)
+    laws: dict[int, Law] = field(default_factory=dict)
     _states: list[State] = field(default_factory=list)
     _numbers: dict[tuple[int, tuple[Held, ...], Constraints], int] = field(default_factory=dict)
     _waiting: dict[int, list[int]] = field(default_factory=dict)
@@ -460,11 +460,10 @@ class Execution:
                 self.laws[state.at] = family, rate
                 if isinstance(center, str):
                     raise NotDerived("a mean is no number")
-                value = self._drawn(state.at, family, Fraction(center) if isinstance(center, bool) else center)
-                slot = self._slot(target, value, state.at, state.values, known)
-                found = follow(state.at + 1, slot, value)
-                if family is Family.ONE_SIDED and not self.is_moved(state.at):
-                    found.known = known.with_positive(state.at)
+                center = Fraction(center) if isinstance(center, bool) else center
+                value, drawn = self._drawn(state.at, (family, rate), center, known)
+                found = follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
+                found.known = drawn
                 yield None, None, found
             case Choice(target, arms):
                 weights = self._distribution(instruction)
@@ -548,13 +547,12 @@ class Execution:
 
     # --- values -----------------------------------------------------------------------------------
 
-    def _drawn(self, at: int, family: NoiseFamily, center: Fraction | Affine) -> Fraction | Affine:  # noqa: ARG002
-        """What is drawn by an instruction, around this mean."""
-        return plus(center, Affine(ZERO, ((at, Fraction(1)),)))
-
-    def is_moved(self, noise: int) -> bool:  # noqa: ARG002
-        """Whether a noise has a mean that is not known."""
-        return False
+    def _drawn(
+        self, at: int, law: Law, center: Fraction | Affine, known: Constraints
+    ) -> tuple[Fraction | Affine, Constraints]:
+        """What is drawn by an instruction around this mean, and what is known then."""
+        value = plus(center, Affine(ZERO, ((at, Fraction(1)),)))
+        return value, known.with_positive(at) if law[0] is Family.ONE_SIDED else known
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
         """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""

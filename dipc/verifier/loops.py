@@ -15,15 +15,15 @@ finitely many heads are found, these are all heads for any number of iterations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Split, Wanted, plus
+from dipc.verifier.execution import Affine, Execution, Held, Shape, Split, Wanted, plus
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Family, Law, NoiseFamily
-from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value
+from dipc.verifier.program import Branch, Choice, Halt, Machine, Scored, Slot, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
     Apply,
@@ -324,15 +324,18 @@ MOST_WAYS = 500
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A place and the values there. `inputs` are known of the inputs, and `outcomes` of the noises, which have these
-    `laws`; `terms` are those met on the way."""
+    """A place and the values there. `given` and `inputs` are known of the inputs, and `outcomes` of the noises, which
+    have these `laws`; `terms` are those met on the way."""
 
     at: int
     values: tuple[Held, ...]
     laws: tuple[Law, ...] = ()
+    given: tuple[Guard, ...] = ()
     inputs: tuple[Guard, ...] = ()
     outcomes: tuple[Guard, ...] = ()
     terms: tuple[Term, ...] = ()
+    #: Choices are not followed.
+    history: None = None
 
     @property
     def key(self) -> object:
@@ -340,76 +343,44 @@ class State:
         return tuple((type(value), value) for value in self.values), self.laws
 
 
+OTHER_CHOICE = "there is a random choice other than Laplace or one-sided noise"
+
 #: The states that follow where a comparison is open.
 Outcomes = Callable[[State, Guard], Sequence[State]]
 
 
-class _Values(Execution):
-    """Values of expressions over inputs and noises that are left open: numbers from `noises` on are those of noises."""
+class LoopRuns(Execution):
+    """One side of a program, of which `elements` stand for those of the iteration, way by way. Inputs are these, by
+    name, left open or not, and noises have the numbers from `first_noise` on, as they are drawn."""
 
-    noises: int
-    #: What is known where an expression is looked at.
-    known: tuple[Guard, ...] = ()
+    def __init__(
+        self,
+        side: Side,
+        elements: frozenset[str],
+        inputs: Mapping[str, Affine | Value],
+        first_noise: int,
+        budget: Budget,
+    ) -> None:
+        super().__init__(side.machine, Wanted({}, _ZERO), budget)
+        self.side, self.elements, self.inputs, self.first_noise = side, elements, inputs, first_noise
+        self._of_elements = {
+            number
+            for name, value in inputs.items()
+            if name in elements and isinstance(value, Affine)
+            for number, _ in value.terms
+        }
 
     def __post_init__(self) -> None:
         # Noises and numbers are assigned in the loop: that it is one is known to whoever follows it.
         self._shape = Shape((), (), (False,) * len(self.machine.code), frozenset())
 
-    def has_ties(self, form: Affine) -> bool:
-        """Whether it may be 0: inputs may, without noise."""
-        return all(i < self.noises for i, _ in form.terms)
-
-    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:  # noqa: ARG002
-        """Whether form >= 0, or > 0, which is the same of noise. Raises Split."""
-        guard = Guard(form.terms, form.constant, strict and self.has_ties(form))
-        if contradictory((*self.known, guard.opposite()), self.budget):
-            return True
-        if contradictory((*self.known, guard), self.budget):
-            return False
-        raise Split(guard)
-
-    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
-        return False
-
-    def where(self, known: tuple[Guard, ...], code: Code, values: Sequence[Held]) -> Value | Affine:
-        """The value of an expression where this is known; raises Split."""
-        self.known = known
-        return self.value(code, values, Constraints({}))
-
-    def target(self, instruction: Store | Sample, value: Value | Affine, state: State) -> int:
-        """The slot that is written to."""
-        return self._slot(instruction.target, value, state.at, state.values, Constraints({}))
-
-
-@dataclass
-class LoopRuns:
-    """One side of a program, of which `elements` stand for those of the iteration. Inputs are these, by name, left open
-    or not, and noises have the numbers from `first_noise` on, as they are drawn."""
-
-    side: Side
-    elements: frozenset[str]
-    inputs: Mapping[str, Affine | Value]
-    first_noise: int
-    budget: Budget
-    _values: _Values = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._values = _Values(self.side.machine, Wanted({}, _ZERO), self.budget)
-        self._values.noises = self.first_noise
-        self._of_elements = {
-            number
-            for name, value in self.inputs.items()
-            if name in self.elements and isinstance(value, Affine)
-            for number, _ in value.terms
-        }
-
     def start(self) -> State:
         """The beginning of a run."""
-        return State(0, tuple(self._fresh(slot) for slot in self.side.machine.slots))
+        return State(0, tuple(self._fresh(slot) for slot in self.machine.slots))
 
     def entered(self, head: State) -> State:
         """The beginning of an iteration, with elements of its own."""
-        slots = self.side.machine.slots
+        slots = self.machine.slots
         values = tuple(
             self._fresh(slot) if slot.name in self.elements else value
             for slot, value in zip(slots, head.values, strict=True)
@@ -427,7 +398,7 @@ class LoopRuns:
         """The head that a state is: what is carried, with noises numbered by their first occurrence, and nothing known
         of them. Raises NotDerived where an input of one iteration is carried to others."""
         places: dict[int, int] = {}
-        slots = self.side.machine.slots
+        slots = self.machine.slots
         values: list[Held] = [self._fresh(slot) if slot.role == "input" else None for slot in slots]
         for slot in self.side.carried:
             value = state.values[slot]
@@ -451,52 +422,52 @@ class LoopRuns:
                 found.update(dict.fromkeys(i for i, _ in value.terms if i >= self.first_noise))
         return tuple(found)
 
-    def ends(self, state: State, known: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
-        """All ways to the head of the loop or to the end, for inputs of which this is known. Raises NotDerived."""
-        waiting = [state]
+    def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
+        """All ways to the head of the loop or to the end, for inputs of which this is given. Raises NotDerived."""
+        waiting = [replace(state, given=given)]
         count = 0
         while waiting:
             state = waiting.pop()
             self.budget.spend(20 + len(state.values))
-            instruction = self.side.machine.code[state.at]
+            instruction = self.machine.code[state.at]
             if isinstance(instruction, Halt) or state.at == self.side.head:
                 count += 1
                 if count > MOST_WAYS:
                     raise NotDerived(f"there are more than {MOST_WAYS} ways through an iteration")
                 yield state
                 continue
+            if isinstance(instruction, Choice | Scored):
+                raise NotDerived(OTHER_CHOICE)
+            here: Any = state  # it says itself what is known
             try:
-                waiting.append(self._after(state, known))
+                for _, _, after in self._after(here, here, instruction):
+                    known: Any = after.known
+                    waiting.append(replace(known, at=after.at, values=after.values))
             except Split as split:
                 waiting += outcomes(state, split.row)
 
-    def _after(self, state: State, known: tuple[Guard, ...]) -> State:
-        """The state that follows. Raises Split."""
-        run = self._values
-        known = (*known, *state.inputs, *state.outcomes)
-        match self.side.machine.code[state.at]:
-            case Jump(goal):
-                return replace(state, at=goal)
-            case Branch(condition, otherwise):
-                truth = run.where(known, condition, state.values)
-                if not isinstance(truth, bool):
-                    raise NotDerived("a condition is no truth value")
-                return replace(state, at=state.at + 1 if truth else otherwise)
-            case Store(_, code) as store:
-                return self._written(store, state, run.where(known, code, state.values))
-            case Sample(_, family, rate, mean) as sample if family in (Family.LAPLACE, Family.ONE_SIDED):
-                center = run.where(known, mean, state.values)
-                if isinstance(center, bool | str):
-                    raise NotDerived("a mean is no number")
-                noise = self.first_noise + len(state.laws)
-                drawn = Affine(_ZERO, ((noise, _ONE),))
-                state = replace(state, laws=(*state.laws, (family, rate)))
-                if family is Family.ONE_SIDED:
-                    state = replace(state, outcomes=(*state.outcomes, Guard(drawn.terms, _ZERO, strict=False)))
-                return self._written(sample, state, plus(center, drawn))
-            case _:
-                raise NotDerived("there is a random choice other than Laplace or one-sided noise")
+    # --- how values are looked at ---------------------------------------------------------------------
 
-    def _written(self, instruction: Store | Sample, state: State, value: Value | Affine) -> State:
-        slot = self._values.target(instruction, value, state)
-        return replace(state, at=state.at + 1, values=(*state.values[:slot], value, *state.values[slot + 1 :]))
+    def has_ties(self, form: Affine) -> bool:
+        """Whether it may be 0: inputs may, without noise."""
+        return all(i < self.first_noise for i, _ in form.terms)
+
+    def is_positive(self, form: Affine, known: Any, *, strict: bool) -> bool:
+        """Whether form >= 0, or > 0, which is the same of noise. Raises Split."""
+        guard = Guard(form.terms, form.constant, strict and self.has_ties(form))
+        guards = (*known.given, *known.inputs, *known.outcomes)
+        if contradictory((*guards, guard.opposite()), self.budget):
+            return True
+        if contradictory((*guards, guard), self.budget):
+            return False
+        raise Split(guard)
+
+    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
+        return False
+
+    def _drawn(self, at: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002
+        if law[0] not in (Family.LAPLACE, Family.ONE_SIDED):
+            raise NotDerived(OTHER_CHOICE)
+        drawn = Affine(_ZERO, ((self.first_noise + len(known.laws), _ONE),))
+        more = (Guard(drawn.terms, _ZERO, strict=False),) if law[0] is Family.ONE_SIDED else ()
+        return plus(center, drawn), replace(known, laws=(*known.laws, law), outcomes=(*known.outcomes, *more))

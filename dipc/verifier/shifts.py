@@ -10,7 +10,7 @@ within the budget.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
@@ -288,16 +288,14 @@ class _Exploration:
         return self._ways[head]
 
     def _ends(self, state: State) -> Iterator[State]:
-        return self.runs.ends(state, (), self._outcomes)
+        return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
         """Both outcomes of a comparison of noise."""
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")
         return [
-            State(
-                state.at, state.values, state.laws, state.inputs, (*state.outcomes, Guard(one.form, one.constant, True))
-            )
+            replace(state, outcomes=(*state.outcomes, Guard(one.form, one.constant, strict=True)))
             for one in (guard, guard.opposite())
         ]
 
