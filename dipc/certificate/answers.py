@@ -27,10 +27,14 @@ from dipc.verifier.document import ask, document_of
 from dipc.verifier.inputs import Divided, Open
 from dipc.verifier.linear import ALPHA, Guard, Question, contradictory
 from dipc.verifier.reading import DERIVATION_ENDS, Answers, Budget, NotDerived, WrongAnswer
+from dipc.verifier.shifts import Followed
 from dipc.verifier.surroundings import MOST_CELLS, MOST_SIGNED, Neighbourhood
 
 #: Cases of one question about integers, as many as branch and bound may look at.
 _MOST_CASES = 400
+
+#: Shifts of noises in a loop that are tried, in multiples of the radius.
+_GRID = range(-2, 3)
 
 
 class Solved(Answers):
@@ -42,7 +46,7 @@ class Solved(Answers):
         self._unanswered: set[tuple[str, bool]] = set()
 
     def to(self, key: str, question: object) -> object:
-        assert isinstance(question, Question | Divided | Neighbourhood), "nothing else is asked"
+        assert isinstance(question, Question | Divided | Neighbourhood | Followed), "nothing else is asked"
         asked = key, not isinstance(question, Question) or question.exact
         if key not in self.stated and asked not in self._unanswered:
             try:
@@ -65,13 +69,26 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "answers": solved.stated}
 
 
-def _answer(question: Question | Divided | Neighbourhood) -> dict[str, Any] | None:
+def _answer(question: Question | Divided | Neighbourhood | Followed) -> dict[str, Any] | None:
     """Raises Undecided."""
+    if isinstance(question, Followed):
+        return {"shifts": _shifts(question)}
     if isinstance(question, Divided):
         return division(question)
     if isinstance(question, Neighbourhood):
         return neighbourhood(question)
     return _about_points(question) if question.wanted is None else _least(question, question.wanted)
+
+
+def _shifts(question: Followed) -> list[Any]:
+    """From each of the costs so far all shifts on a grid that do."""
+    grid = [shift * question.radius for shift in _GRID]
+    return [
+        [list(map(rational, before)), list(map(rational, fresh))]
+        for before in question.costs
+        for fresh in product(grid, repeat=len(question.drawn))
+        if question.cost(before, fresh) is not None
+    ]
 
 
 def _about_points(question: Question) -> dict[str, Any] | None:

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
+from operator import mul
 
 from dipc.verifier import reading as read
 from dipc.verifier.bounds import OpenRun, open_input
 from dipc.verifier.execution import Affine, Held, Wanted
-from dipc.verifier.linear import Guard
+from dipc.verifier.linear import Guard, answers_count, key_of
 from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
 from dipc.verifier.noise import Family, Normal
 from dipc.verifier.probability import visits
@@ -154,8 +155,7 @@ def _left_open(guard: Guard) -> bool:
 # === loop shifts ===============================================================================
 
 
-#: Shifts that are tried, in multiples of the radius, and tables of costs.
-SHIFTS = tuple(map(Fraction, range(-2, 3)))
+#: Tables of costs.
 MOST_TABLES = 20_000
 
 #: Domains that end at the number are as for one greater than any that a run comes to in so many heads.
@@ -175,7 +175,39 @@ class _Way:
 
 
 #: The least cost so far, by the shifts of the noises that are carried.
-_Costs = Mapping[tuple[Fraction, ...], Fraction]
+Costs = Mapping[tuple[Fraction, ...], Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """How noises are shifted on a way, from each of these costs so far, when inputs are moved by at most a `radius`:
+    what they change is in `slacks`, which may not be negative, and `outputs`, which are 0. All costs are at most
+    `most`."""
+
+    costs: Costs
+    drawn: tuple[Fraction, ...]
+    slacks: Sequence[tuple[Mapping[int, Fraction], Fraction]]
+    outputs: Sequence[tuple[Mapping[int, Fraction], Fraction]]
+    radius: Fraction
+    most: Fraction
+
+    @property
+    def key(self) -> str:
+        """Under which its answer is kept."""
+        sums = [(sorted(noises.items()), moved) for noises, moved in (*self.slacks, *self.outputs)]
+        return key_of(map(str, (sorted(self.costs.items()), self.drawn, *sums, len(self.outputs), self.most)))
+
+    def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
+        """That of shifts of the noises carried so far and of those drawn; None where they do not do."""
+        shifts = (*before, *fresh)
+
+        def changed(noises: Mapping[int, Fraction]) -> Fraction:
+            return sum((c * shifts[at] for at, c in noises.items()), _ZERO)
+
+        cost = self.costs[tuple(before)] + sum(map(mul, self.drawn, map(abs, fresh)), _ZERO)
+        fits = all(changed(noises) + moved >= 0 for noises, moved in self.slacks)
+        exact = all(changed(noises) + moved == 0 for noises, moved in self.outputs)
+        return cost if cost <= self.most and fits and exact else None
 
 
 def require_private(
@@ -201,6 +233,10 @@ def require_private(
     return _Exploration(runs, *adjacent, most, budget).check()
 
 
+#: Shifts of the noises carried so far, and of those that are drawn.
+_SHIFTS = read.listed(read.tuple_of(read.listed(read.rational), read.listed(read.rational)))
+
+
 @dataclass
 class _Exploration:
     runs: LoopRuns
@@ -219,7 +255,7 @@ class _Exploration:
         shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]
         for fixed, spent in self._moves(shared, spent=False):
             seen: set[object] = set()
-            waiting: list[tuple[int | None, bool, _Costs]] = [(None, spent, {(): _ZERO})]
+            waiting: list[tuple[int | None, bool, Costs]] = [(None, spent, {(): _ZERO})]
             while waiting:
                 head, moved, costs = waiting.pop()
                 for way in self._from(head):
@@ -249,27 +285,28 @@ class _Exploration:
             for end in ends:
                 yield {slot: end}, True
 
-    def _followed(
-        self, costs: _Costs, way: _Way, moves: Mapping[int, Fraction]
-    ) -> dict[tuple[Fraction, ...], Fraction]:
-        """The costs after a way, by the shifts of what is carried then."""
+    def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
+        """The costs after a way, by the shifts of what is carried then, as the certificate says how noises are
+        shifted."""
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes))
-        slacks = [(change.noises.items(), change.by({}, moves)) for change in way.slacks]
-        outputs = [(change.noises.items(), change.by({}, moves)) for change in way.outputs]
-        found: dict[tuple[Fraction, ...], Fraction] = {}
-        for fresh in product([shift * self.radius for shift in SHIFTS], repeat=len(way.drawn)):
-            more = sum((rate * abs(shift) for rate, shift in zip(way.drawn, fresh, strict=True)), _ZERO)
-            self.budget.spend(5 + 3 * len(costs) * (1 + len(changes)))
-            for before, cost in costs.items():
-                shifts = (*before, *fresh)
-                if (
-                    cost + more <= self.most
-                    and all(_at(noises, shifts) + moved >= 0 for noises, moved in slacks)
-                    and all(_at(noises, shifts) + moved == 0 for noises, moved in outputs)
-                ):
-                    key = tuple(shifts[at] for at in way.carried)
-                    found[key] = min(found.get(key, cost + more), cost + more)
+        slacks, outputs = (
+            [(change.noises, change.by({}, moves)) for change in each] for each in (way.slacks, way.outputs)
+        )
+        question = Followed(costs, way.drawn, slacks, outputs, self.radius, self.most)
+        with answers_count():
+            answer = self.budget.answers.to(question.key, question)
+            found: dict[tuple[Fraction, ...], Fraction] = {}
+            (stated,) = read.fields({"shifts": []} if answer is None else answer, {"shifts": _SHIFTS})
+            for before, fresh in stated:
+                self.budget.spend(5 + 3 * (1 + len(changes)))
+                if tuple(before) not in costs or len(fresh) != len(way.drawn):
+                    raise Rejected("it shifts other noises than there are")
+                cost = question.cost(before, fresh)
+                if cost is None:
+                    raise Rejected("a shift does not do, or costs more than the budget")
+                key = tuple([*before, *fresh][at] for at in way.carried)
+                found[key] = min(found.get(key, cost), cost)
         return found
 
     # --- ways -----------------------------------------------------------------------------------------
@@ -332,7 +369,3 @@ class _Exploration:
             self._numbers[head.key] = len(self._heads)
             self._heads.append(head)
         return self._numbers[head.key]
-
-
-def _at(noises: Iterable[tuple[int, Fraction]], shifts: Sequence[Fraction]) -> Fraction:
-    return sum((c * shifts[at] for at, c in noises), _ZERO)

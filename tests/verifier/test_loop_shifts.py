@@ -1,7 +1,8 @@
-"""Privacy for every number of queries: the checker finds the shifts of the noises itself."""
+"""Privacy for every number of queries: certificates state how noises are shifted, and none of it is believed."""
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from dipc.verifier.document import check_text
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.shifts import require_private
 from dipc.verifier.syntax import read_program
+from tests.verifier import samples
 
 F = Fraction
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
@@ -158,8 +160,8 @@ end
 """.replace(f"Expo({rates[0]}, s)", f"Expo({rates[0]})")
 
 
-#: Seeds of programs whose constants need shifts that are no multiples of the radius, or more than twice it: the checker
-#: looks for others alone.
+#: Seeds of programs whose constants need shifts that are no multiples of the radius, or more than twice it: who writes
+#: certificates looks for others alone.
 FINER = frozenset({1, 27, 42, 47, 71, 112, 117, 125, 127, 138, 139})
 
 
@@ -186,6 +188,29 @@ def test_random_loops(seed: int) -> None:
         assert not is_proved(F(9))
     elif found.refuted_below:
         assert not is_proved(found.refuted_below - F(1, 1000))
+
+
+def test_no_shift_of_a_certificate_is_believed() -> None:
+    text = certificate(SPARSE, "eps")
+    assert check_text(text).complete
+    answers = [key for key, answer in samples.document(text)["answers"].items() if answer.get("shifts")]
+    assert answers
+    changes: list[Callable[[list[Any]], object]] = [
+        lambda shifts: shifts[0][1].append("0"),
+        lambda shifts: shifts[0][0].append("0"),
+        *(lambda shifts, t=t: shifts[-1].__setitem__(1, [t] * len(shifts[-1][1])) for t in ("-99", "99")),
+    ]
+    for key in answers:
+        for change in changes:
+            data = samples.document(text)
+            before = copy.deepcopy(data)
+            change(data["answers"][key]["shifts"])
+            if data != before:
+                with pytest.raises(Rejected, match="shift"):
+                    check_text(samples.resealed(data))
+        data = samples.document(text)
+        data["answers"][key]["shifts"] = []
+        assert not check_text(samples.resealed(data)).complete
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
