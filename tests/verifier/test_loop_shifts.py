@@ -207,10 +207,10 @@ def test_no_shift_of_a_certificate_is_believed() -> None:
             change(data["answers"][key]["shifts"])
             if data != before:
                 with pytest.raises(Rejected, match="shift"):
-                    check_text(samples.resealed(data))
+                    check_text(sealed({name: part for name, part in data.items() if name != "digest"}))
         data = samples.document(text)
         data["answers"][key]["shifts"] = []
-        assert not check_text(samples.resealed(data)).complete
+        assert not check_text(sealed({name: part for name, part in data.items() if name != "digest"})).complete
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
