@@ -102,46 +102,33 @@ def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[i
 
 def _through(
     steps: Sequence[Sequence[tuple[int, Closed]]],
-    component: Sequence[int],
+    together: Sequence[int],
     arriving: dict[int, Closed],
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
     """What leaves these states, all of which are useful, towards other useful ones, where this arrives."""
-    if len(component) > MOST_STATES:
+    if len(together) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
-    rows: dict[int, dict[int, Closed]] = {}
-    before: dict[int, set[int]] = {here: set() for here in component}
-    for here in component:
+    rows: dict[int, dict[int, Closed]] = {-1: dict(arriving)}
+    for here in together:
         row = rows[here] = {}
         for goal, weight in steps[here]:
             if goal in useful:
                 row[goal] = _plus(row.get(goal, _NONE), weight, budget)
-                if goal in before:
-                    before[goal].add(here)
-    source = -1
-    rows[source] = dict(arriving)
-    for here in arriving:
-        before[here].add(source)
-    left = set(component)
-    while left:
+    for _ in together:
         # Those without a loop of their own first: nothing is divided for them.
-        here = min(left, key=lambda at: (at in rows[at], (len(before[at]) - 1) * len(rows[at]), at))
-        left.discard(here)
+        here = min((at for at in rows if at >= 0), key=lambda at: (at in rows[at], len(rows[at]), at))
         row = rows.pop(here)
-        for goal in row:
-            if goal in before:
-                before[goal].discard(here)
         if here in row:
             row = _without_return(here, row, budget)
-        for there in before.pop(here):
-            known = rows[there]
-            first = known.pop(here)
-            for goal, weight in row.items():
-                known[goal] = _plus(known.get(goal, _NONE), _times(first, weight, budget), budget)
-                if goal in before:
-                    before[goal].add(there)
-    return rows[source]
+        budget.spend(len(rows))
+        for known in rows.values():
+            if here in known:
+                first = known.pop(here)
+                for goal, weight in row.items():
+                    known[goal] = _plus(known.get(goal, _NONE), _times(first, weight, budget), budget)
+    return rows[-1]
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
