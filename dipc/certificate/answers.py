@@ -34,7 +34,7 @@ from dipc.verifier.surroundings import MOST_CELLS, MOST_SIGNED, Neighbourhood
 _MOST_CASES = 400
 
 #: Shifts of noises in a loop that are tried, in multiples of the radius.
-_GRID = range(-2, 3)
+_GRID = range(-4, 5)
 
 
 class Solved(Answers):
@@ -81,14 +81,14 @@ def _answer(question: Question | Divided | Neighbourhood | Followed) -> dict[str
 
 
 def _shifts(question: Followed) -> list[Any]:
-    """From each of the costs so far all shifts on a grid that do."""
+    """For all shifts of the noises that are carried on those on a grid that cost least."""
     grid = [shift * question.radius for shift in _GRID]
-    return [
-        [list(map(rational, before)), list(map(rational, fresh))]
-        for before in question.costs
-        for fresh in product(grid, repeat=len(question.drawn))
-        if question.cost(before, fresh) is not None
-    ]
+    best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
+    for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
+        cost, left = question.cost(before, fresh), question.left(before, fresh)
+        if cost is not None and (left not in best or cost < best[left][0]):
+            best[left] = cost, [list(map(rational, before)), list(map(rational, fresh))]
+    return [shifts for _, shifts in best.values()]
 
 
 def _about_points(question: Question) -> dict[str, Any] | None:

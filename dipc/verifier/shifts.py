@@ -182,9 +182,10 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 class Followed:
     """How noises are shifted on a way, from each of these costs so far, when inputs are moved by at most a `radius`:
     what they change is in `slacks`, which may not be negative, and `outputs`, which are 0. All costs are at most
-    `most`."""
+    `most`; of all noises those are `carried` on."""
 
     costs: Costs
+    carried: tuple[int, ...]
     drawn: tuple[Fraction, ...]
     slacks: Sequence[tuple[Mapping[int, Fraction], Fraction]]
     outputs: Sequence[tuple[Mapping[int, Fraction], Fraction]]
@@ -195,7 +196,14 @@ class Followed:
     def key(self) -> str:
         """Under which its answer is kept."""
         sums = [(sorted(noises.items()), moved) for noises, moved in (*self.slacks, *self.outputs)]
-        return key_of(map(str, (sorted(self.costs.items()), self.drawn, *sums, len(self.outputs), self.most)))
+        return key_of(
+            map(str, (sorted(self.costs.items()), self.carried, self.drawn, *sums, len(self.outputs), self.most))
+        )
+
+    def left(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """The shifts of the noises that are carried on."""
+        shifts = (*before, *fresh)
+        return tuple(shifts[at] for at in self.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
         """That of shifts of the noises carried so far and of those drawn; None where they do not do."""
@@ -289,11 +297,13 @@ class _Exploration:
         """The costs after a way, by the shifts of what is carried then, as the certificate says how noises are
         shifted."""
         changes = (*way.slacks, *way.outputs)
-        self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes))
+        self.budget.spend(
+            100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)
+        )
         slacks, outputs = (
             [(change.noises, change.by({}, moves)) for change in each] for each in (way.slacks, way.outputs)
         )
-        question = Followed(costs, way.drawn, slacks, outputs, self.radius, self.most)
+        question = Followed(costs, way.carried, way.drawn, slacks, outputs, self.radius, self.most)
         with answers_count():
             answer = self.budget.answers.to(question.key, question)
             found: dict[tuple[Fraction, ...], Fraction] = {}
@@ -305,7 +315,7 @@ class _Exploration:
                 cost = question.cost(before, fresh)
                 if cost is None:
                     raise Rejected("a shift does not do, or costs more than the budget")
-                key = tuple([*before, *fresh][at] for at in way.carried)
+                key = question.left(before, fresh)
                 found[key] = min(found.get(key, cost), cost)
         return found
 
