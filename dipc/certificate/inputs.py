@@ -32,8 +32,8 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import EveryInput
-from dipc.questions.every_number.agreement import Term
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
+from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
 from dipc.rules.halfspaces import Moving, bound_of
