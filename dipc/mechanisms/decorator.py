@@ -212,8 +212,12 @@ def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
 def _part(part: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
     """One part of an answer as the function gives it."""
     if not part.is_list:
-        return _value(part, answer[part.name], constants)
-    elements = [_value(part, value, constants) for name, value in answer.items() if name.startswith(f"{part.name}[")]
+        return None if part.given and not answer[part.given] else _value(part, answer[part.name], constants)
+    elements = [
+        None if part.given and not answer[part.given + name.removeprefix(part.name)] else _value(part, value, constants)
+        for name, value in answer.items()
+        if name.startswith(f"{part.name}[")
+    ]
     if part.grows and None in elements:
         return elements[: elements.index(None)]
     return elements

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast as python
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -124,12 +124,20 @@ class Expressions:
         self.loops: list[Bound] = []
         self.branches = 0
         self.gone: set[str] = set()
+        #: The functions that stand within the mechanism, by name.
+        self.local_functions: dict[str, python.FunctionDef] = {}
+        #: What names stand for that are the greatest or least of a list, as `max(xs)`.
+        self.extremes: dict[str, python.expr] = {}
 
     @abstractmethod
     def inline(self, node: python.Call, function: python.FunctionDef) -> ast.Expr:
         """The value of a call of a function of the file."""
 
     # --- names ------------------------------------------------------------------------------------
+
+    def function(self, name: str) -> python.FunctionDef | None:
+        """A function of the mechanism or of the file."""
+        return self.local_functions.get(name) or self.module.functions.get(name)
 
     def fresh(self, wanted: str, shown: str | None = None) -> str:
         """A name for a variable that nothing else has."""
@@ -528,8 +536,8 @@ class Expressions:
         if written is not None:
             return number(written, span)
         match function:
-            case python.Name(id=name) if name in self.module.functions:
-                return self.inline(node, self.module.functions[name])
+            case python.Name(id=name) if (own := self.function(name)) is not None:
+                return self.inline(node, own)
             case python.Name(id="len"):
                 return self._len(node, span)
             case python.Name(id="abs"):
@@ -696,8 +704,8 @@ class Expressions:
         return total
 
     def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
-        """`xs.index(max(xs))`."""
-        match node.args:
+        """`xs.index(max(xs))`, or `xs.index(best)` after `best = max(xs)`."""
+        match [self._extreme_meant(each) for each in node.args]:
             case [
                 python.Call(func=python.Name(id="max" | "min" as name), args=[python.Name(id=other)], keywords=[])
             ] if isinstance(value, python.Name) and other == value.id:
@@ -707,6 +715,11 @@ class Expressions:
         raise self.module.wrong(
             node, "`index` is that of a greatest or least element only", "write `xs.index(max(xs))`, or a loop"
         )
+
+    def _extreme_meant(self, node: python.expr) -> python.expr:
+        """`max(xs)` for a name that stands for it alone, in a function that does not change xs behind."""
+        assigned = self.extremes.get(node.id) if isinstance(node, python.Name) else None
+        return node if assigned is None else assigned
 
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
         """`max(range(m), key=lambda i: scores[i])`."""
@@ -855,25 +868,50 @@ class Expressions:
                     array = self.env[name]
                     assert isinstance(array, Array)
                     value = ast.Element(array.name, here, self.module.span(score))
-                case python.Name(id=name) if name in self.module.functions:
-                    self.env["_candidate_"] = Alias(here)
-                    call = python.Call(
-                        score, [python.copy_location(python.Name("_candidate_", python.Load()), score)], []
-                    )
-                    value = self.inline(python.copy_location(call, score), self.module.functions[name])
+                case python.Name(id=name) if (own := self.function(name)) is not None:
+                    self.env[_CANDIDATE] = Alias(here)
+                    value = self.inline(_call_of(score), own)
                 case _:
                     raise self.module.wrong(
                         score, "a score is a `lambda`, a list or a function", f"write {example}", code=BAD_NOISE
                     )
         self.env = kept
         if written:
+            value = self._scored(candidates, score, here, written)
+        return ast.ExponentialMechanism(self.expr(given["rate"]), variable, domain, value, span)
+
+    def _scored(
+        self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
+    ) -> ast.Expr:
+        """The score that takes statements: those of all candidates, in a list that is made before."""
+        if any(isinstance(part, ast.Sample) for statement in written for part in ast.walk(statement)):
+            raise self.module.wrong(
+                score, "a score is computed without noise", "draw the noise before, and use it here", code=BAD_NOISE
+            )
+        if not (isinstance(candidates, python.Call) and isinstance(score, python.Lambda | python.Name)):
             raise self.module.wrong(
                 score,
-                "a score is one expression of the candidate, without noise, loops or `if`",
-                "compute the scores in a list first, and give that list",
+                "a score with loops or `if` in it is that of a range of candidates",
+                "write `range(m)`, or compute the scores in a list first, and give that list",
                 code=BAD_NOISE,
             )
-        return ast.ExponentialMechanism(self.expr(given["rate"]), variable, domain, value, span)
+        if isinstance(score, python.Lambda):
+            element, name = score.body, score.args.args[0].arg
+        else:
+            element, name = _call_of(score), _CANDIDATE
+        around = python.comprehension(python.Name(name, python.Store()), candidates, [], 0)
+        made = python.ListComp(element, [around])
+        for part in (around.target, made):
+            python.copy_location(part, score)
+        array = self.listed("scores", made, self.module.span(score))
+        low = self._candidates(candidates)
+        assert isinstance(low, ast.RangeDomain)
+        first = bound_of(low.low, self.constants) or Bound.of(0)
+        return ast.Element(array.name, plus(here, first.times(Bound.of(-1)), self.constants, here.span), here.span)
+
+    @abstractmethod
+    def listed(self, name: str, value: python.expr, span: Span) -> Array:
+        """The list that an expression makes, as an array of the program."""
 
     def _candidates(self, node: python.expr) -> ast.DomainExpr:
         span = self.module.span(node)
@@ -892,6 +930,16 @@ class Expressions:
             "write `range(m)` or `[0, 1, 2]`",
             code=BAD_NOISE,
         )
+
+
+#: The name of a candidate that a score is called with.
+_CANDIDATE = "_candidate_"
+
+
+def _call_of(score: python.expr) -> python.Call:
+    """The call of the score with that candidate."""
+    candidate = python.copy_location(python.Name(_CANDIDATE, python.Load()), score)
+    return python.copy_location(python.Call(score, [candidate], []), score)
 
 
 def _bound_to(item: Item) -> Binding:

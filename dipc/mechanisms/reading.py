@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
+from dipc.mechanisms.may_be_none import MayBeNone, is_none
 from dipc.mechanisms.module import (
     BAD_HEADER,
     UNKNOWN_TYPE,
@@ -24,6 +25,7 @@ from dipc.mechanisms.module import (
 )
 from dipc.mechanisms.statements import Answer, Statements
 from dipc.mechanisms.types import (
+    BOOL,
     FALSE_NAME,
     NONE,
     ONLY_NONE,
@@ -51,13 +53,14 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 class Part:
     """One part of a function's answer, as the program has it: an output, or an array from 0 on. `none` is the value
     that stands for None; `words` that its values are the names of False and True; `grows` that what comes after the
-    first None of a list was never appended."""
+    first None of a list was never appended; `given` is the output that says whether there is a number or None."""
 
     name: str
     is_list: bool
     none: Bound | str | Fraction | None
     words: bool
     grows: bool = False
+    given: str | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,10 @@ class _Header:
                 pass
             case python.Name(id=name) if name in self.module.functions:
                 self.ideal, self.ideal_written = self.module.functions[name], value
+            case python.Lambda(args=arguments, body=body):
+                answer = python.copy_location(python.Return(body), body)
+                function = python.FunctionDef("exact", arguments, [answer], [], lineno=value.lineno, col_offset=0)
+                self.ideal, self.ideal_written = python.copy_location(function, value), value
             case _:
                 raise self.module.wrong(
                     value,
@@ -348,6 +355,8 @@ class _Header:
                 case "inputs":
                     return ast.ClaimedInputs(parse_at(module.source, "items", inside), inside)
             return parse_at(module.source, "expression", inside)  # type: ignore[no-any-return]
+        if name == "eps" and isinstance(value, python.Constant) and isinstance(value.value, int | float):
+            return parse_at(module.source, "intervals", span)  # type: ignore[no-any-return]
         found = literal(module, value) if isinstance(value, python.Constant) else rational(module, value)
         if found is None or name in ("eps", "inputs"):
             raise module.wrong(value, f"`{name}` is a text", f'write `{name}="…"`, as in a program', code=BAD_HEADER)
@@ -449,32 +458,44 @@ class _Final:
         for answer in self.answers:
             kind = self.kinds.get(answer.name, ONLY_NONE)
             missing = answer.array.partial if answer.array is not None else written.returns_none is not None
-            if missing and not kind.none:
-                kind = self._with_none(answer, kind)
+            if missing:
+                kind = replace(kind, none=True)
             if like is not None:
                 kind = self._as_in(answer, kind, like)
             self.kinds[answer.name] = kind
-        if like is None:
-            self._check_none((*beginnings, *body))
+        self.given = self._flags(like)
+        MayBeNone(self.module, self.written.name_shown, self.given).check(body)
         self.statements = tuple(self._completed(body))
 
-    def _with_none(self, answer: Answer, kind: Kind) -> Kind:
-        if kind.base in ("real", "int"):
-            if answer.array is None:
-                where, what = self.written.returns_none or self.node, "sometimes None is returned"
-                note = (
-                    "return two values, whether there is a number and the number: `return True, x`, `return False, 0`"
-                )
+    def _flags(self, like: _Final | None) -> dict[str, str]:
+        """The variables that say of numbers with noise, which may be None, whether they are not; for outputs of the
+        right answer those of the mechanism."""
+        flags = {}
+        for name, kind in list(self.kinds.items()):
+            if like is not None and name in like.given:
+                flags[name] = like.given[name]
+            elif kind.none and kind.base in ("real", "int"):
+                flags[name] = self.written.fresh(f"{name}_given")
             else:
-                where, what = self.written.returned or self.node, "an element may be missing"
-                note = "return a list that has all its elements: begin it as `[0] * m`, and say in another which count"
-            message = f"the answer is a number with noise, and {what}"
-            raise self.module.wrong(where, message, note, code=UNKNOWN_TYPE)
-        return replace(kind, none=True)
+                continue
+            self.kinds[name] = replace(kind, none=False)
+            self.kinds[flags[name]] = BOOL
+            array = self.lists.get(name)
+            if array is not None:
+                known = array.initial is not None and not is_none(array.initial)
+                self.lists[flags[name]] = replace(array, name=flags[name], initial=ast.Truth(known))
+        return flags
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
         """The kind of the mechanism's own output; what the right answer gives has to be among its values."""
         own = like.kinds[answer.name]
+        if kind.none and own.base in ("real", "int") and answer.name not in like.given:
+            raise self.module.wrong(
+                self.node,
+                "the right answer is None sometimes, and the mechanism's is always a number",
+                "return None there, too",
+                code=UNKNOWN_TYPE,
+            )
         try:
             joined(own, kind)
         except Mixed:
@@ -486,37 +507,18 @@ class _Final:
             ) from None
         return own
 
-    def _check_none(self, body: Sequence[ast.Statement]) -> None:
-        for name, kind in self.kinds.items():
-            if kind.none and kind.base in ("real", "int"):
-                nones = (
-                    part.span
-                    for statement in body
-                    for part in ast.walk(statement)
-                    if isinstance(part, ast.Assign) and part.target.name == name
-                    if isinstance(part.value, ast.Name) and part.value.name == NONE
-                )
-                shown = self.written.name_shown(name)
-                pair = "`found = [None] * m`", f"`{shown} = [0] * m`"
-                if name not in self.lists:
-                    pair = "`found = False`", f"`{shown} = 0`"
-                raise self.module.wrong(
-                    next(nones, None) or self.node,
-                    f"`{shown}` is a number with noise, or None",
-                    f"begin with 0, and keep whether there is one in another: {' beside '.join(pair)}",
-                    code=UNKNOWN_TYPE,
-                )
-
     # --- declarations -----------------------------------------------------------------------------
 
     def outputs(self) -> Iterator[ast.VariableDecl]:
         span = self.module.head(self.node)
         for answer in self.answers:
-            kind = self.kinds[answer.name]
-            yield self._declared(ast.Role.OUTPUT, answer.name, kind, answer.array, span)
+            for name in filter(None, (self.given.get(answer.name), answer.name)):
+                array = answer.array if name == answer.name or answer.array is None else self.lists[name]
+                yield self._declared(ast.Role.OUTPUT, name, self.kinds[name], array, span)
 
     def variables(self) -> Iterator[ast.VariableDecl]:
         taken = {answer.name for answer in self.answers} | set(self.known_names)
+        taken |= {self.given[name] for name in taken & set(self.given)}
         span = self.module.head(self.node)
         for name, kind in self.kinds.items():
             if name not in taken:
@@ -531,7 +533,12 @@ class _Final:
         if array is not None:
             low, high = number(Fraction(0), span), array.length.plus(-1).expression(span)
             if array.initial is not None:
-                initial = self._value(kind, array.initial)
+                zero = is_none(array.initial) and name in self.given
+                initial = number(Fraction(0), span) if zero else self._value(kind, array.initial)
+        if initial is None and name in self.given:
+            initial = number(Fraction(0), span)
+        if initial is None and name in self.given.values():
+            initial = ast.Truth(False, span)
         if initial is None and kind.none and role is ast.Role.OUTPUT:
             initial = kind.none_value(span)
         return ast.VariableDecl(role, (ast.Declarator(name, low, high, span),), kind.type(span), initial, span)
@@ -550,7 +557,8 @@ class _Final:
             if kind.none:
                 none = kind.ends[0].plus(-1) if kind.base == "range" else kind.all_values[0]
             grows = answer.array is not None and answer.array.grows
-            yield Part(answer.name, answer.array is not None, none, kind.is_three_valued, grows)
+            given = self.given.get(answer.name)
+            yield Part(answer.name, answer.array is not None, none, kind.is_three_valued, grows, given)
 
     # --- statements -------------------------------------------------------------------------------
 
@@ -573,6 +581,9 @@ class _Final:
             match statement:
                 case ast.Assign(target, value, span):
                     yield from self._assigned(target, self._conditions(value), span)
+                case ast.Sample(target, span=span) if target.name in self.given:
+                    yield ast.Assign(self._flag(target), ast.Truth(True, span), span)
+                    yield statement
                 case ast.Sample(target, ast.Choose(arms) as choose, span):
                     kind = self.kinds[target.name]
                     arms = tuple((self._value(kind, value), weight) for value, weight in arms)
@@ -592,6 +603,17 @@ class _Final:
                     yield statement
 
     def _assigned(self, target: ast.Name | ast.Element, value: ast.Expr, span: Span) -> Iterator[ast.Statement]:
+        if target.name in self.given:
+            flag: ast.Expr
+            if is_none(value):
+                flag, value = ast.Truth(False, span), number(Fraction(0), span)
+            elif isinstance(value, ast.Name | ast.Element) and value.name in self.given:
+                flag = self._flag(value)
+            else:
+                flag = ast.Truth(True, span)
+            yield ast.Assign(self._flag(target), flag, span)
+            yield ast.Assign(target, value, span)
+            return
         kind = self.kinds[target.name]
         plain = self._value(kind, value)
         own = isinstance(value, ast.Name | ast.Element) and self.kinds.get(value.name) == kind
@@ -600,6 +622,10 @@ class _Final:
             yield ast.If(value, (ast.Assign(target, true, span),), (ast.Assign(target, false, span),), span)
         else:
             yield ast.Assign(target, plain, span)
+
+    def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
+        """The variable that says whether there is a number."""
+        return replace(place, name=self.given[place.name])
 
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
         """Comparisons with None, and three-valued variables as conditions, as the program has them."""
@@ -621,6 +647,9 @@ class _Final:
                     return inner if value is equal else ast.Unary(ast.UnaryOp.NOT, inner, part.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
+                        if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.given:
+                            flag = self._flag(one)
+                            return flag if part.op is ast.CompareOp.NE else ast.Unary(ast.UnaryOp.NOT, flag, part.span)
                         if isinstance(two, ast.Name) and two.name == NONE:
                             kind = self.kinds.get(one.name) if isinstance(one, ast.Name | ast.Element) else None
                             if kind is None or not kind.none:

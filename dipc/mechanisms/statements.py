@@ -142,10 +142,10 @@ class Statements(Expressions):
                 raise self.module.wrong(statement, "a mechanism raises no exception", "return an answer in every case")
             case python.Import() | python.ImportFrom():
                 raise self.module.wrong(statement, "imports stand at the top of the file")
-            case python.FunctionDef() | python.AsyncFunctionDef() | python.ClassDef():
-                raise self.module.wrong(
-                    statement, "functions stand at the top of the file", "move it out of the mechanism"
-                )
+            case python.FunctionDef(name=name):
+                self.local_functions[name] = statement
+            case python.AsyncFunctionDef() | python.ClassDef():
+                raise self.module.wrong(statement, f"`{statement.name}` is no part of a mechanism", "write a function")
             case python.Global() | python.Nonlocal():
                 raise self.module.wrong(
                     statement, "a mechanism changes nothing outside of itself", "keep its state in its own variables"
@@ -162,6 +162,8 @@ class Statements(Expressions):
         span = self.module.span(statement)
         match target:
             case python.Name(id=name):
+                if self._is_extreme(name, value):
+                    self.extremes[name] = value
                 if not self._special(name, value, span):
                     bound = self.env.get(name)
                     if isinstance(bound, Array):
@@ -207,6 +209,22 @@ class Statements(Expressions):
                     self.emit(ast.Assign(ast.Name(self.scalar(own.id).name, span), kept, span))
             case _:
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
+
+    def _is_extreme(self, name: str, value: python.expr) -> bool:
+        """Whether the name is that of the greatest or least of a list from here on."""
+        match value:
+            case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
+                changed = (
+                    part
+                    for part in python.walk(self.frames[0].node)
+                    if (isinstance(part, python.Subscript) and isinstance(part.ctx, python.Store))
+                    or (isinstance(part, python.Attribute) and part.attr != "index")
+                    if isinstance(part.value, python.Name) and part.value.id == many
+                )
+                once = all(self.stores.get(each, 0) <= 1 for each in (name, many))
+                outside = len(self.frames) == 1 and not self.loops and not self.branches
+                return once and outside and all(each.lineno < value.lineno for each in changed)
+        return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
         """Lists, and names for constants; False for an ordinary variable."""
@@ -310,6 +328,12 @@ class Statements(Expressions):
             case _:
                 return None
         self.made(array)
+        return array
+
+    def listed(self, name: str, value: python.expr, span: Span) -> Array:
+        """The list that an expression makes, as an array of the program."""
+        array = self._list(name, value, span)
+        assert array is not None
         return array
 
     def _filled(self, array: Array, span: Span, fill: Callable[[ast.Element], None]) -> None:
@@ -581,6 +605,10 @@ class Statements(Expressions):
                 related=[(function.decorator_list[0], "the decorator")],
             )
         env = self._arguments(node, function)
+        if self.local_functions.get(function.name) is function:
+            # What it does not assign itself is that of the function around it.
+            own = _stores(function)
+            env = {**{name: bound for name, bound in self.env.items() if name not in own}, **env}
         kept, stores, gone = self.env, self.stores, self.gone
         self.env, self.stores, self.gone = env, _stores(function), set()
         body = [each for each in function.body if not _is_docstring(each)]

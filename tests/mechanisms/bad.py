@@ -209,42 +209,45 @@ def int_meets_real(q: dipc.Real, x: dipc.Int, eps):
     return dipc.laplace(q, scale=1 / eps) > dipc.discrete_laplace(x, scale=1 / eps)
 
 
-@dipc.mechanism()
-def real_or_none(q: dipc.Real, eps):
-    noisy = dipc.laplace(q, scale=1 / eps)
-    if noisy > 0:
-        return noisy
-    return None
+@dipc.mechanism(m=3)
+def none_is_used(q: dipc.Reals["m"], eps):
+    best = None
+    for x in q:
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0 and (best is None or noisy > best):
+            best = noisy
+    return best > 1
 
 
 @dipc.mechanism(m=3)
-def reals_and_none(q: dipc.Reals["m"], eps):
+def none_is_compared(q: dipc.Reals["m"], eps):
     out = [None] * m
     for i, x in enumerate(q):
         noisy = dipc.laplace(x, scale=1 / eps)
-        if noisy > 0:
+        if noisy > 0 and out[0] is not None and noisy > out[i]:
             out[i] = noisy
     return out
 
 
-@dipc.mechanism(m=3)
-def reals_that_end_early(q: dipc.Reals["m"], eps):
-    out = []
-    for x in q:
-        noisy = dipc.laplace(x, scale=1 / eps)
-        if noisy < 0:
-            break
-        out.append(noisy)
-    return out
+def sometimes(q):
+    if q > 0:
+        return q
+    return None
 
 
-@dipc.mechanism()
-def real_at_first_none(q: dipc.Real, eps):
-    best = None
-    noisy = dipc.laplace(q, scale=1 / eps)
-    if noisy > 0:
-        best = noisy
-    return best is None
+@dipc.mechanism(ideal=sometimes)
+def never_none(q: dipc.Real, eps):
+    return dipc.laplace(q, scale=1 / eps)
+
+
+@dipc.mechanism
+def score_with_noise(q: dipc.Real, eps):
+    return dipc.exponential_mechanism(range(3), lambda v: v * (dipc.laplace(q, scale=1 / eps) > 0), rate=eps)
+
+
+@dipc.mechanism
+def score_of_written_candidates(x: dipc.Finite[0:5], eps):
+    return dipc.exponential_mechanism([0, 2], lambda v: sum(1 for y in [x, 2] if y == v), rate=eps)
 
 
 @dipc.mechanism()

@@ -173,3 +173,60 @@ def zipped(x: dipc.Finite[0:3], eps):
     for i, (a, b) in enumerate(zip([1, 2, 3], [x, x + 1]), 1):
         total += i * (a + b)
     return total
+
+
+@dipc.mechanism
+def functions_inside(x: dipc.Finite[0:4], y: dipc.Finite[0:4], eps):
+    total = x
+
+    def added(z):
+        total = z + y
+        for i in range(2):
+            total += i
+        return total
+
+    return total + added(3)
+
+
+@dipc.mechanism
+def index_of_a_name(x: dipc.Finite[0:4], y: dipc.Finite[0:4], eps):
+    xs = [x, y, 2]
+    best = max(xs)
+    return xs.index(best)
+
+
+# With noise, and None where there is no number.
+
+
+@dipc.mechanism(m=3)
+def best_two(q: dipc.Reals["m"], eps):
+    best, other = None, None
+    for x in q:
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0:
+            if best is None or noisy > best:
+                other = best
+                best = noisy
+            elif other is None or noisy > other:
+                other = noisy
+    return best, other
+
+
+@dipc.mechanism(m=3)
+def positive(q: dipc.Reals["m"], eps):
+    found = [None] * m
+    for i, x in enumerate(q):
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0:
+            found[i] = noisy
+    return found
+
+
+@dipc.mechanism(m=3)
+def kept(q: dipc.Reals["m"], eps):
+    found = []
+    for x in q:
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0:
+            found.append(noisy)
+    return found

@@ -4,6 +4,7 @@ what would be read wrongly is refused."""
 from __future__ import annotations
 
 import importlib.util
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -44,6 +45,8 @@ NAMES = [
     "chained",
     "backwards",
     "zipped",
+    "functions_inside",
+    "index_of_a_name",
 ]
 
 
@@ -107,3 +110,31 @@ def test_constants_that_are_given_change_lengths_and_none(tmp_path: Path) -> Non
     for m, x, out in ((2, 1, "4"), (2, 2, "2"), (5, 4, "7"), (5, 5, "2")):
         (outcome,) = dipc.load(f"{file}::f", m=m).outcomes({"x": x})
         assert outcome.output == {"out": out}
+
+
+def test_numbers_with_noise_or_none_are_those_of_python() -> None:
+    """With next to no noise they are what Python gives without."""
+    for q in product((-3, 2, 5), (-3, 3, 7), (-3, 4)):
+        above = [x if x > 0 else None for x in q]
+        largest = sorted((x for x in q if x > 0), reverse=True)
+        for mechanism, expected in (
+            (module().best_two, (*largest, None, None)[:2]),
+            (module().positive, above),
+            (module().kept, [x for x in q if x > 0]),
+        ):
+            given = mechanism(list(q), eps=10**6, grid="1/4")
+            assert len(given) == len(expected)
+            for one, two in zip(given, expected, strict=True):
+                assert (one is None) is (two is None)
+                assert one is None or abs(one - two) <= Fraction(1, 2)
+
+
+def test_none_is_an_answer_of_its_own() -> None:
+    """Its probability is exact, and a number is wrong where None is meant, whatever gamma is."""
+    program = module().positive.program
+    probability = program.probability({"q": (1, -1, 0)}, {"out_given": (False, False, True)})
+    assert str(probability) == "exp(-eps)/4 - exp(-2*eps)/8"
+    report = dipc.check(program, inputs="q = 0", alpha=0, gamma=10**6, beta="1/2")
+    assert str(report.verdict) == "inaccurate"
+    report = dipc.check(program, inputs="all", alpha="dd", gamma="alpha", beta="2*m*exp(-alpha*eps)")
+    assert str(report.verdict) == "accurate"

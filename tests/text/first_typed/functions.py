@@ -1,4 +1,4 @@
-"""Ten mechanisms of the literature in Python, as they were first typed."""
+"""Mechanisms of the literature in Python, as they were first typed."""
 
 import dipc
 
@@ -81,3 +81,50 @@ def subsampled(x: dipc.Ints["m"], eps):
         if dipc.choice({True: 1 / 2, False: 1 / 2}):
             total += each
     return dipc.discrete_laplace(total, scale=1 / eps)
+
+
+@dipc.mechanism(m=3, c=1, claim=dict(alpha="dd", gamma=10, beta="m*exp(-gamma*eps/9) + 2*m*exp(-alpha*eps/18)"))
+def numeric_sparse(q: dipc.Reals["m"], eps, T: dipc.Const = 0):
+    t = dipc.laplace(T, scale=3 / eps)
+    out = []
+    count = 0
+    for x in q:
+        if count < c and dipc.laplace(x, scale=6 / eps) >= t:
+            out.append(dipc.laplace(x, scale=3 / eps))
+            count += 1
+        else:
+            out.append(None)
+    return out
+
+
+@dipc.mechanism(claim=dict(alpha=0, beta="5*exp(-eps/2)", eps="[1/2, 3]"))
+def median_by_function(x: dipc.Finite[0:5], y: dipc.Finite[0:5], z: dipc.Finite[0:5], eps):
+    data = [x, y, z]
+
+    def score(v):
+        below = sum(1 for d in data if d < v)
+        above = sum(1 for d in data if d > v)
+        return -abs(below - above)
+
+    return dipc.exponential_mechanism(range(5), score, rate=eps / 2)
+
+
+@dipc.mechanism(claim=dict(alpha="dd", gamma="alpha", beta="2*exp(-alpha*eps)", eps=1))
+def stable_count(count: dipc.Real, eps):
+    """Korolova et al.: released only above a threshold."""
+    noisy = dipc.laplace(count, scale=1 / eps)
+    if noisy > 8:
+        return noisy
+    return None
+
+
+@dipc.mechanism(k=3, ideal=lambda x: x, claim=dict(alpha=0, beta="(k - 1)/(k - 1 + exp(eps))"))
+def k_ary(x: dipc.Finite[0:3], eps):
+    return dipc.exponential_mechanism(range(3), lambda v: v == x, rate=eps)
+
+
+@dipc.mechanism(m=3, claim=dict(alpha="dd", beta="m*exp(-alpha*eps/2)"))
+def winner(q: dipc.Reals["m"], eps):
+    noisy = [dipc.laplace(x, scale=2 / eps) for x in q]
+    best = max(noisy)
+    return noisy.index(best)
