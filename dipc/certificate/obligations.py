@@ -33,7 +33,8 @@ from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.functions import ONE, Ring, multiply_closed, read_ring
 from dipc.verifier.functions import Closed as ReadClosed
-from dipc.verifier.noise import Normal
+from dipc.verifier.kinked import Kinked
+from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.normal import (
     Cell,
     Enclosed,
@@ -42,6 +43,7 @@ from dipc.verifier.normal import (
     Sum,
     at_zero,
     enclosed_data,
+    in_order,
     is_number,
     star_of,
     tails_are_positive,
@@ -81,7 +83,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
     try:
         for share in bound.shares:
             weight = _closed(ExpPoly.one() if share.weight is None else share.weight)
-            stars: list[Star] = []
+            stars: list[Star | Kinked] = []
             possible = True
             for event in share.events:
                 numbers = [item for item in event.constraints if not item.coefficients]
@@ -92,7 +94,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
                     else:
                         weight = multiply_closed(weight, _closed(measurer.measure(part)), budget)
             if possible:
-                total.add(tuple(sorted(stars)), weight, budget)
+                total.add(in_order(stars), weight, budget)
     except DERIVATION_ENDS as error:
         raise OutsideFragment(why_it_ends(error)) from None
     value = total.value
@@ -116,12 +118,13 @@ def closed_value(value: object) -> ReadClosed | None:
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
-def _star(part: Event) -> Star:
+def _star(part: Event) -> Star | Kinked:
     """Raises NotDerived."""
-    laws = []
+    laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in part.noises:
         if not noise.law.is_normal:
-            raise OutsideFragment("Gaussian noise is compared with other noise")
+            laws.append((Family(str(noise.law.checker_name)), noise.rate))
+            continue
         square = _square(noise.law.normal_unit)
         family = Normal(noise.law.fixed, Number(Fraction(1), square.powers))
         laws.append((family, noise.law.normal_variance(noise.rate) * square.factor))

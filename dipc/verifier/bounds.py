@@ -29,9 +29,10 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path
+from dipc.verifier.kinked import Kinked
 from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family, Law, Normal
-from dipc.verifier.normal import Probability, Star, Sum
+from dipc.verifier.normal import Probability, Star, Sum, in_order
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
 from dipc.verifier.reading import Budget, NotDerived
@@ -650,11 +651,12 @@ class Bounds:
                 continue
             if wanted.is_open:
                 way.require_steady()
-            stars, weight = list[Star](), way.weight
+            stars: list[Star | Kinked] = []
+            weight = way.weight
             for part, laws in zip(known, way.parts, strict=True):
                 more, weight = self._probabilities.product(weight, part, dict(enumerate(laws.laws)), self.budget)
                 stars += more
-            total.add(tuple(sorted(stars)), weight, self.budget)
+            total.add(in_order(stars), weight, self.budget)
         return total.opposite(self.budget).value if others else total.value
 
     def _run(

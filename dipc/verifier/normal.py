@@ -14,7 +14,7 @@ Everything is computed with integers that stand for multiples of 2^-bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -35,7 +35,8 @@ from dipc.verifier.functions import (
     read_ring,
     times,
 )
-from dipc.verifier.noise import NoiseFamily, Normal
+from dipc.verifier.kinked import Kinked, Near, Spread, kinked_data, kinked_of, read_kinked
+from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Ends, Number, number_data, read_number
 from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positive_on_unit
@@ -159,18 +160,32 @@ Row = tuple[tuple[tuple[int, int], ...], Fraction]
 Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
-def star_of(hanging: Hanging) -> Star:
-    """The star that an event over normal noises is. Raises NotDerived for others."""
+def star_of(hanging: Hanging) -> Star | Kinked:
+    """The star that an event over normal noises, and Laplace noises among them, is. Raises NotDerived for others."""
     laws, rows = hanging
-    families = {family for family, _ in laws}
-    if len(families) > 1:
+    normal = {family for family, _ in laws if isinstance(family, Normal)}
+    others = {family for family, _ in laws} - normal
+    if len(normal) > 1 or (others and normal != {Normal(fixed=False)}):
         raise NotDerived(
-            "Gaussian noise is compared with other noise, with and without eps in its deviation, or with different "
-            "irrational factors of it"
+            "Gaussian noise with and without eps in its deviation, or with different irrational factors, is compared"
         )
-    (family,) = families
-    assert isinstance(family, Normal), "the event is over normal noise"
-    variances, merged = _merged(laws, rows)
+    if others - {Family.LAPLACE}:
+        raise NotDerived("Gaussian noise is compared with noise that is not Laplace noise")
+    (family,) = normal
+    spreads, merged = _merged(laws, rows)
+    try:
+        if not others:
+            return _plain_star(family, [spread.size for spread in spreads], merged)
+    except NotDerived:
+        if family.square != UNIT:
+            raise
+    return kinked_of(spreads, merged, fixed=family.fixed)
+
+
+def _plain_star(
+    family: Normal, variances: Sequence[Fraction], merged: Sequence[tuple[Mapping[int, Fraction], Fraction]]
+) -> Star:
+    """Raises NotDerived where bounds of a leaf are not parallel, or the center has some."""
     if len(variances) == 1:
         leaf = _leaf(variances[0], [(_ZERO, row[0], d) for row, d in merged])
         if leaf is None:
@@ -184,23 +199,25 @@ def star_of(hanging: Hanging) -> Star:
 
 def _merged(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[Row]
-) -> tuple[list[Fraction], list[tuple[dict[int, Fraction], Fraction]]]:
-    """Independent values by their variances, and half-spaces over them: noises whose columns are proportional are one
-    value, as sums of normal noises are normal."""
+) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
+    """The laws of independent values, and half-spaces over them: normal noises whose columns are proportional are one
+    value, as their sums are normal."""
     columns: dict[int, list[tuple[int, int]]] = {}
     for place, (form, _) in enumerate(rows):
         for i, c in form:
             columns.setdefault(i, []).append((place, c))
-    values: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
+    values: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], Spread] = {}
     signs: list[int] = []
     for i, column in sorted(columns.items()):
         first = column[0][1]
-        key = tuple((place, Fraction(c) / first) for place, c in column)
+        alone = None if isinstance(laws[i][0], Normal) else i
+        key = alone, tuple((place, Fraction(c) / first) for place, c in column)
         if key not in values:
             signs.append(1 if first > 0 else -1)
-        values[key] = values.get(key, _ZERO) + laws[i][1] * first**2
+        spread = Spread(alone is not None, laws[i][1]).times(Fraction(abs(first)))
+        values[key] = Spread(spread.laplace, spread.size + (values[key].size if key in values else _ZERO))
     merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]
-    for number, (direction, sign) in enumerate(zip(values, signs, strict=True)):
+    for number, ((_, direction), sign) in enumerate(zip(values, signs, strict=True)):
         for place, ratio in direction:
             merged[place][0][number] = sign * ratio
     return list(values.values()), merged
@@ -271,7 +288,16 @@ def _ordered(variance: Fraction, lines: tuple[Line, ...]) -> Leaf:
 # === sums ======================================================================================
 
 #: Independent stars, sorted.
-Stars = tuple[Star, ...]
+Stars = tuple[Star | Kinked, ...]
+
+
+def in_order(stars: Iterable[Star | Kinked]) -> Stars:
+    """The stars as they are listed."""
+    return tuple(sorted(stars, key=_place))
+
+
+def _place(star: Star | Kinked) -> tuple[bool, Any]:
+    return isinstance(star, Kinked), star
 
 
 @dataclass(frozen=True)
@@ -320,12 +346,14 @@ class Sum:
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
         """One more summand; without a center Pr[L within two bounds] is the sum of those for each, less 1."""
         for place, star in enumerate(stars):
+            if isinstance(star, Kinked):
+                continue
             leaf, _ = star.leaves[0]
             if not star.variance and len(leaf.lines) > 1:
                 rest = (*stars[:place], *stars[place + 1 :])
                 for line in leaf.lines:
                     one = replace(star, leaves=((_ordered(leaf.variance, (line,)), 1),))
-                    self.add(tuple(sorted((*rest, one))), weight, budget)
+                    self.add(in_order((*rest, one)), weight, budget)
                 self.add(rest, (times(weight[0], -1), weight[1]), budget)
                 return
         known = self._terms.get(stars)
@@ -363,7 +391,7 @@ def read_enclosed(value: object) -> Enclosed:
     terms: dict[Stars, Closed] = {}
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
-        if stars in terms or factors != sorted(factors):
+        if stars in terms or stars != in_order(stars):
             raise Rejected("its summands are not those of different stars, in their order")
         if not weight:
             raise Rejected("a weight is 0")
@@ -377,11 +405,13 @@ def enclosed_data(value: Enclosed) -> list[Any]:
     """The same, as it is written."""
     return [
         [[[k, str(q), str(c)] for (k, q), c in sorted(above.items())], [_star_data(star) for star in stars]]
-        for stars, (above, _) in sorted(value.terms.items(), key=lambda term: term[0])
+        for stars, (above, _) in sorted(value.terms.items(), key=lambda term: [_place(star) for star in term[0]])
     ]
 
 
-def _star_data(star: Star) -> dict[str, Any]:
+def _star_data(star: Star | Kinked) -> dict[str, Any]:
+    if isinstance(star, Kinked):
+        return kinked_data(star)
     leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
     data = {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
     return data if star.square == UNIT else {**data, "square": number_data(star.square)}
@@ -392,7 +422,9 @@ _LEAF = read.tuple_of(
 )
 
 
-def _read_star(value: object) -> Star:
+def _read_star(value: object) -> Star | Kinked:
+    if isinstance(value, dict) and "own" in value:
+        return read_kinked(value, MOST_LEAVES)
     table: read.Table = {"center": read.rational, "leaves": read.listed(_LEAF, MOST_LEAVES), "fixed": read.boolean}
     center, stated, fixed, square = read.fields(value, table, {"square": read_number})
     leaves = [(Leaf(variance, tuple(lines)), count) for count, variance, lines in stated]
@@ -571,12 +603,14 @@ class Cell:
 
     # --- integrals ----------------------------------------------------------------------------
 
-    def star(self, star: Star) -> Series:
-        """The trapezoid sum of a star as a function of eps, its first coefficients; without a center the probability
+    def star(self, star: Star | Kinked) -> Series:
+        """The sum over nodes of a star as a function of eps, its first coefficients; without a center the probability
         itself."""
         if star.fixed:
             found = replace(self, middle=_ONE, radius=_ZERO, terms=1).star(replace(star, fixed=False))
             return Series(found.coefficients + [0] * (self.terms - 1), found.error)
+        if isinstance(star, Kinked):
+            return self._kinked(star)
         scale = star.scale(self.bits + 32)
         if not star.variance:
             return self._leaf(star.leaves[0][0], _ZERO, scale)
@@ -599,6 +633,58 @@ class Cell:
             total = self.plus(total, weight)
         return total
 
+    def _kinked(self, event: Kinked) -> Series:
+        total, bits = Series([0] * self.terms, 0), self.bits
+        one = 1 << bits
+        line = [int(c * one) for c in (self.middle, self.radius)][: self.terms]
+        eps = Series(line + [0] * (self.terms - len(line)), 2)
+        for piece, alpha, beta, weight, scaled in event.nodes(self.middle + self.radius, self.accuracy):
+            product = self._at(event.center, alpha, beta)
+            for leaf in piece.leaves:
+                product = self.times(product, self.power(self._near(leaf, alpha, beta), leaf.count))
+            product = self.times(product, eps) if scaled else product
+            w = weight.numerator * one // weight.denominator
+            coefficients = [c * w >> bits for c in product.coefficients]
+            error = (product.error * (w + 1) + product.size >> bits) + 1 + self.terms
+            total = self.plus(total, Series(coefficients, error))
+        return total
+
+    def _at(self, spread: Spread, alpha: Fraction, beta: Fraction) -> Series:
+        """The density at α + β·eps."""
+        if spread.laplace:
+            sign = -1 if min(alpha, beta) < 0 else 1
+            found, factor = self._falling(spread.size, sign * alpha, sign * beta), spread.size / 2
+            return Series([int(c * factor) for c in found.coefficients], int(found.error * factor) + 1 + self.terms)
+        bits = self.bits
+        at, slope = alpha + beta * self.middle, beta * self.radius
+        found = self._normal(at, slope, spread.size, _ZERO, density=True)
+        low, high = _root(1 / spread.size, bits + 8)
+        return self.times(found, self.constant((low >> 8, -(-high >> 8))))
+
+    def _near(self, leaf: Near, alpha: Fraction, beta: Fraction) -> Series:
+        """The probability of a leaf given the center."""
+        total = self.constant((1 - len(leaf.lines) << self.bits,) * 2)
+        for (a, d), positive in leaf.lines:
+            start, slope = a * alpha, a * beta + d
+            if not leaf.spread.laplace:
+                at, radius = start + slope * self.middle, slope * self.radius
+                total = self.plus(total, self._normal(at, radius, leaf.spread.size, _ZERO))
+                continue
+            sign = 1 if positive else -1
+            tail = self._falling(leaf.spread.size, sign * start, sign * slope)
+            half = Series([-sign * c >> 1 for c in tail.coefficients], (tail.error >> 1) + 1 + self.terms)
+            total = self.plus(total, half)
+            if positive:
+                total = self.plus(total, self.constant((1 << self.bits,) * 2))
+        return total
+
+    def _falling(self, rate: Fraction, alpha: Fraction, beta: Fraction) -> Series:
+        """e^{-rate·(α + β·eps)}, for α, β >= 0."""
+        if min(alpha, beta) < 0:
+            raise NotShown
+        first = self.constant(exp_minus(rate * alpha, self.bits))
+        return self.times(first, self._exponential(-rate * beta)) if beta else first
+
     def _leaf(self, leaf: Leaf, t: Fraction, scale: Ends) -> Series:
         """Φ(x), or Φ(x) + Φ(x') - 1, with a number between these for 1/√square."""
         total = None
@@ -612,8 +698,10 @@ class Cell:
         assert total is not None, "a leaf has a bound"
         return total
 
-    def _normal(self, at: Fraction, slope: Fraction, variance: Fraction, away: Fraction) -> Series:
-        """Φ((at + slope·u)/√variance), where these may be so far away from the numbers meant."""
+    def _normal(
+        self, at: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
+    ) -> Series:
+        """Φ((at + slope·u)/√variance), or φ of it, where these may be so far away from the numbers meant."""
         bits = self.bits
         low, high = _root(1 / variance, bits + 8)
         x, s = (number.numerator * low // (number.denominator << 8) for number in (at, slope))
@@ -622,18 +710,21 @@ class Cell:
         size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
         self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)
         if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
-            return Series([(1 << bits) if x > 0 else 0] + [0] * (self.terms - 1), 1)
+            return Series([(1 << bits) if x > 0 and not density else 0] + [0] * (self.terms - 1), 1)
         if size > _MOST_SLOPE:
             raise NotShown
-        density, fine = _density(x, bits)
-        value = _distribution(x, density, fine, bits)
-        density = density[0] >> fine - bits, -(-density[1] >> fine - bits)
+        peak, fine = _density(x, bits)
+        value = _distribution(x, peak, fine, bits)
+        peak = peak[0] >> fine - bits, -(-peak[1] >> fine - bits)
         coefficients, error = [value[0]], value[1] - value[0]
+        bell, bell_error = [], 0
         product, square = x * s >> bits, s * s >> bits
         # φ is Σ g_n·u^n, with (n + 1)·g_(n+1) = -(x·s·g_n + s²·g_(n-1)); each wrong by as much as is in `wrong`.
-        before, now = 0, density[0]
-        wrong_before, wrong = 0, density[1] - density[0]
-        for n in range(1, self.terms):
+        before, now = 0, peak[0]
+        wrong_before, wrong = 0, peak[1] - peak[0]
+        for n in range(1, self.terms + 1):
+            bell.append(now)
+            bell_error += wrong
             coefficients.append(s * now // (n << bits))
             error += (abs(s) * wrong >> bits) // n + 2
             before, now, wrong_before, wrong = (
@@ -642,7 +733,8 @@ class Cell:
                 wrong,
                 ((abs(product) + 1) * wrong + (square + 1) * wrong_before + abs(now) + abs(before) >> bits) // n + 4,
             )
-        return Series(coefficients, error + (2 * off << growth_bits(size * size)))
+        off = 2 * off << growth_bits(size * size)
+        return Series(bell, bell_error + off) if density else Series(coefficients[: self.terms], error + off)
 
     # --- what has to be positive --------------------------------------------------------------
 
@@ -657,7 +749,7 @@ class Cell:
             for star in stars:
                 product = self.times(product, self.star(star))
             result = self.plus(result, product)
-            integrals = sum(1 for star in stars if star.variance)
+            integrals = sum(1 for star in stars if isinstance(star, Kinked) or star.variance)
             away += majorant(weight, self.middle, self.radius) * 2 * integrals / (1 << self.accuracy)
         return result, away
 
@@ -671,15 +763,24 @@ class Cell:
             for stars, (weight, _) in total.terms.items():
                 # Each star is at most 2·2^doubled·e^{ν²·D2/2} there.
                 grown = sum((star.spread for star in stars), _ZERO) * disk * disk / 2
-                turned = [star.drift(self.accuracy) * disk for star in stars if star.variance]
+                plain = [star for star in stars if isinstance(star, Star)]
+                turned = [star.drift(self.accuracy) * disk for star in plain if star.variance]
                 if grown + max(turned, default=_ZERO) > 2_000:
                     break
-                twice = sum(1 + star.doubled for star in stars) + growth_bits(grown)
+                twice = sum(1 + star.doubled for star in plain) + growth_bits(grown)
+                twice += sum(self._bits(star, disk) for star in stars if isinstance(star, Kinked))
                 size = majorant(weight, self.middle, disk) * (1 << twice)
                 most += size
                 away += sum((size * (1 << growth_bits(turn)) for turn in turned), _ZERO) / (1 << self.accuracy)
             else:
                 yield ratio, most, away
+
+    def _bits(self, event: Kinked, disk: Fraction) -> int:
+        return (
+            event.bits_on_disk(_ONE, _ZERO, self.accuracy)
+            if event.fixed
+            else event.bits_on_disk(self.middle, disk, self.accuracy)
+        )
 
     def is_positive(self, total: Enclosed) -> bool:
         """Whether the sum is shown to be positive on all of the cell."""
@@ -787,13 +888,13 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
     """Whether the sum is seen to be positive on [start, inf), by lemma N4: a product of stars with a positive weight is
     at least 1 less the tails of all its half-spaces, one half-space with a negative weight is 1 less its tail."""
     plain: Ring = {}
-    tails: dict[Number, Ring] = {}
+    tails: dict[Number | Fraction, Ring] = {}
     for stars, (weight, below) in total.terms.items():
         signs = {c > 0 for c in weight.values()}
         rates = [star.tails for star in stars]
         if below != ONE or (stars and len(signs) > 1):
             return False
-        exact = len(stars) == 1 and not stars[0].variance
+        exact = len(stars) == 1 and isinstance(stars[0], Star) and not stars[0].variance
         if None in rates and signs == {True}:
             continue  # it is at least 0
         plain = add(plain, weight)
@@ -804,16 +905,18 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
     if all(c > 0 for c in plain.values()) and _normal_tails_are_positive(tails, start, budget):
         return True
     for rate, weight in tails.items():
-        # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps).
-        least = rate.ends(64)[0]
-        plain = add(plain, {(k, q - least * start): c / 2 for (k, q), c in weight.items() if c < 0})
+        # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps); a rational is that of e^(-r·eps) itself.
+        fall = rate if isinstance(rate, Fraction) else rate.ends(64)[0] * start
+        plain = add(plain, {(k, q - fall): c / 2 for (k, q), c in weight.items() if c < 0})
     return positive_from(plain, start, budget)
 
 
-def _normal_tails_are_positive(tails: Mapping[Number, Ring], start: Fraction, budget: Budget) -> bool:
+def _normal_tails_are_positive(tails: Mapping[Number | Fraction, Ring], start: Fraction, budget: Budget) -> bool:
     """Whether Σ c·erfc(√r·eps)/2 is seen to be positive on [start, inf), for numbers c."""
-    numbers = {r: c[0, _ZERO] for r, c in tails.items() if c}
-    if start <= 0 or any(c and c.keys() != {(0, _ZERO)} for c in tails.values()):
+    numbers = {r: c[0, _ZERO] for r, c in tails.items() if c and not isinstance(r, Fraction)}
+    if start <= 0 or any(c and isinstance(r, Fraction) for r, c in tails.items()):
+        return False
+    if any(c and c.keys() != {(0, _ZERO)} for c in tails.values()):
         return False
     rates = {rate: rate.ends(64) for rate in numbers}
     slowest = min(numbers, key=lambda rate: rates[rate][1], default=None)

@@ -243,6 +243,8 @@ STILL = NORMAL.replace("/eps", "")
         (IRRATIONAL, "eps", "1/50", "[1/2, 1/2]", "private"),
         (IRRATIONAL, "eps/8", "1/100", "[1/2, 1/2]", "not private"),
         (STILL, "eps", "1/50", "[1/2, 1]", "private"),
+        (NORMAL.replace("Gauss(2/eps", "Lap(eps/2"), "eps", "1/50", "[1/2, 1/2]", "private"),
+        (NORMAL.replace("Gauss(4/eps", "Lap(eps/4"), "eps/8", "1/100", "[1/2, 1/2]", "not private"),
     ],
 )
 def test_outputs_of_gaussian_noise(text: str, budget: str, delta: str, eps: str, verdict: str) -> None:

@@ -191,6 +191,20 @@ IRRATIONAL = SPARSE.replace("c/eps", "c*sqrt(log(3))/eps")
 CALIBRATED = (ROOT / "tests" / "golden" / "files" / "normal_fixed.dip").read_text(encoding="utf-8")
 FIXED_IRRATIONAL = FIXED.replace("sqrt(2)", "exp(1/3)*sqrt(-2*log(1/5))")
 
+#: Laplace noise in the threshold, or in the queries; values between two bounds that meet.
+MIXED = SPARSE.replace("rT <- Gauss(2*c/eps, T)", "rT <- Lap(eps/(2*c), T)")
+MIXED_QUERIES = SPARSE.replace("r <- Gauss(4*c/eps, q[i])", "r <- Lap(eps/(4*c), q[i])")
+BETWEEN = """
+program between;
+input q : real;
+output o : bool;
+var t, r : real;
+ideal { o <- q >= 0 and q <= 4 }
+t <- Gauss(1/eps, 4);
+r <- Gauss(1/eps, q);
+o <- r >= 0 and r <= t and t >= 1
+"""
+
 #: With Gaussian noise whose deviation has no eps a claim about alpha·eps says nothing of one distance.
 FIRST = """
 program first;
@@ -233,6 +247,14 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "calibrated, with equality": (CALIBRATED, {"inputs": "all"}),
     "fixed and irrational": (FIXED_IRRATIONAL, {"inputs": "q=1", "beta": "7/20"}),
     "fixed and irrational, refuted": (FIXED_IRRATIONAL, {"inputs": "q=1", "beta": "3/10"}),
+    "mixed": (MIXED, {"inputs": "all", "beta": "m*c*exp(-alpha*eps/20)"}),
+    "mixed, refuted": (MIXED, {"inputs": "all", "beta": "m*c*exp(-alpha*eps/8)/6"}),
+    "mixed on an interval": (MIXED, {"inputs": "q=(-1,-1,1)", "beta": "exp(-eps/20)", "eps": "[1/2, 3]"}),
+    "mixed, at one eps, refuted": (MIXED, {"inputs": "q=(-1,-1,1)", "beta": "exp(-eps/8)/20", "eps": "[1, 1]"}),
+    "mixed queries": (MIXED_QUERIES, {"inputs": "all", "beta": "m*c*exp(-alpha*eps/20)"}),
+    "between two": (BETWEEN, {"inputs": "q=2", "beta": "3*exp(-eps/2)"}),
+    "between two, refuted": (BETWEEN, {"inputs": "q=2", "beta": "exp(-eps)/2"}),
+    "between two that do not move": (BETWEEN.replace("/eps", ""), {"inputs": "q=2", "beta": "1/9"}),
     "fixed, with equality": (FIXED, {"inputs": "q=2", "beta": "erfc(1)/2"}),
 }
 
@@ -347,6 +369,19 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "calibrated, with equality",
         lambda data: data["claim"].__setitem__("beta", "erfc(gamma/(2*sqrt(log(6/(4*delta)))))"),
         "its beta is not what is claimed",
+    ),
+    ("a lesser beta, mixed", "mixed on an interval", lesser("6/7"), "not shown"),
+    ("a lesser beta, mixed, for all", "mixed", lesser("1/3"), "not show"),
+    ("another number, between", "between two that do not move", lesser("9/10"), "not shown"),
+    ("a greater rate", "mixed", lambda data: star_in(data)["center"].__setitem__(1, "2"), "accepted in part"),
+    ("another law", "mixed", lambda data: star_in(data).__setitem__("center", ["normal", "1/100"]), "accepted in part"),
+    ("a line less", "between two", lambda data: star_in(data)["leaves"][0][2].pop(), "accepted in part"),
+    ("no bounds of the center", "between two", lambda data: star_in(data)["own"].clear(), "accepted in part"),
+    (
+        "a wide enclosure that is none",
+        "mixed, at one eps, refuted",
+        lambda data: counterexample_in(data)["probability"].__setitem__(1, "1/1000"),
+        "not",
     ),
     ("few bits", "sparse", lambda data: data["obligations"][-1].__setitem__("sizes", [4, 16]), "at least 8"),
     (
