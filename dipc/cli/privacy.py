@@ -39,7 +39,7 @@ from dipc.outcome.privacy import Found, PrivacyStatement
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.delta import LeastDelta
+from dipc.questions.privacy.closed import LeastDelta
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import DIGITS, Divergences, Loss
 from dipc.questions.privacy.outcome import read_claim

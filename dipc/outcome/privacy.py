@@ -26,8 +26,8 @@ from dipc.outcome.words import (
     exact as exactly,
 )
 from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.closed import LeastDelta
 from dipc.questions.privacy.constant import Constant
-from dipc.questions.privacy.delta import LeastDelta
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.gaussian import Rho
 from dipc.questions.privacy.loss import Divergences, Loss, Renyi

@@ -23,19 +23,18 @@ from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, every_input, parse_adjacency, read_pairs
-from dipc.questions.privacy.closed import ClosedLaws, Laws
-from dipc.questions.privacy.composition import bounds_of_runs, composed, together
+from dipc.questions.privacy.closed import ClosedLaws, Laws, LeastDelta, Where, greatest_excesses, supremum_of
 from dipc.questions.privacy.constant import (
     Constant,
     Ends,
     LossBounds,
     bounds_at_pairs,
     bounds_for_every_pair,
+    bounds_of_runs,
     constant_of_candidates,
     of_table,
     refuted_up_to,
 )
-from dipc.questions.privacy.delta import LeastDelta, Where, greatest_excesses, supremum_of
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
 from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
 from dipc.questions.privacy.gaussian import OF_NORMAL_OUTPUTS, GaussianPrivacy, Rho
@@ -48,9 +47,11 @@ from dipc.questions.privacy.loss import (
     Renyi,
     UnprovedLoss,
     at_most,
+    composed,
     integer_table,
     largest_divergence,
     law_table,
+    together,
 )
 from dipc.questions.privacy.outcome import (
     PrivacyClaim,

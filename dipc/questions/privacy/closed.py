@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, total
-from dipc.algebra.limits import Undecided
-from dipc.decide.engine import Engine
-from dipc.measure.measure import Probability
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, total
+from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.decide.engine import Engine, Underway, settled
+from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
+from dipc.frozen import frozen
+from dipc.measure.measure import Bound, Probability
 from dipc.program.program import Progress
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.delta import (
-    DeltaPiece,
-    Excess,
-    Where,
-    decide_approximate,
-    delta_at,
-    greatest_excesses,
-    pieces_of,
-    supremum_of,
-)
 from dipc.questions.privacy.loss import (
     Findings,
     LawTable,
+    Refuted,
+    UnprovedLoss,
+    at_most,
     couples,
     decide_pure,
     different_pairs,
@@ -34,7 +29,276 @@ from dipc.questions.privacy.loss import (
     loss_text,
     moment,
 )
-from dipc.questions.privacy.outcome import PrivacyClaim, power
+from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
+from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Far, root_cell, supremum
+
+# --- The least delta, where all probabilities have closed forms -------------------------------------------------------
+#
+# The delta of a budget at pairs of inputs: whether one suffices, and the least.
+#
+# **Whether one suffices.** Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for every set S of outputs.
+#
+# Theorem. Let S(eps) be the outputs with p > e^budget·p'. It is the worst set at eps, and between two neighboring
+# roots of the functions p - e^budget·p' it is the same for all eps. So the claim holds exactly if it holds, on all of
+# the intervals, for each of the finitely many sets that are some S(eps); next to a root by continuity.
+#
+# **The least** is the maximum over pairs of Σ max(0, p - e^budget·p'), as closed forms on intervals of eps.
+#
+# Each pair and each set of outputs gives the function Σ_S (p - e^budget·p'), which is nowhere greater than the least
+# delta; the worst sets attain it. So the least delta is the greatest of 0 and of finitely many functions.
+
+#: What one pair comes to: nothing where the claim is proved, a set of answers, or why nothing is known.
+_Found = tuple[tuple[int, ...], Counterexample] | str | None
+
+
+def decide_approximate(
+    table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine, progress: Progress | None = None
+) -> Findings:
+    """Whether the claim holds at all pairs; `progress` is called as they are decided."""
+    different = different_pairs(table, pairs)
+    settling = (Underway(_settle(table, pair, claim, engine.limits)) for pair in different)
+    reason = None
+    for done, (pair, result) in enumerate(zip(different, settled(settling, engine), strict=True)):
+        if progress is not None:
+            progress(done, len(different))
+        if isinstance(result, tuple):
+            return Refuted(pair, *result)
+        reason = reason or result
+    return None if reason is None else UnprovedLoss(reason)
+
+
+def excesses(table: LawTable, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
+    """p - e^budget·p' for each answer. Raises Undecided where a probability is not known."""
+    scale = power(claim.budget)
+    return [table.closed(first) - scale * table.closed(second) for first, second in table.at_pair(pair)]
+
+
+def worst_sets(parts: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
+    """The sets of places at which the functions are positive, for some eps of the intervals that is no root of any of
+    them; the empty one left out. Raises LimitReached."""
+    numerators = [fraction_of(function)[0] for function in parts]
+    functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
+    result: dict[tuple[int, ...], None] = {}
+    for interval in intervals:
+        for sample in arrange(functions, interval, limits).samples:
+            signs = {f: sign_at(f, sample, limits) for f in functions}
+            result[tuple([position for position, f in enumerate(numerators) if signs.get(f, 0) > 0])] = None
+    return [places for places in result if places]
+
+
+def _settle(
+    table: LawTable, pair: tuple[int, int], claim: PrivacyClaim, limits: Limits
+) -> Generator[Obligation | Bound, Decision, _Found]:
+    try:
+        sets = worst_sets(excesses(table, pair, claim), claim.intervals, limits)
+    except Undecided as undecided:
+        return undecided.reason
+    ours, theirs = (table.rows[position] for position in pair)
+    reason = None
+    for places in sets:
+        probability = total([table.closed(ours[position]) for position in places])
+        allowed = (
+            power(claim.budget) * total([table.closed(theirs[position]) for position in places]) + claim.delta.value
+        )
+        decision = yield at_most(probability, allowed, claim.intervals)
+        if decision.verdict is Verdict.INACCURATE:
+            assert decision.counterexample is not None
+            return places, decision.counterexample
+        reason = reason or decision.reason
+    return reason
+
+
+#: Functions whose greatest is looked for piece by piece, and places at which they are compared first.
+_MOST = 12
+_SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
+
+_ZERO = ExpPoly.zero()
+
+
+@frozen
+class Excess:
+    """Σ_S (p - e^budget·p') for the answers S at a pair; `answers` is empty for 0."""
+
+    value: Closed
+    pair: tuple[int, int]
+    answers: tuple[int, ...]
+
+
+@frozen
+class ExcessPiece:
+    """From `lower` to `upper` the least delta is `excess`."""
+
+    lower: EndPoint
+    upper: EndPoint
+    excess: Excess
+
+
+@frozen
+class Where:
+    """The set of outputs at a pair that needs the delta."""
+
+    input: Texts
+    adjacent: Texts
+    outputs: tuple[Texts, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        outputs = [dict(output) for output in self.outputs]
+        return {"input": dict(self.input), "adjacent": dict(self.adjacent), "outputs": outputs}
+
+
+@frozen
+class DeltaPiece:
+    """From `lower` to `upper` the least delta is `delta`; `where` is None where it is 0."""
+
+    lower: EndPoint
+    upper: EndPoint
+    delta: ClosedForm
+    where: Where | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        place = {} if self.where is None else self.where.as_json()
+        return {"from": self.lower.as_json(), "to": self.upper.as_json(), "delta": str(self.delta), **place}
+
+
+@frozen
+class LeastDelta(PrivacyAnswer):
+    """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
+    too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its
+    value at an eps that was asked for, which has no closed form where probabilities have none."""
+
+    budget: str
+    eps: str
+    pieces: tuple[DeltaPiece, ...] | None
+    supremum: tuple[Fraction, Fraction]
+    attained: bool
+    place: tuple[Fraction, Fraction] | str
+    where: Where | None
+    at: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm | None] | None
+
+    def as_json(self) -> dict[str, Any]:
+        place = self.place if isinstance(self.place, str) else ends_json(self.place)
+        result: dict[str, Any] = {
+            "pieces": None if self.pieces is None else [piece.as_json() for piece in self.pieces],
+            "supremum": ends_json(self.supremum),
+            "attained": self.attained,
+            "place": place,
+            "where": None if self.where is None else self.where.as_json(),
+        }
+        if self.at is not None:
+            eps, value, form = self.at
+            result["at"] = {
+                "eps": str(eps),
+                "value": ends_json(value),
+                "delta": None if form is None else str(form),
+            }
+        return {
+            **self.head,
+            "budget": self.budget,
+            "eps": self.eps,
+            "pairs": self.pairs,
+            "least_delta": result,
+        }
+
+
+def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits: Limits) -> list[Excess]:
+    """Functions of which the greatest, or 0, is the least delta on the intervals. Raises Undecided."""
+    by_value: dict[Closed, Excess] = {}
+    for pair in different_pairs(table, pairs):
+        parts = excesses(table, pair, claim)
+        for places in worst_sets(parts, claim.intervals, limits):
+            value = total([parts[position] for position in places])
+            by_value.setdefault(value, Excess(value, pair, places))
+    ordered = sorted(by_value.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
+    kept: list[Excess] = []
+    for each in reversed(ordered):
+        if not any(_dominates(other.value, each.value, claim.intervals, limits) for other in kept):
+            kept.append(each)
+    return kept
+
+
+def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits) -> list[ExcessPiece]:
+    """The least delta on the interval. Raises LimitReached where it has too many parts."""
+    every = [*greatest, Excess(_ZERO, (0, 0), ())]
+    if len(every) > _MOST:
+        raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions")
+    functions = [
+        fraction_of(one.value - two.value)[0] for position, one in enumerate(every) for two in every[position + 1 :]
+    ]
+    arrangement = arrange([f for f in functions if not f.is_zero()], interval, limits)
+    result: list[tuple[RegionEnd, RegionEnd, Excess]] = []
+    for gap, sample in enumerate(arrangement.samples):
+        best = every[0]
+        for each in every[1:]:
+            if _is_more(each.value, best.value, sample, limits):
+                best = each
+        left, right = arrangement.gap(gap)
+        lower = RegionEnd(interval.lower, interval.lower_closed) if left is None else RegionEnd(left, closed=True)
+        upper = RegionEnd(interval.upper, interval.upper_closed) if right is None else RegionEnd(right, closed=True)
+        if result and result[-1][2] is best:
+            result[-1] = (result[-1][0], upper, best)
+        else:
+            result.append((lower, upper, best))
+
+    def shown(end: RegionEnd) -> EndPoint:
+        return end_point(end, lambda root: root_cell(root, digits, limits))
+
+    return [ExcessPiece(shown(lower), shown(upper), best) for lower, upper, best in result]
+
+
+def supremum_of(
+    greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
+) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
+    """The supremum of the least delta, enclosed, whether it is attained, where, and by which function (None for 0).
+    Raises LimitReached."""
+    best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
+    best = (Fraction(0), Fraction(0)), True, "everywhere", None
+    for each in greatest:
+        for interval in intervals:
+            most = supremum(*fraction_of(each.value), interval, digits, limits)
+            assert most.low is not None
+            assert most.high is not None
+            if most.low > best[0][0]:
+                at = most.peaks[0].at
+                place: tuple[Fraction, Fraction] | str
+                match at:
+                    case Fraction():
+                        place = at, at
+                    case Far():
+                        place = at.value
+                    case _:
+                        place = root_cell(at, digits, limits)
+                best = (most.low, most.high), bool(most.attained), place, each
+    return best
+
+
+def delta_at(greatest: Sequence[Excess], eps: Fraction, limits: Limits) -> Excess | None:
+    """The function that is the least delta at an eps of the intervals; None for 0."""
+    best = Excess(_ZERO, (0, 0), ())
+    for each in greatest:
+        if _is_more(each.value, best.value, eps, limits):
+            best = each
+    return best if best.answers else None
+
+
+def _is_more(one: Closed, two: Closed, eps: Fraction, limits: Limits) -> bool:
+    difference, _ = fraction_of(one - two)
+    return not difference.is_zero() and sign_at(difference, eps, limits) > 0
+
+
+def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
+    if any(
+        one.enclosure(eps)[1] < two.enclosure(eps)[0]
+        for eps in _SAMPLES
+        if any(eps in interval for interval in intervals)
+    ):
+        return False
+    difference, _ = fraction_of(one - two)
+    return all(isinstance(decide_nonnegative(difference, interval, limits), Holds) for interval in intervals)
+
 
 Ends = tuple[Fraction, Fraction]
 

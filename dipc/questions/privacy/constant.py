@@ -24,6 +24,7 @@ from math import floor, prod
 from typing import Any
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
+from dipc.algebra.exppoly import product as product_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.chain.constraints import Affine, finite_values
@@ -78,6 +79,16 @@ class LossBounds:
     def proof(self) -> str:
         """How the bound is proved, in words."""
         return "shifts of the noises, for each exit and each extreme move of the inputs"
+
+
+def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
+    """What is known of so many runs from what is of one: losses add up, and at one output of all runs they do."""
+    candidates = tuple(
+        replace(each, first=product_of([each.first] * runs), second=product_of([each.second] * runs))
+        for each in bounds.candidates
+    )
+    unbounded = None if bounds.unbounded is None else candidates[bounds.candidates.index(bounds.unbounded)]
+    return LossBounds(None if bounds.proved is None else bounds.proved * runs, bounds.reason, candidates, unbounded)
 
 
 _NO_SHIFT = "no shift of the noises maps an exit into itself for every move of the inputs"
