@@ -55,8 +55,8 @@ from dipc.text.statements import lower
 
 Cells = Sequence[Cell | None]
 
-#: Rows of one plan, or of one part of it, that are remembered at a time: a table may have millions.
-_REMEMBERED = 200_000
+#: Bounds that are remembered at a time: a table may have millions of rows.
+_REMEMBERED = 1 << 16
 
 #: Plans that are remembered at a time: each row of a table with finite inputs may have one of its own.
 _REMEMBERED_PLANS = 20_000
@@ -160,12 +160,19 @@ class Probabilities:
         if bound is None:
             found = Bound(self._shares(inputs, outputs, gamma))
             bound = self._interned.setdefault(found, found)
-            if len(plan.bounds) >= _REMEMBERED:
-                plan.bounds.clear()
-            if len(self._interned) >= _REMEMBERED:
-                self._interned.clear()
+            if len(self._interned) > _REMEMBERED:
+                self._forget()
             plan.bounds[key] = bound
         return bound
+
+    def _forget(self) -> None:
+        """Let go of all bounds and events of rows before: most rows of a long table may be different."""
+        self._interned.clear()
+        for plan in self._plans.values():
+            if isinstance(plan, _Plan):
+                plan.bounds.clear()
+                for part in (part for exit_ in plan.exits for part in exit_.parts):
+                    part.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
@@ -184,8 +191,6 @@ class Probabilities:
                 key = part.key(inputs, outputs, gamma)
                 event = part.events.get(key)
                 if event is None:
-                    if len(part.events) >= _REMEMBERED:
-                        part.events.clear()
                     event = part.events[key] = part.template.event(reals, balls)
                 events.append(event)
             result.append(Share(exit_.weight, tuple(events)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import islice
 
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
@@ -17,6 +17,7 @@ from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation, Saying, Verdict, saying, together
 from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
@@ -31,6 +32,9 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 #: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
 _NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
+
+#: A row whose probability is more than one that is enough.
+_HOLDS = Decision(Verdict.ACCURATE)
 
 
 class TableRows(TableSource):
@@ -67,11 +71,11 @@ class TableRows(TableSource):
             # Nobody asks for the probability where it is known to be enough.
             if says is None or says.nothing:
                 return RowOutcome(terms, None, _NOTHING_CLAIMED, says)
-            least = self._least.below(terms.beta, bound)
-            if least is not None:
+            for least in self._least.below(terms.beta, bound):
                 decision = yield Obligation(least, terms.beta, self.claim.intervals)
                 if decision.verdict is Verdict.ACCURATE:
-                    return RowOutcome(terms, None, Decision(Verdict.ACCURATE), says)
+                    return RowOutcome(terms, None, _HOLDS, says)
+                self._least.failed.add(least)
         if isinstance(bound, Undecided):
             decision = self._undecided.setdefault(bound.reason, Decision.undecided(bound.reason))
         elif terms.vacuous:
@@ -84,39 +88,41 @@ class TableRows(TableSource):
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = DecidedRows(self.table.rows, self.names)
-        if not engine.forms and self.of_probabilities and len(self.table.rows) <= _MOST_COMPARED:
-            self._least.find(self._claimed())
+        self._least.known = not engine.forms and self.of_probabilities
         return rows, map(rows.append, settled(self._outcomes(), engine))
-
-    def _claimed(self) -> Iterator[tuple[BetaForm, Bound]]:
-        """The claims about the rows, where there are any."""
-        for row in self.table.rows:
-            terms = self.claim.terms(row)
-            if not terms.vacuous:
-                with suppress(Undecided):
-                    yield terms.beta, self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
         """For each row its outcome on the way: the same object where claim and bound are."""
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # an identity means something only as long as its object lives
-        terms_of = self.claim.terms
-        bound_of = self.probabilities.bound
-        for row in self.table.rows:
-            terms = terms_of(row)
-            try:
-                bound = bound_of(row.inputs, row.outputs, terms.gamma)
-            except Undecided as undecided:
-                yield Underway(self.outcome(terms, undecided.with_traceback(None)))
-                continue
-            underway = known.get((id(terms), id(bound)))
-            if underway is None:
-                if len(known) >= _REMEMBERED:
-                    known.clear()
-                    alive.clear()
-                underway = known[id(terms), id(bound)] = Underway(self.outcome(terms, bound))
-                alive.append(bound)
-            yield underway
+        rows = iter(self.table.rows)
+        while some := [self.claimed(row) for row in islice(rows, _COMPARED if self._least.known else 1)]:
+            if self._least.known:
+                self._least.find(
+                    (terms.beta, bound)
+                    for terms, bound in some
+                    if isinstance(bound, Bound) and not terms.vacuous and (id(terms), id(bound)) not in known
+                )
+            for terms, bound in some:
+                if isinstance(bound, Undecided):
+                    yield Underway(self.outcome(terms, bound))
+                    continue
+                underway = known.get((id(terms), id(bound)))
+                if underway is None:
+                    if len(known) >= _REMEMBERED:
+                        known.clear()
+                        alive.clear()
+                    underway = known[id(terms), id(bound)] = Underway(self.outcome(terms, bound))
+                    alive.append(bound)
+                yield underway
+
+    def claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
+        """What is claimed of a row, and the probability of its answer, or why that is not known."""
+        terms = self.claim.terms(row)
+        try:
+            return terms, self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
+        except Undecided as undecided:
+            return terms, undecided.with_traceback(None)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)
@@ -128,11 +134,37 @@ class TableRows(TableSource):
         return replace(report, theorem=theorem_of(self.claim), evidence=evidence)
 
 
-#: Rows that are looked at before the first is decided, at most.
-_MOST_COMPARED = 100_000
+#: Rows that are compared with each other before the first of them is decided.
+_COMPARED = 20_000
 
 #: A bound below so many others at least is worth a question of its own.
 _FEW = 4
+
+#: Kinds of bounds that are remembered at a time.
+_MOST_KINDS = 20_000
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Bounds that differ in the constants of their half-spaces alone, of which this is `one`, with the same beta: how
+    many there were, and the least constant of all half-spaces with the same coefficients in some order."""
+
+    beta: BetaForm
+    one: Bound
+    sides: list[object]
+    number: int = 0
+    least: dict[object, Fraction] = field(default_factory=dict)
+
+    @staticmethod
+    def of(beta: BetaForm, one: Bound) -> _Kind:
+        return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in _half_spaces(one)])
+
+    def add(self, members: Sequence[Sequence[Fraction]]) -> None:
+        """There are more, with these constants."""
+        self.number += len(members)
+        for side, column in zip(self.sides, zip(*members, strict=True), strict=True):
+            own = min(column)
+            self.least[side] = min(own, self.least.get(side, own))
 
 
 class LeastBounds:
@@ -140,53 +172,78 @@ class LeastBounds:
 
     An event whose half-spaces are those of another one, moved inwards over the same noises, is part of it: so bounds
     that differ in the constants of their half-spaces alone are at least the one with the least of each. The weights of
-    shares are probabilities, and not negative.
+    shares are probabilities, and not negative. Rows are looked at some at a time. First it is the least constant of
+    like half-spaces that is asked about, which soon is the same for all rows to come.
     """
 
     def __init__(self) -> None:
-        #: Whether any were looked for.
+        #: Whether rows are to be compared.
         self.known = False
-        self._below: dict[tuple[int, int], Bound] = {}
+        #: Bounds that were not enough.
+        self.failed: set[Bound] = set()
+        self._kinds: dict[tuple[int, object], _Kind] = {}
+        #: The kinds of bounds by the identities of what they are made of, which these bounds keep alive.
+        self._shapes: dict[tuple[object, ...], tuple[Bound, object]] = {}
+        self._below: dict[tuple[int, int], list[Bound]] = {}
         #: An identity means something only as long as its object lives.
-        self._alive: list[tuple[BetaForm, Bound]] = []
+        self._alive: list[Bound] = []
 
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
-        """Look for them among these claims."""
-        self.known = True
-        groups: dict[object, list[tuple[BetaForm, Bound]]] = {}
-        seen: set[tuple[int, int]] = set()
+        """Look for them among these claims; of those before only what they came to is remembered."""
+        if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
+            for kept in (self._kinds, self._shapes, self.failed):
+                kept.clear()
+        self._below, self._alive = {}, []
+        groups: dict[tuple[int, object], list[Bound]] = {}
         for beta, bound in claimed:
             key = id(beta), id(bound)
-            if key not in seen:
-                seen.add(key)
-                self._alive.append((beta, bound))
-                groups.setdefault((id(beta), _shape(bound)), []).append((beta, bound))
-        for members in groups.values():
+            if key not in self._below:
+                self._below[key] = []
+                self._alive.append(bound)
+                kind = id(beta), self._shape(bound)
+                if kind not in self._kinds:
+                    self._kinds[kind] = _Kind.of(beta, bound)
+                groups.setdefault(kind, []).append(bound)
+        for kind, members in groups.items():
+            self._add(self._kinds[kind], members)
+
+    def _add(self, kind: _Kind, members: Sequence[Bound]) -> None:
+        """Rows have these bounds, too."""
+        constants = [[each.constant for each in _half_spaces(bound)] for bound in members]
+        kind.add(constants)
+        # As long as all is enough that was asked about, it is asked about one row as it will be about many.
+        if kind.number >= _FEW or not self.failed:
+            candidates = [_with_constants(kind.one, [kind.least[side] for side in kind.sides])]
             if len(members) >= _FEW:
-                constants = [_constants(bound) for _, bound in members]
-                least = _with_constants(members[0][1], [min(column) for column in zip(*constants, strict=True)])
-                self._below |= {(id(beta), id(bound)): least for beta, bound in members}
+                candidates.append(_with_constants(kind.one, [min(column) for column in zip(*constants, strict=True)]))
+            tried = [each for each in candidates if each not in self.failed]
+            for bound in members:
+                self._below[id(kind.beta), id(bound)] = tried
 
-    def below(self, beta: BetaForm, bound: Bound) -> Bound | None:
-        """A bound that is at most this one and others; None where there are few of these."""
-        return self._below.get((id(beta), id(bound)))
+    def _shape(self, bound: Bound) -> object:
+        """All of a bound but the constants of its half-spaces."""
+        made_of: list[object] = [bound.constant]
+        for share in bound.shares:
+            made_of += [id(share.weight), len(share.events)]
+            for event in share.events:
+                made_of += [len(event.noises), *map(id, event.noises)]
+                made_of += [id(each.coefficients) for each in event.constraints]
+                made_of += [each.strict for each in event.constraints]
+        known = self._shapes.get(key := tuple(made_of))
+        if known is None:
+            known = self._shapes[key] = bound, _with_constants(bound, [_ZERO] * len(_half_spaces(bound)))
+        return known[1]
+
+    def below(self, beta: BetaForm, bound: Bound) -> Sequence[Bound]:
+        """Bounds that are at most this one and others, the least first; none where there are few of these."""
+        return self._below.get((id(beta), id(bound)), ())
 
 
-def _shape(bound: Bound) -> object:
-    """All of a bound but the constants of its half-spaces."""
-    return bound.constant, tuple(
-        [
-            (
-                share.weight,
-                tuple([(e.noises, tuple([(c.coefficients, c.strict) for c in e.constraints])) for e in share.events]),
-            )
-            for share in bound.shares
-        ]
-    )
+_ZERO = Fraction(0)
 
 
-def _constants(bound: Bound) -> list[Fraction]:
-    return [item.constant for share in bound.shares for event in share.events for item in event.constraints]
+def _half_spaces(bound: Bound) -> list[Halfspace]:
+    return [each for share in bound.shares for event in share.events for each in event.constraints]
 
 
 def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
@@ -203,7 +260,7 @@ def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
 
 
 #: Outcomes that are remembered at a time.
-_REMEMBERED = 200_000
+_REMEMBERED = 1 << 16
 
 
 @frozen
@@ -230,13 +287,7 @@ class RowCase:
 
     def settle(self) -> Settling:
         source = self.source
-        terms = source.claim.terms(self.row)
-        bound: Bound | Undecided
-        try:
-            bound = source.bound(self.row)
-        except Undecided as undecided:
-            bound = undecided.with_traceback(None)
-        outcome = yield from source.outcome(terms, bound)
+        outcome = yield from source.outcome(*source.claimed(self.row))
         return source.names.result(self.row, outcome)
 
 

@@ -15,6 +15,7 @@ from dipc.options import Options
 from dipc.program.program import Program
 from dipc.questions.question import answer, question_of
 from dipc.questions.report import Report
+from dipc.questions.source import TableSource
 
 TESTS = """
 program tests;
@@ -88,6 +89,37 @@ def test_random_rows_come_out_the_same(seed: int) -> None:
         for _ in range(40)
     ]
     compared(program, rows, beta=beta, alpha=Fraction(1))
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_rows_are_compared_some_at_a_time(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
+    """What was enough, or not, for some is remembered for those to come; of most bounds nothing is."""
+    monkeypatch.setattr("dipc.questions.rows._COMPARED", 7)
+    monkeypatch.setattr("dipc.questions.rows._REMEMBERED", 9)
+    monkeypatch.setattr("dipc.program.program._REMEMBERED", 9)
+    monkeypatch.setattr("dipc.questions.rows._MOST_KINDS", 20)
+    program = dipc.load(MECHANISMS["sparse"].path, m=3)
+    few, many = compared(program, None, inputs="q = -2..2", beta=f"2*m*c*exp(-alpha*eps/(8*c))/{k}", classes=False)
+    assert few < many or k > 1
+
+
+def test_of_different_rows_few_bounds_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = dipc.load(MECHANISMS["sparse"].path, m=3)
+    rows = [
+        {"q[1]": Fraction(-i, 100), "q[2]": Fraction(-i * i, 100), "q[3]": 1, "out[1]": "bot", "out[2]": "bot"}
+        | {"out[3]": "top"}
+        for i in range(1, 150)
+    ]
+    plain, _ = decided(program, rows, forms=False)
+    monkeypatch.setattr("dipc.program.program._REMEMBERED", 20)
+    program = dipc.load(MECHANISMS["sparse"].path, m=3)
+    source = question_of(program, rows, Options(forms=False))
+    engine = Engine(program.measurer, program.limits)
+    engine.forms = False
+    report = answer(source, engine)
+    assert report.counts == plain.counts
+    assert isinstance(source, TableSource)
+    assert 0 < len(source.probabilities._interned) <= 21
 
 
 def test_a_grid_takes_a_decision_for_each_distance() -> None:
