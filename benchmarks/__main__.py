@@ -148,6 +148,8 @@ def privacy(wanted: tuple[str, ...], as_json: bool) -> None:
         click.echo(show.as_json(found))
     else:
         show.show(found, _console())
+        if not wanted:
+            show.show_composed(run.composed_budgets(), _console())
     if any(each.differences for each in found):
         raise SystemExit(1)
 

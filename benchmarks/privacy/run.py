@@ -16,6 +16,7 @@ from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.loss import Loss
+from dipc.questions.privacy.profile import Theorems
 
 #: Digits of a loss that are compared.
 _DIGITS = 6
@@ -108,3 +109,18 @@ def exact(mechanism: Mechanism, *, constants: bool = True) -> Exact:
         every = question if inputs is None else PrivacyQuestion(program, adjacent, "all", engine)
         constant = every.constant(None)
     return Exact(mechanism, loss, constant, time.process_time() - start)
+
+
+#: Runs of randomized response whose composition is looked at, the loss of each, and the delta.
+RUNS, LOSS, DELTA = (2, 10, 50, 100), Fraction(1, 10), Fraction(1, 10**6)
+
+
+def composed_budgets() -> Iterator[tuple[str, ...]]:
+    """The number of runs, with the least budgets for the delta: by basic and by advanced composition (Dwork and Roth
+    2014, section 3.5, Theorem 3.20), and exactly."""
+    response = dipc.load(Path(__file__).parents[1] / "literature" / "randomized_response.dip", m=1)
+    for runs in RUNS:
+        theorems = Theorems(runs, LOSS)
+        exact = dipc.compose(response, adjacent="hamming:1", runs=(runs,)).budget(DELTA, LOSS).value
+        assert exact is not None, "its loss is finite"
+        yield str(runs), f"{float(theorems.basic):g}", f"{theorems.advanced(DELTA):.4g}", f"{float(exact[1]):.5g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.privacy.mechanism import EPS
-from benchmarks.privacy.run import Exact
+from benchmarks.privacy.run import DELTA, LOSS, Exact
 
 SCHEMA = "dipc.atlas/1"
 
@@ -50,6 +50,22 @@ def show(found: Sequence[Exact], console: Console) -> None:
     console.print(
         f"\n{agreeing} of {len(found)} as expected; {wrong} published bounds are wrong; {seconds:.1f} s of CPU"
     )
+
+
+def show_composed(rows: Iterable[Sequence[str]], console: Console) -> None:
+    """A table of what several runs need."""
+    table = Table(
+        title=f"\nLeast budgets of k randomized responses, each with loss {LOSS}, for delta = {float(DELTA):g}",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+    )
+    for name in ("k", "basic", "advanced", "exact"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def as_json(found: Sequence[Exact]) -> str:

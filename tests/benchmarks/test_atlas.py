@@ -14,7 +14,7 @@ from benchmarks.__main__ import main
 from benchmarks.privacy.atlas import ATLAS
 from benchmarks.privacy.dipapprox import ENTRIES
 from benchmarks.privacy.mechanism import EPS, HERE, Mechanism
-from benchmarks.privacy.run import Exact, exact
+from benchmarks.privacy.run import Exact, composed_budgets, exact
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.questions.privacy.loss import at_most
@@ -149,6 +149,7 @@ SNIPER = {
     "Noisy max 1": 0.0946149,
     "Rappor": 0.3000625,
     "One-time Rappor": 0.6005008,
+    "Truncated geometric": 0.1177830,
 }
 
 
@@ -161,3 +162,10 @@ def test_losses_to_seven_digits(title: str) -> None:
     assert round(float(found.value[0]), 7) == SNIPER[title]
     assert mechanism.estimate is not None
     assert (mechanism.estimate.value > found.value[1]) is (title == "Rappor")
+
+
+def test_composition_beside_the_theorems() -> None:
+    """The table of the page about privacy, which the atlas prints, too."""
+    page = (HERE.parent.parent / "docs" / "privacy.md").read_text(encoding="utf-8")
+    for row in composed_budgets():
+        assert f"| {' | '.join(row)} |" in page

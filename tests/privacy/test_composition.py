@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -129,3 +132,76 @@ def test_composed_programs_have_a_meaning_at_the_eps_that_is_asked_about() -> No
         ):
             with pytest.raises(dipc.DiagnosticError, match="is read for eps in"):
                 ask(together)
+
+
+def random_law(chance: random.Random) -> tuple[str, Callable[[int, float], list[float]]]:
+    """A program with an answer of two or three values, and its probabilities at an input and an eps."""
+    count = chance.choice((2, 3))
+    if chance.random() < 0.5:
+        scores = [[chance.randint(-2, 2) for _ in range(count)] for _ in (0, 1)]
+        rate = chance.choice((F(1, 2), F(1)))
+        branches = [
+            f"y <- choose {{ {', '.join(f'{v} : exp({rate * s}*eps)/({total})' for v, s in enumerate(row))} }}"
+            for row in scores
+            for total in [" + ".join(f"exp({rate * s}*eps)" for s in row)]
+        ]
+
+        def law(x: int, eps: float) -> list[float]:
+            weights = [math.exp(float(rate) * s * eps) for s in scores[x]]
+            return [weight / sum(weights) for weight in weights]
+
+    else:
+        whole = [[chance.randint(1, 5) for _ in range(count)] for _ in (0, 1)]
+        branches = [
+            f"y <- choose {{ {', '.join(f'{v} : {w}/{sum(row)}' for v, w in enumerate(row))} }}" for row in whole
+        ]
+
+        def law(x: int, eps: float) -> list[float]:
+            return [w / sum(whole[x]) for w in whole[x]]
+
+    body = f"if x = 0 then {branches[0]} else {branches[1]} end"
+    return f"program p; input x : {{0, 1}}; output y : {{0..{count - 1}}}; {body}", law
+
+
+def compared(seed: int) -> None:
+    """Two random programs, each run some times, against all their outputs one by one."""
+    chance = random.Random(f"composition {seed}")
+    parts = [(*random_law(chance), chance.randint(1, 3)) for _ in range(2)]
+    eps, factor, order = (
+        chance.choice((F(1, 2), F(1), F(2))),
+        chance.choice((F(0), F(1, 2), F(2))),
+        chance.choice((2, 3)),
+    )
+    both = []
+    for x in (0, 1):
+        laws = [law(x, float(eps)) for _, law, runs in parts for _ in range(runs)]
+        both.append([math.prod(each) for each in itertools.product(*laws)])
+    pairs = [(both[0], both[1]), (both[1], both[0])]
+    asked = dipc.compose(
+        *(dipc.load(text) for text, _, _ in parts), adjacent="linf:1", runs=tuple(r for _, _, r in parts)
+    )
+    loss = asked.loss(eps).value
+    assert loss is not None
+    assert float(loss[0]) == pytest.approx(
+        max(math.log(p / q) for one, two in pairs for p, q in zip(one, two, strict=True)), abs=1e-9
+    )
+    scale = math.exp(float(factor * eps))
+    wanted = max(sum(max(0.0, p - scale * q) for p, q in zip(one, two, strict=True)) for one, two in pairs)
+    low, _ = asked.delta(f"{factor}*eps", eps)
+    assert float(low) == pytest.approx(wanted, abs=1e-9)
+    moment = max(sum(p**order / q ** (order - 1) for p, q in zip(one, two, strict=True)) for one, two in pairs)
+    divergence = asked.renyi(order, eps).value
+    assert divergence is not None
+    assert float(divergence[0]) == pytest.approx(math.log(moment) / (order - 1), abs=1e-9)
+    for more, verdict in ((F(1, 10**6), "private"), (-F(1, 10**6), "not private")):
+        allowed = F(wanted).limit_denominator(10**9) + more
+        if allowed > 0:
+            assert asked.check(f"{factor}*eps", str(allowed), eps=f"[{eps}, {eps}]").verdict == verdict
+    budget = asked.budget(F(wanted).limit_denominator(10**9) + F(1, 10**6), eps).value
+    assert budget is not None
+    assert float(budget[0]) <= float(factor * eps) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_compositions(seed: int) -> None:
+    compared(seed)
