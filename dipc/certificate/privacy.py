@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,17 +23,26 @@ from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
 from dipc.questions.privacy.adjacency import Pairs, Within, texts
 from dipc.questions.privacy.check import OF_CELLS, PrivacyQuestion
+from dipc.questions.privacy.densities import RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
-from dipc.questions.privacy.outcome import PrivacyClaim, PrivacyCounterexample, PrivacyReport, PrivacyVerdict, power
+from dipc.questions.privacy.outcome import (
+    PrivacyClaim,
+    PrivacyCounterexample,
+    PrivacyReport,
+    PrivacyVerdict,
+    Sides,
+    power,
+)
 from dipc.text.core import RealType
 from dipc.verifier.claims import Beta
+from dipc.verifier.document import check_text
 from dipc.verifier.normal import Enclosed, Probability, Sum
 from dipc.verifier.obligations import slacks
 from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.privacy import PrivacyClaim as Read
 from dipc.verifier.probability import program_of
-from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question
+from dipc.verifier.reading import DERIVATION_ENDS, Budget, Question, Rejected
 from dipc.verifier.shifts import AlignedExit, Change, aligned_exits
 
 _HOLDS = Verdict.ACCURATE
@@ -65,7 +75,9 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         raise Uncertified("what is proved by cells of inputs has none: list pairs, one for each two cells")
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
-        raise Uncertified("sets of real outputs have none, only what a budget alone shows of them")
+        if report.verdict is PrivacyVerdict.NOT_PRIVATE:
+            return sealed(_OfClosedForms(question, report).of_an_event(_as_event(question, report), tool))
+        return _with_a_delta(question, report, tool)
     if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
         return sealed(_aligned(question, report, tool))
     if report.counterexample is not None and report.counterexample.balls:
@@ -83,6 +95,48 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         report = replace(report, claim=claim.with_more)
     writer = _OfStars if question.table(pairs).is_enclosed else _OfClosedForms
     return sealed(writer(question, report).document(pairs, tool))
+
+
+def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
+    """Shifts that cost more than the budget, where delta makes up for that (lemma one noise). Raises Uncertified where
+    it does not."""
+    if isinstance(question.adjacency, Within):
+        text = sealed(_aligned(question, report, tool))
+        with suppress(Rejected):
+            if check_text(text).complete:
+                return text
+    raise Uncertified("real outputs have one where one Laplace noise alone moves, and its delta is at least that of it")
+
+
+def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
+    """An interval of the real output that refutes a claim with a delta, in place of all that is too likely. Raises
+    Uncertified where there is none of one output alone."""
+    refused = Uncertified("sets of real outputs have one where they are one interval of one output")
+    counterexample, claim = report.counterexample, report.claim
+    assert counterexample is not None, "it is refuted"
+    places = counterexample.input, counterexample.adjacent
+    one, two = (tuple([Fraction(cell or 0) for cell in point.values()]) for point in places)
+    try:
+        parts = RealOutputs(question.program).worst_set(one, two, claim.budget, counterexample.eps)
+    except Undecided:
+        raise refused from None
+    for outputs in [part.outputs for part in parts if part.outputs is not None]:
+        if len(outputs.box) != 1 or outputs.half is not None or len(question.program.outputs) > 1:
+            continue
+        ((low, high),) = outputs.box
+        (name,) = question.program.outputs
+        for far in map(Fraction, (1, 4, 16, 64)):
+            start = low if low is not None else (high or 0) - 2 * far
+            end = high if high is not None else start + 2 * far
+            gamma = (end - start) / 2
+            first, second = (
+                question.program.closed_probability(at, {name: str(start + gamma)}, gamma).value for at in places
+            )
+            allowed = second * power(claim.budget) + claim.delta.value
+            if first.enclosure(counterexample.eps)[0] > allowed.enclosure(counterexample.eps)[1]:
+                sides = Sides(*places, ({},), ClosedForm(first), ClosedForm(allowed))
+                return replace(counterexample, sides=sides, balls={name: (start, end)})
+    raise refused
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:

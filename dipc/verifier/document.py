@@ -16,7 +16,7 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
-from dipc.verifier.functions import ONE
+from dipc.verifier.functions import ONE, closed_text
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text
@@ -39,7 +39,7 @@ from dipc.verifier.reading import (
     why_it_ends,
 )
 from dipc.verifier.rows import Rows
-from dipc.verifier.shifts import aligned_exits, alignment_cost, require_private
+from dipc.verifier.shifts import aligned_exits, alignment_cost, delta_suffices, require_private, shifts_one_noise
 from dipc.verifier.syntax import Program, Variables, read_expression
 
 # === outcome ===================================================================================
@@ -484,7 +484,7 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
         case Question.PAIRS:
             found = _check_privacy(document, tree, intervals, budget)
         case _:
-            found = _check_aligned(document, tree, machine, budget)
+            found = _check_aligned(document, tree, machine, intervals, budget)
     # As they are written: Python does not write every number.
     given = document.data["program"]["constants"]
     return replace(
@@ -568,14 +568,18 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
     ).resting_on(decided)
 
 
-def _check_aligned(document: Document, tree: Program, machine: Machine, budget: Budget) -> Accepted:
+def _check_aligned(
+    document: Document, tree: Program, machine: Machine, intervals: Sequence[Interval], budget: Budget
+) -> Accepted:
     """A document about the privacy of every pair of adjacent real inputs, for every number of queries or for one."""
     data = document.data
     constants = document.program.constants
     claim = PrivacyClaim.read(data["claim"])
     above, below = claim.delta
-    if below != ONE or above.keys() - ONE.keys() or any(c < 0 for c in above.values()):
-        raise Rejected("its delta is no number that is at least 0", "claim")
+    if below != ONE:
+        raise Rejected("its delta is a quotient", "claim")
+    # Else it is proved to be at least 0 with what it has to be at least.
+    is_positive = all(c >= 0 for c in above.values())
     if data["verdict"] != "private":
         raise Rejected("what is refuted is so at a pair, and by another document", "verdict")
     with in_step("adjacent"):
@@ -588,7 +592,7 @@ def _check_aligned(document: Document, tree: Program, machine: Machine, budget: 
                 raise Rejected("its parameter is no constant of the program")
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
     found: Fraction | None
-    aligned = None
+    aligned, with_delta = None, False
     try:
         if numbers is None:
             aligned = aligned_exits(machine, distance, budget.part(ALL_INPUTS))
@@ -604,14 +608,19 @@ def _check_aligned(document: Document, tree: Program, machine: Machine, budget: 
         slots = machine.numbered("input")
         found = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget)
         trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {found}*eps"
-    proved = found is not None and found <= claim.budget
+        if found > claim.budget and shifts_one_noise(aligned, data["shifts"]):
+            uppers = [interval.upper for interval in intervals]
+            with_delta = delta_suffices(above, found - claim.budget, uppers)
+    if not (is_positive or with_delta):
+        raise Rejected("its delta is not seen to be at least 0", "claim")
+    proved = with_delta or (found is not None and found <= claim.budget)
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
         verdict="private",
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
         obligations=exits,
         derived_obligations=exits if proved else 0,
-        claim=f"budget = {claim.budget}*eps, delta = {above.get((0, Fraction(0)), 0)}, eps in "
+        claim=f"budget = {claim.budget}*eps, delta = {closed_text(claim.delta)}, eps in "
         f"{' or '.join(data['claim']['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
         trusted=() if proved else (trusted,),
         compared=(WORDS["program"],),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from operator import mul
+from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.bounds import OpenRun, open_input
@@ -32,6 +33,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 # === alignment =================================================================================
 
 _STEP = "alignment"
+
+#: Terms of an exponential series.
+_MOST_TERMS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,39 @@ def alignment_cost(
             if next(left, None) is not None:
                 raise Rejected("it has more shifts than moves")
     return bound
+
+
+def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
+    """Whether there is one exit, and all its stated shifts, which were read before, move one and the same Laplace
+    noise."""
+    places = {place for vector in stated["vectors"] for place, _ in vector}
+    if len(exits) != 1 or len(places) > 1:
+        return False
+    return not any(tuple(exits[0].rates)[place] in exits[0].growing for place in places)
+
+
+def delta_suffices(
+    delta: Mapping[tuple[int, Fraction], Fraction], short: Fraction, uppers: Sequence[Fraction | None]
+) -> bool:
+    """Whether delta is seen to be at least 1 - e^(-short·eps/2) for every eps up to the greatest of these; `short` is
+    positive."""
+    rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
+    for key, c in delta.items():
+        rest[key] = rest.get(key, _ZERO) + c
+    if all(c >= 0 for c in rest.values()):
+        return True
+    number = delta.get((0, _ZERO), _ZERO)
+    if number >= 1 or None in uppers or set(delta) - {(0, _ZERO)}:
+        return number >= 1 and not set(delta) - {(0, _ZERO)}
+    far = short * max(upper for upper in uppers if upper is not None) / 2
+    # e^far is less than the sum of so many terms, and of a geometric series for the others.
+    terms = 24 + 4 * int(far)
+    if terms > _MOST_TERMS:
+        return False
+    term, total = _ONE, _ZERO
+    for k in range(terms):
+        total, term = total + term, term * far / (k + 1)
+    return (total + term / (1 - far / (terms + 1))) * (1 - number) <= 1
 
 
 def _left_open(guard: Guard) -> bool:

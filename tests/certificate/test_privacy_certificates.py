@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -398,3 +399,81 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_the_delta_is_printed(budget: str, delta: str, said: str) -> None:
     found = check_text(certificate(COIN, "linf:1", budget, delta))
     assert f"delta = {said}, eps in (0, inf)" in found.claim
+
+
+TWO_NOISES = "program p; input q, p : real; output y, z : real; y <- Lap(eps, q); z <- Lap(eps/2, %s);"
+
+
+def with_eps(text: str, adjacent: str, budget: str, delta: str, inputs: str, eps: str | None) -> str:
+    program = dipc.load(text)
+    engine = Engine(program.measurer, program.limits, keep_proofs=True)
+    question = PrivacyQuestion(program, adjacent, inputs, engine)
+    return certify_privacy(question, question.decide(read_claim(program, budget, delta, eps)))
+
+
+@pytest.mark.parametrize(
+    ("text", "adjacent", "budget", "delta", "inputs", "eps", "verdict"),
+    [
+        (LAPLACE, "linf:1", "eps/2", "1/2", "all", "(0, 1]", "private"),
+        (LAPLACE, "linf:1", "eps/2", "1 - exp(-eps/4)", "all", None, "private"),
+        (LAPLACE, "l1:3", "0*eps", "99/100", "all", "(0, 2]", "private"),
+        (LAPLACE, "linf:1", "eps/2", "1/2", "q in {0, 1}", "(0, 1]", "private"),
+        (TWO_NOISES % "0", "linf:1", "eps/2", "1 - exp(-eps/4) + eps", "all", None, "private"),
+        (LAPLACE, "linf:1", "eps/2", "1/9", "all", None, "not private"),
+        (LAPLACE, "linf:1", "eps/2", "1/3", "q in {0, 1}", None, "not private"),
+    ],
+)
+def test_deltas_of_real_outputs(
+    text: str, adjacent: str, budget: str, delta: str, inputs: str, eps: str | None, verdict: str
+) -> None:
+    """By one noise that is shifted, and by one interval that is too likely."""
+    found = check_text(with_eps(text, adjacent, budget, delta, inputs, eps))
+    assert (found.verdict, found.complete) == (verdict, True)
+
+
+def test_several_noises_that_move_have_no_certificate_with_a_delta() -> None:
+    with pytest.raises(Uncertified, match="one Laplace noise alone"):
+        with_eps(TWO_NOISES % "p", "linf:1", "eps/2", "9/10", "q in {0, 1}, p in {0, 1}", "(0, 1]")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_to("1/5", "claim", "delta"),
+        set_to([[0, "0", "1/5"]], "claim", "delta"),
+        set_to([[0, "0", "-1"], [1, "0", "9"]], "claim", "delta"),
+        set_to("2/5", "claim", "budget"),
+        set_to(["(0, 3/2]"], "claim", "eps"),
+        set_to(["(0, inf)"], "claim", "eps"),
+        set_to("linf:2", "adjacent"),
+        set_to("1/2", "shifts", "vectors", 0, 0, 1),
+        set_to([], "shifts", "vectors"),
+        set_to([[[1, "1"]], [[0, "-1"]]], "shifts", "vectors"),
+        lambda data: data["program"].update(text=LAPLACE.replace("Lap(eps", "Lap(2*eps")),
+    ],
+)
+def test_a_forged_delta_of_a_real_output_is_never_complete(change: Callable[[Document], None]) -> None:
+    """The delta is as small as it may be: what asks for more is rejected, or is on trust."""
+    text = with_eps(LAPLACE, "linf:1", "eps/2", "2212/10000", "all", "(0, 1]")
+    assert check_text(text).complete
+    data = json.loads(text)
+    del data["digest"]
+    change(data)
+    data["program"]["sha256"] = hashlib.sha256(data["program"]["text"].encode()).hexdigest()
+    with suppress(Rejected):
+        assert not check_text(sealed(data)).complete
+
+
+def test_one_sided_noise_and_several_exits_are_not_meant() -> None:
+    """The lemma is about Laplace noise and one exit: with others the same shifts are on trust."""
+    text = with_eps(LAPLACE, "linf:1", "eps/2", "1/2", "all", "(0, 1]")
+    for other in (
+        "program p; input q : real; output y : real; var r : real; r <- Expo(eps); y <- r + q;",
+        "program p; input q : real; output y : real; output b : bool = false; y <- Lap(eps, q);"
+        "if y >= 0 then b <- true end;",
+    ):
+        data = json.loads(text)
+        del data["digest"]
+        data["program"] |= {"text": other, "sha256": hashlib.sha256(other.encode()).hexdigest()}
+        with suppress(Rejected):
+            assert not check_text(sealed(data)).complete
