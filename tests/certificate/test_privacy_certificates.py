@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -469,8 +468,8 @@ def test_one_sided_noise_and_several_exits_are_not_meant() -> None:
     text = with_eps(LAPLACE, "linf:1", "eps/2", "1/2", "all", "(0, 1]")
     for other in (
         "program p; input q : real; output y : real; var r : real; r <- Expo(eps); y <- r + q;",
-        "program p; input q : real; output y : real; output b : bool = false; y <- Lap(eps, q);"
-        "if y >= 0 then b <- true end;",
+        LAPLACE.replace("output y : real;", "output y : real; output b : bool = false;")
+        + " if y >= 0 then b <- true end;",
     ):
         data = json.loads(text)
         del data["digest"]
