@@ -80,7 +80,13 @@ y <- {choose.choice(["n", "o", "n - o", "n + x", "0*q + 1"])};
 """
 
 
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 103))])
+#: Of these the exit that is looked at last draws more noises than the first.
+MORE_NOISES = (71,)
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(3), *MORE_NOISES, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 103))]
+)
 def test_nothing_refutes_what_is_proved(seed: int) -> None:
     found = constant(mechanism(random.Random(f"mixed {seed}")), "linf:1", PAIRS)
     assert found.proved is None or found.refuted_below is not None

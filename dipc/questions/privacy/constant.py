@@ -343,10 +343,9 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             known[key] = aligned_exits(program, finite, guarded=True)
         return known[key]
 
-    def values(exits: Sequence[AlignedExit], point: Input) -> dict[int, Fraction]:
-        """The numbers of a point, by their keys in the exits."""
-        first = exits[0].first_input if exits else 0
-        return {first + position: Fraction(point[position]) for position in numbers}
+    def values(each: AlignedExit, point: Input) -> dict[int, Fraction]:
+        """The numbers of a point, by their keys in an exit: these come after its noises."""
+        return {each.first_input + position: Fraction(point[position]) for position in numbers}
 
     for i, j in pairs.ordered:
         one, two = pairs.inputs[i], pairs.inputs[j]
@@ -354,9 +353,8 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             every, others = exits_at(one), exits_at(two)
         except Undecided as undecided:
             return LossBounds(None, undecided.reason, tuple(near))
-        start = values(every, one)
-        here = [(each, valued) for each in every if (valued := each.at(start)) is not None]
-        there = [valued for each in others if (valued := each.at(values(others, two))) is not None]
+        here = [(each, valued) for each in every if (valued := each.at(values(each, one))) is not None]
+        there = [valued for each in others if (valued := each.at(values(each, two))) is not None]
         assert here, "every input leads to some exit"
         onto: Sequence[tuple[AlignedExit, AlignedExit]]
         try:
@@ -364,7 +362,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
         except Undecided as undecided:
             proved, reason, onto = None, undecided.reason, []
         for opened, _ in here:
-            near += near_outputs(program, opened, one, two, start)
+            near += near_outputs(program, opened, one, two, values(opened, one))
         for aligned, other in onto:
             try:
                 cost = integer_cost(aligned, {}, program.limits, other)
