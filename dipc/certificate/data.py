@@ -189,7 +189,7 @@ def require_known_laws(program: CoreProgram) -> None:
         raise Uncertified("the checker knows weights that are probabilities for every eps, or are numbers at one")
     for instruction in program.instructions:
         if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:
-            sums = " whose deviation is a sum of irrational numbers" if instruction.law.is_normal else ""
+            sums = " whose deviation is a sum of irrational numbers" if instruction.law.checker_name else ""
             raise Uncertified(f"the checker does not know {instruction.law.name} noise{sums}")
 
 

@@ -66,8 +66,8 @@ class _Writer:
             "gamma": "free" if claim.free_gamma else expression_text(claim.gamma),
             "eps": [str(interval) for interval in claim.intervals],
         }
-        self._is_normal = any(
-            isinstance(found, SampleNoise) and found.law.is_normal for found in self._program.core.instructions
+        self._is_enclosed = not all(
+            found.law.has_form for found in self._program.core.instructions if isinstance(found, SampleNoise)
         )
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)
@@ -116,7 +116,7 @@ class _Writer:
         try:
             return data | self._evidence(row, reader)
         except Undecided as undecided:
-            return data | {"open": undecided.reason if self._is_normal else NOT_EXPANDED}
+            return data | {"open": undecided.reason if self._is_enclosed else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""

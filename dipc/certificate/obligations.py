@@ -20,9 +20,10 @@ from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_dat
 from dipc.decide.obligation import Counterexample, Decision, Verdict, decide
 from dipc.decide.series import samples
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Measurer
 from dipc.measure.polyhedral import independent_parts
+from dipc.noise.law import Measure
 from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
@@ -73,7 +74,11 @@ NO_CELLS = "its Taylor polynomials do not show it in the checker's precision"
 
 def has_normal(bound: Bound) -> bool:
     """Whether the bound is about normal noise."""
-    return any(noise.law.is_normal for share in bound.shares for event in share.events for noise in event.noises)
+    return any(_is_normal(noise) for share in bound.shares for event in share.events for noise in event.noises)
+
+
+def _is_normal(noise: Noise) -> bool:
+    return noise.law.measure is Measure.INTEGRALS
 
 
 def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
@@ -89,7 +94,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
                 numbers = [item for item in event.constraints if not item.coefficients]
                 possible = possible and all(item.constant >= 0 for item in numbers)
                 for part in independent_parts(Event(event.noises, _over_noises(event))):
-                    if any(noise.law.is_normal for noise in part.noises):
+                    if any(map(_is_normal, part.noises)):
                         stars.append(_star(part))
                     else:
                         weight = multiply_closed(weight, _closed(measurer.measure(part)), budget)
@@ -122,7 +127,7 @@ def _star(part: Event) -> Star | Kinked:
     """Raises NotDerived."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in part.noises:
-        if not noise.law.is_normal:
+        if not _is_normal(noise):
             laws.append((Family(str(noise.law.checker_name)), noise.rate))
             continue
         square = _square(noise.law.normal_unit)

@@ -608,8 +608,7 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
         return _ZERO, _ONE
     if all(noise.law.is_subgaussian for noise, _ in noises):
         variance = sum((c**2 * noise.law.deviation(noise.rate)[1] ** 2 for noise, c in noises), _ZERO)
-        normal = all(noise.law.is_normal for noise, _ in noises)
-        return start * slack**2 / (2 * variance), Fraction(1, 2) if normal else _ONE
+        return start * slack**2 / (2 * variance), max(noise.law.subgaussian_weight for noise, _ in noises)
     if len(noises) == 1:
         exponent, weight = _tail(event, item)
         return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)
@@ -618,8 +617,8 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     for noise, c in noises:
         reach = slack / (len(noises) * abs(c))
         if noise.law.is_subgaussian:
-            weight = Fraction(1, 2) if noise.law.is_normal else _ONE
-            found.append((start * reach**2 / (2 * noise.law.deviation(noise.rate)[1] ** 2), weight))
+            variance = noise.law.deviation(noise.rate)[1] ** 2
+            found.append((start * reach**2 / (2 * variance), noise.law.subgaussian_weight))
         else:
             found.append(noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=True))
     exponent, weight = min(q for q, _ in found), sum((w for _, w in found), _ZERO)

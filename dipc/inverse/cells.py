@@ -170,7 +170,7 @@ class Thresholds:
         return (
             obligation.intervals == (Interval.positive(),)
             and all(share.weight is None for share in obligation.bound.shares)
-            and all(noise.rate in self._places and not noise.law.is_normal for noise in noises)
+            and all(noise.rate in self._places and noise.law.has_form for noise in noises)
         )
 
     def guess(self, rates: Rates) -> Fraction:

@@ -464,7 +464,7 @@ class _Search:
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
             raise OutsideFragment(f"a rate is no affine function of {' and '.join(f'`{name}`' for name in names)}")
         noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
-        if any(each.law.is_normal for each in noises):
+        if not all(each.law.has_form for each in noises):
             raise OutsideFragment("a bound is known for noise whose density has exponential tails")
 
     def _is_in_table(self, name: str) -> bool:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import prod
 from time import perf_counter
-from typing import Any
+from typing import Any, assert_never
 
 import flint
 
@@ -47,7 +47,7 @@ from dipc.measure.plane import PlaneMeasure, plane_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
 from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, coefficients, precision
 from dipc.measure.summed import SummedMeasure, summed_measure
-from dipc.noise.law import Law
+from dipc.noise.law import Law, Measure
 from dipc.sign.normal import NormalSum, majorant_around, series_at
 
 _DEEPEST_SPLIT = 200
@@ -167,15 +167,16 @@ class Measurer:
         parts = _independent(event)
         result: list[Factor] = []
         for part in parts:
-            if any(noise.law.is_discrete_normal for noise in part.noises):
-                summed = summed_measure(part)
-                factors: list[Factor] | None = None if summed is None else [summed]
-            elif any(noise.law.is_normal for noise in part.noises):
-                factors = [_over_normal_noise(part)]
-            elif len(parts) == 1:
-                factors = [self._part_or_sum(part)]
-            else:
-                factors = self.factors(part)
+            match max((noise.law.measure for noise in part.noises), key=_place, default=Measure.CLOSED_FORM):
+                case Measure.SUMS:
+                    summed = summed_measure(part)
+                    factors: list[Factor] | None = None if summed is None else [summed]
+                case Measure.INTEGRALS:
+                    factors = [_over_normal_noise(part)]
+                case Measure.CLOSED_FORM:
+                    factors = [self._part_or_sum(part)] if len(parts) == 1 else self.factors(part)
+                case never:
+                    assert_never(never)
             if factors is None:
                 return None
             result += factors
@@ -359,6 +360,11 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
     return DifferenceSystem(
         tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
     )
+
+
+def _place(measure: Measure) -> int:
+    """Where it comes in their order."""
+    return int(measure.value)
 
 
 def _over_normal_noise(part: Event) -> NormalMeasure | PlaneMeasure:
@@ -577,7 +583,10 @@ class UnexpandedBound:
                     ExpPoly.one() if share.weight is None else share.weight,
                     tuple(factor for each in factors for factor in each) if len(factors) == len(found) else None,
                     len(noises),
-                    prod((noise.law.variation(DISK) for noise in noises if not noise.law.is_normal), start=_ONE),
+                    prod(
+                        (noise.law.variation(DISK) for noise in noises if noise.law.measure is not Measure.INTEGRALS),
+                        start=_ONE,
+                    ),
                 )
             )
         return UnexpandedBound(bound.constant, tuple(products), limits)

@@ -59,6 +59,7 @@ from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise
 from dipc.measure.power_series import DISK, coefficients, precision
+from dipc.noise.law import Measure
 from dipc.sign.normal import NormalFunction, normal_function
 
 #: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
@@ -652,7 +653,8 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
     """The laws of independent values, the half-spaces over them, κ, and whether deviations depend on eps. Raises
     OutsideFragment for others."""
     kinds = {
-        (noise.law.normal_unit, noise.law.fixed) if noise.law.is_normal else (ONE, False) for noise in event.noises
+        (noise.law.normal_unit, noise.law.fixed) if noise.law.measure is Measure.INTEGRALS else (ONE, False)
+        for noise in event.noises
     }
     if len(kinds) > 1:
         raise OutsideFragment(
@@ -760,7 +762,7 @@ def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _R
 
 def _spread(noise: Noise, factor: Fraction) -> Spread:
     """The law of a multiple of the centered noise. Raises OutsideFragment for other laws."""
-    if noise.law.is_normal:
+    if noise.law.measure is Measure.INTEGRALS:
         return Normal(noise.law.normal_variance(noise.rate) * factor**2)
     sides = noise.law.sides(noise.rate)
     if noise.law.whole or sides.left is None or sides.left != sides.right:

@@ -41,6 +41,7 @@ from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise
 from dipc.measure.normal import blurred
 from dipc.measure.power_series import coefficients, precision
+from dipc.noise.law import Measure
 
 #: The most values of all noises together, times coefficients of series.
 MOST_TERMS = 400_000
@@ -265,7 +266,7 @@ def _is_empty(ends: Ends) -> bool:
 
 
 def _masses(noise: Noise) -> Masses:
-    if noise.law.is_discrete_normal:
+    if noise.law.measure is Measure.SUMS:
         return Theta(noise.rate, noise.law.normal_unit, noise.law.fixed)
     sides = noise.law.sides(noise.rate)
     if not noise.law.whole or sides.left is None or sides.left != sides.right:

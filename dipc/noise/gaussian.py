@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.reals import ONE, Real
-from dipc.noise.law import Draws, Law, NoClosedForm, Piece, Sides
+from dipc.noise.law import Draws, Law, Measure, NoClosedForm, Piece, Sides
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
@@ -16,7 +16,6 @@ class Deviating(Law):
     """A law with the standard deviation unit/(rate·eps), or unit/rate where it is `fixed`: the same for every eps."""
 
     by_deviation = True
-    has_form = False
     #: Of a discrete one E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and of such sums over all k
     #: that one is the greatest whose center is an integer (Poisson summation).
     is_subgaussian = True
@@ -89,7 +88,8 @@ class Gaussian(Deviating):
     keyword = "Gauss"
     name = "Gaussian"
     checker_name = "normal"
-    is_normal = True
+    measure = Measure.INTEGRALS
+    subgaussian_weight = Fraction(1, 2)
 
     @property
     def is_checked(self) -> bool:
@@ -122,7 +122,7 @@ class DiscreteGaussian(Deviating):
     keyword = "DGauss"
     name = "discrete Gaussian"
     whole = True
-    is_discrete_normal = True
+    measure = Measure.SUMS
 
     @property
     def normal_unit(self) -> Real:

@@ -8,6 +8,7 @@ stays undecided with the words of the refusal. No property is taken from another
 from __future__ import annotations
 
 from abc import ABC
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
@@ -18,7 +19,7 @@ from dipc.frozen import frozen
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
-__all__ = ["Draws", "Law", "Missing", "NoClosedForm", "Piece", "Sides"]
+__all__ = ["Draws", "Law", "Measure", "Missing", "NoClosedForm", "Piece", "Sides"]
 
 
 class Missing(OutsideFragment):
@@ -42,6 +43,15 @@ class Sides:
 
     left: Fraction | None
     right: Fraction | None
+
+
+class Measure(Enum):
+    """How probabilities of events are found in which noise of a law is: by closed forms, enclosed by integrals over
+    normal densities, or enclosed by sums over integers. What hangs together is measured by the last of its laws'."""
+
+    CLOSED_FORM = 0
+    INTEGRALS = 1
+    SUMS = 2
 
 
 class Draws(Protocol):
@@ -109,15 +119,14 @@ class Law(ABC):
     #: Whether N, and not eps·N, has the same law for every eps; its rate is no multiple of eps then.
     fixed: bool = False
 
-    #: Whether N is normal, or of the discrete Gaussian law.
-    is_normal: ClassVar[bool] = False
-    is_discrete_normal: ClassVar[bool] = False
-
-    #: Whether there are closed forms of its probabilities.
-    has_form: ClassVar[bool] = True
+    #: How its probabilities are found.
+    measure: ClassVar[Measure] = Measure.CLOSED_FORM
 
     #: Whether E[e^{t·N}] <= e^{t²·s²/2} for every real t and its deviation s.
     is_subgaussian: ClassVar[bool] = False
+
+    #: Of such a law, a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0, and so for sums if it is less than 1.
+    subgaussian_weight: ClassVar[Fraction] = Fraction(1)
 
     #: Whether Pr[N >= s] = Pr[-N >= s] = Pr[N >= 0]·e^{-rate·eps·s} for every s >= 0 (integers, where N is one).
     exponential_tails: ClassVar[bool] = False
@@ -133,6 +142,11 @@ class Law(ABC):
 
     def __repr__(self) -> str:
         return self.identity
+
+    @property
+    def has_form(self) -> bool:
+        """Whether there are closed forms of its probabilities."""
+        return self.measure is Measure.CLOSED_FORM
 
     @property
     def is_checked(self) -> bool:

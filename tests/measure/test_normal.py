@@ -306,13 +306,13 @@ def by_mixed_slices(event: Event, eps: Fraction) -> mpmath.mpf:
 
         def below(i: int, x: mpmath.mpf) -> mpmath.mpf:
             z = (x - means[i]) * rates[i]
-            if event.noises[i].law.is_normal:
+            if not event.noises[i].law.has_form:
                 return mpmath.ncdf(z)
             return 1 - mpmath.exp(-z) / 2 if z >= 0 else mpmath.exp(z) / 2
 
         def density(x: mpmath.mpf) -> mpmath.mpf:
             z = (x - means[0]) * rates[0]
-            return rates[0] * (mpmath.npdf(z) if event.noises[0].law.is_normal else mpmath.exp(-abs(z)) / 2)
+            return rates[0] * (mpmath.exp(-abs(z)) / 2 if event.noises[0].law.has_form else mpmath.npdf(z))
 
         def inside(x: mpmath.mpf) -> mpmath.mpf:
             total = density(x)
@@ -334,7 +334,7 @@ def by_mixed_slices(event: Event, eps: Fraction) -> mpmath.mpf:
         edges = {-c / row[0] for row, c in rows if set(row) == {0}} | {means[0]}
         edges |= {(d - b) / (a - c) for i, a, b in lines for j, c, d in lines if i == j and a != c}
         edges |= {-(means[i] + b) / a for i, a, b in lines if a}
-        wide = 90 if not event.noises[0].law.is_normal else 14
+        wide = 90 if event.noises[0].law.has_form else 14
         reach = [means[0] + mpmath.mpf(k) * wide / (14 * rates[0]) for k in range(-14, 15)]
         return mpmath.quad(inside, sorted({*reach, *(x for x in edges if reach[0] < x < reach[-1])}))
 

@@ -46,6 +46,7 @@ from dipc.decide.obligation import Counterexample
 from dipc.frozen import frozen
 from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
+from dipc.noise.law import Measure
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
@@ -116,7 +117,7 @@ class GaussianMechanism:
             weights, constant, variance = dict(form.inputs), form.constant, _ZERO
             for noise, c in form.noises:
                 law = drawn[noise].law
-                if not (law.is_normal or (law.is_discrete_normal and abs(c) == 1)):
+                if law.has_form or (law.measure is Measure.SUMS and abs(c) != 1):
                     return None
                 kinds.add((law.normal_unit, law.fixed, law.whole))
                 variance += 1 / drawn[noise].rate ** 2 if law.whole else c**2 * law.normal_variance(drawn[noise].rate)
