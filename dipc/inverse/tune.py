@@ -258,7 +258,9 @@ class _Search:
     ) -> None:
         self.program = program
         self.table = table
-        self.options = replace(options, progress=None)
+        # `--alpha dd` is every distance: the product with eps is what is looked for, as where nothing is said.
+        own = options.alpha is not None and str(options.alpha).strip() == "dd" and options.wanted in (None, "alpha")
+        self.options = replace(options, progress=None, alpha=None if own else options.alpha)
         self.varied = varied
         self.progress: Progress | None = options.progress
         self.tolerance = options.tolerance_value

@@ -22,6 +22,7 @@ from dipc.outcome.words import (
     everywhere_text,
     interval_text,
     kinds,
+    limit_hint,
     near_outputs,
     s,
     side_text,
@@ -31,7 +32,7 @@ from dipc.outcome.words import (
 )
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
-from dipc.questions.report import ClassResult, Counts, Method, Report, RowResult
+from dipc.questions.report import NO_UNION_BOUND, ClassResult, Counts, Method, Report, RowResult
 from dipc.questions.source import Source
 from dipc.rules.class_claim import ClassClaim
 from dipc.text.declarations import computed_from
@@ -167,6 +168,19 @@ def _parts(report: Report, statement: Statement) -> Iterator[Part]:
         yield from _cases([row for row in rows if row.verdict is Verdict.ACCURATE])
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
     yield from findings(rows)
+    reasons = [row.reason for row in rows if row.verdict is Verdict.UNDECIDED]
+    shaped = any(reason is not None and reason.startswith(NO_UNION_BOUND) for reason in reasons)
+    for hint in (_SHAPES if shaped and statement.numbers is not None else None, limit_hint(reasons)):
+        if hint is not None:
+            yield GAP
+            yield Line(hint, Tone.FAINT)
+
+
+#: What is proved of programs for every number of queries.
+_SHAPES = (
+    "--for-all follows loops over all queries, `for i in 1..m do … end`, in which each query is compared with noise to "
+    "what was drawn before the loop, and which may exit; and loops that keep the greatest noisy value, and its index"
+)
 
 
 def findings(rows: Sequence[ClassResult]) -> Iterator[Part]:

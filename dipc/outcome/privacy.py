@@ -18,6 +18,7 @@ from dipc.outcome.words import (
     count,
     everywhere_text,
     interval_text,
+    limit_hint,
     program_text,
     rational,
     shown,
@@ -399,9 +400,10 @@ def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part
             definitions = (*statement.definitions, f"{numbers.parameter}={numbers.at}")
             statement = replace(statement, definitions=definitions)
         yield from _counterexample(report.counterexample, statement)
-    if report.verdict is PrivacyVerdict.UNDECIDED:
+    hint = limit_hint([report.reason])
+    if hint is not None:
         yield GAP
-        yield Line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
+        yield Line(hint, Tone.FAINT)
 
 
 def _counterexample(found: PrivacyCounterexample, statement: PrivacyStatement) -> Iterator[Part]:

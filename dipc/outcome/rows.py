@@ -28,6 +28,7 @@ from dipc.outcome.words import (
     count,
     everywhere_text,
     exact,
+    limit_hint,
     number_text,
     plural,
     rational,
@@ -175,9 +176,10 @@ def row_parts(
             yield Line(
                 f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
             )
-    if report.counts.undecided:
+    hint = limit_hint(row.reason for row in report.select(Verdict.UNDECIDED))
+    if hint is not None:
         yield GAP
-        yield Line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
+        yield Line(hint, Tone.FAINT)
     if times:
         yield from _times(report.effort)
 

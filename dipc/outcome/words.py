@@ -235,6 +235,14 @@ def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
     return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
 
 
+def limit_hint(reasons: Iterable[str | None]) -> str | None:
+    """How to go on past the limits for which something is undecided; None where the reasons are others."""
+    limits = dict.fromkeys(name for reason in reasons if reason for name in re.findall(r"\(limit `(\w+)`\)", reason))
+    if not limits:
+        return None
+    return f"a larger limit goes on: {', '.join(f'--limit {name}=N' for name in limits)}"
+
+
 #: What the field is called that tells for which eps a claim is not vacuous.
 NON_VACUOUS = "non-vacuous"
 #: Where a claim is not vacuous of which every case holds as dd ≤ alpha.

@@ -491,6 +491,10 @@ class Interrupted(Exception):
         self.total = total
 
 
+#: How the reason begins where the proof for every number of queries is not about programs of this shape.
+NO_UNION_BOUND = "no union bound"
+
+
 class Method(StrEnum):
     """How a class was decided."""
 

@@ -77,6 +77,16 @@ def test_the_best_split_of_three_queries() -> None:
         assert float(found.best.threshold[0]) <= threshold(share) + 1e-5
 
 
+def test_every_distance_may_be_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--alpha dd` is what is meant where no alpha is given."""
+    said = []
+    for more in ([], ["--alpha", "dd"], ["--alpha", "dd", "--for", "alpha"]):
+        assert run(["tune", str(SPLIT), "--vary", "s in (0, 1)", "--beta", "1/10", "-q", *more]) == 0
+        said.append(capsys.readouterr().out)
+    assert len(set(said)) == 1
+    assert "alpha*eps = 10.80" in said[0]
+
+
 def test_equal_privacy() -> None:
     """At K = 3/4 the half split needs 8.82, less than the nominal optimum, which has K = 1881/2000."""
     program = dipc.load(SPLIT)

@@ -229,7 +229,9 @@ def test_finite_inputs_that_change_the_noise() -> None:
     text = BESIDE.replace("r <- Lap(eps, q);", "if s = 1 then r <- Lap(eps, q) else r <- Lap(eps/2, q) end;")
     found = constant(text)
     assert found.proved is None
-    assert found.reason == "inputs that differ lead to exits that no shift maps into each other"
+    assert (
+        found.reason == "no shift of the noise leads from an answer at one input to the same one at the adjacent input"
+    )
     assert found.refuted_below is None or found.refuted_below > 0
 
 

@@ -38,6 +38,7 @@ from dipc.questions.every_number.normal_form import Constants
 from dipc.questions.every_number.uniform import NotUniform, Number
 from dipc.questions.every_number.union_bound import Proof, UnionBound, UnionEvidence, UnionProof, Unit, union_of
 from dipc.questions.report import (
+    NO_UNION_BOUND,
     CaseEvidence,
     ClassEvidence,
     ClassNote,
@@ -255,7 +256,7 @@ class AllNumbers(ClassSource):
         line = ""
         if refused.span is not None:
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
-        return f"no union bound: {refused.reason}{line}"
+        return f"{NO_UNION_BOUND}: {refused.reason}{line}"
 
     def at(self, number: int) -> EveryInput:
         """The question for one number. Raises DiagnosticError where the program is refused for it."""

@@ -128,7 +128,9 @@ def onto_others(
     for one in ones:
         fitting = [other for other in left if one.corresponds(other)]
         if not fitting:
-            raise OutsideFragment("inputs that differ lead to exits that no shift maps into each other")
+            raise OutsideFragment(
+                "no shift of the noise leads from an answer at one input to the same one at the adjacent input"
+            )
         aligned = next((other for other in fitting if other.state is one.state), fitting[0])
         left.remove(aligned)
         yield one, aligned
@@ -143,7 +145,9 @@ def aligned_exits(
     core = program.core
     given = {} if finite is None else finite
     if not all(is_symbolic(core.slots[slot].type) or slot in given for slot in core.inputs):
-        raise OutsideFragment("alignment is about real and int inputs, and some inputs are finite")
+        raise OutsideFragment(
+            "what is proved for all inputs is about real and int ones, and some are finite: leave out `--inputs all`"
+        )
     explored = exits(program.flow, program.choices, program.limits, given, None, core.outputs)
     by_likeness: dict[Hashable, list[AlignedExit]] = {}
     for state in explored.states:
@@ -151,7 +155,7 @@ def aligned_exits(
         by_likeness.setdefault((each.likeness, each.reals), []).append(each)
     few = [each for alike in by_likeness.values() for each in _as_few(alike, program)]
     if not guarded and any(each.is_guarded for each in few):
-        raise OutsideFragment("some exits depend on comparisons of the inputs without noise")
+        raise OutsideFragment("the program compares inputs without noise")
     return tuple(few)
 
 
@@ -178,7 +182,7 @@ class Emptiness:
         """Raises LimitReached past as many questions as there may be cells, NotConfirmed."""
         self.asked += 1
         if self.asked > self._limits.cells:
-            raise LimitReached("cells", f"exits are united by more than {self._limits.cells} questions")
+            raise LimitReached("cells", f"ways to an answer are united by more than {self._limits.cells} questions")
         opened = [
             Halfspace(
                 item.coefficients,
