@@ -5,28 +5,20 @@ command prints, then the page of `--html`; what is wrong with a program is asked
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from functools import partial
+from contextlib import redirect_stderr, redirect_stdout
+from contextvars import copy_context
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
-import click
-from click.core import ParameterSource
-
-from dipc.cli.check import accuracy_outcome, check
-from dipc.cli.main import cli, run
-from dipc.cli.options import Work, asked_of, parse_definitions
-from dipc.cli.output import TOOL
-from dipc.cli.terminal import guarded, write_diagnostics
+from dipc.cli.main import run
+from dipc.cli.options import parse_definitions
+from dipc.cli.output import PAGE, TOOL
+from dipc.cli.terminal import PROGRESS
 from dipc.frozen import frozen
 from dipc.outcome import html
-from dipc.outcome.outcome import Outcome, render
+from dipc.outcome.outcome import Outcome
 from dipc.program.program import load_source
-from dipc.questions.question import answer as answer_source
-from dipc.questions.question import question_of
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
 
 
@@ -82,97 +74,33 @@ class Question:
 #: "errors"} once; {"kind": "page", "html"} after it, where there is one.
 Tell = Callable[[str], object]
 
-#: The parameters of `dipc check` that the quick way heeds.
-_HEEDED = {
-    "program_path",
-    "table_path",
-    "inputs",
-    "limits",
-    "definitions",
-    "for_all",
-    "digits",
-    "beta",
-    "alpha",
-    "gamma",
-    "eps",
-}
-_DEFAULT = ParameterSource.DEFAULT
-
 
 def answer(asked: str, tell: Tell) -> None:
     """Answer the question `asked`, JSON of a Question, in the directory at hand; raises nothing a user can cause."""
     question = Question.from_json(asked)
     question.write()
-    if question.command == "check" and _is_plain(question):
-        _check(question, tell)
-    else:
-        _command(question, tell)
-
-
-def _is_plain(question: Question) -> bool:
-    """Whether every option is among those that `_answered` heeds; what cannot be read is for `_check` to tell."""
-    try:
-        context = _context(question)
-    except click.ClickException:
-        return True
-    return all(name in _HEEDED or context.get_parameter_source(name) is _DEFAULT for name in context.params)
-
-
-def _context(question: Question) -> click.Context:
-    """The options of `dipc check`, read as those of the command are. Raises ClickException."""
-    parent = click.Context(cli, info_name="dipc", **cli.context_settings)
-    return check.make_context("check", list(question.words), parent)
-
-
-def _command(question: Question, tell: Tell) -> None:
-    """Any other command: text and page come at once."""
-    out, errors = StringIO(), StringIO()
-    with tempfile.TemporaryDirectory() as place, redirect_stdout(out), redirect_stderr(errors):
-        page = Path(place, "page.html")
-        code = run([question.command, *question.words, "--html", str(page)])
-        html = page.read_text(encoding="utf-8") if page.is_file() else None
-    said = "".join(line for line in errors.getvalue().splitlines(keepends=True) if str(page) not in line)
-    _tell(tell, kind="answer", code=int(code), text=out.getvalue(), errors=said)
-    if html is not None:
-        _tell(tell, kind="page", html=html)
-
-
-def _check(question: Question, tell: Tell) -> None:
-    """The verdict of `dipc check` before its page: curves take longer than what they show."""
     out, errors = StringIO(), StringIO()
     told = False
 
-    def ask() -> int:
+    def answered(outcome: Outcome, command: Sequence[str]) -> None:
+        """The answer comes before its page: curves take longer than what they show."""
         nonlocal told
-        with _context(question) as context:
-            outcome, command = _outcome(context.params, tell)
-            write_diagnostics(outcome.warnings)
-            code = outcome.standing.value
-            _tell(tell, kind="answer", code=code, text=render(outcome), errors=errors.getvalue())
-            told = True
-            _tell(tell, kind="page", html=html.page(outcome, command, TOOL))
-        return code
+        told = True
+        code = outcome.standing.value
+        _tell(tell, kind="answer", code=code, text=out.getvalue(), errors=errors.getvalue())
+        _tell(tell, kind="page", html=html.page(outcome, command, TOOL))
+
+    def run_command() -> int:
+        PAGE.set(answered)
+        PROGRESS.set(lambda done, total: _tell(tell, kind="progress", done=done, total=total))
+        # What is kept for the proofs of a page takes longer than most checks.
+        page = () if question.command == "check" else ("--html", "page.html")
+        return run([question.command, *question.words, *page])
 
     with redirect_stdout(out), redirect_stderr(errors):
-        code = guarded(ask)
+        code = copy_context().run(run_command)
     if not told:
         _tell(tell, kind="answer", code=int(code), text=out.getvalue(), errors=errors.getvalue())
-
-
-def _outcome(given: dict[str, Any], tell: Tell) -> tuple[Outcome, tuple[str, ...]]:
-    """The answer of `dipc check` with these parameters, and the command that asks it."""
-    asked = asked_of(given)
-    progress = partial(_progress, tell)
-    program = Work(asked, quiet=True).program()
-    with ExitStack() as stack:
-        engine = asked.options.engine(stack, program)
-        source = question_of(program, asked.table, asked.options)
-        outcome = accuracy_outcome(source, engine, answer_source(source, engine, progress), asked)
-    return outcome, asked.command()
-
-
-def _progress(tell: Tell, done: int, total: int | None) -> None:
-    _tell(tell, kind="progress", done=done, total=total)
 
 
 def _tell(tell: Tell, **event: object) -> None:

@@ -34,7 +34,7 @@ from dipc.cli.options import (
     quiet_option,
     scale_options,
 )
-from dipc.cli.output import Output, check_target, later
+from dipc.cli.output import PAGE, Output, check_target, later
 from dipc.cli.terminal import ExitCode, write_diagnostics
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
@@ -134,7 +134,8 @@ def check(**given: Any) -> ExitCode:
     options = asked.options
     if options.digits is None and output.form == "json":
         options = replace(options, digits=JSON_DIGITS)
-    if output.form == "text" and all(given[name] is None for name in ("html", "plot", "closed_form")):
+    drawn = PAGE.get() is not None or any(given[name] is not None for name in ("html", "plot", "closed_form"))
+    if output.form == "text" and not drawn:
         options = replace(options, forms=False)
     engine = options.engine(work.stack, program)
     reading = perf_counter()

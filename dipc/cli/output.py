@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +57,10 @@ class _Later:
 later = _Later()
 
 
+#: What takes an answer that was written, with the words of the command that asks it, where a page in a browser asks.
+PAGE: ContextVar[Callable[[Outcome, Sequence[str]], None] | None] = ContextVar("page", default=None)
+
+
 @frozen(kw_only=True)
 class Output:
     """Where an answer goes, and in which form: the options of every command that gives one."""
@@ -98,6 +103,12 @@ class Output:
         if outcome.interrupted is not None:
             write(sys.stderr, outcome.interrupted + render(outcome, look_of(sys.stderr)))
             return ExitCode.INTERRUPTED
+        page = PAGE.get()
+        if page is not None:
+            write_diagnostics(outcome.warnings)
+            self._write(outcome)
+            page(outcome, command)
+            return ExitCode(outcome.standing.value)
         # First what may fail: a verdict that was printed is not taken back.
         if self.html is not None:
             write_text(self.html, later.html.page(outcome, command, TOOL))

@@ -85,7 +85,7 @@ def run(**given: Any) -> ExitCode:
     values = parse_input(given["input_texts"], program.core)
     how = {"grid": grid, "seed": given["seed"]}
     with ProgressBar(f"running {program.name}") as progress:
-        executed = later.execution.executed(program, values, eps, given["runs"], **how, progress=progress)
+        executed = later.execution.Execution(program, values, eps, **how).runs(given["runs"], progress)
     if samples is not None:
         write_result(samples, executed.write_samples)
     return output.deliver(later.executions.runs(executed, samples))

@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from enum import IntEnum
 from types import FrameType, TracebackType
 from typing import NoReturn, TextIO
@@ -120,6 +121,10 @@ _INTERVAL = 0.2
 _CLEAR = "\r\x1b[2K"
 
 
+#: What is told how far the work is where no person at a terminal waits, but a page in a browser.
+PROGRESS: ContextVar[Callable[[int, int | None], None] | None] = ContextVar("progress", default=None)
+
+
 class ProgressBar:
     """One line that says what is done, how far it is, and for how long it has been at it. Call it with the number of
     cases done and of all cases (None: unknown). Silent unless stderr is a terminal; gone when the block ends.
@@ -161,6 +166,9 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int | None) -> None:
         self._count = done, total
+        told = PROGRESS.get()
+        if told is not None:
+            told(done, total)
         if not self._silent and time.monotonic() >= self._next:
             self._show()
 

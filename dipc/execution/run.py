@@ -411,54 +411,33 @@ def run(
     """
     if n < 0:
         raise ValueError(f"the number of runs is at least 0, not {n}")
-    execution = Execution.of(within(program, eps=eps), input, eps, grid=grid, seed=seed)
+    execution = Execution(within(program, eps=eps), input, eps, grid=grid, seed=seed)
     return execution.runs(n)
-
-
-def executed(
-    program: Program,
-    values: Mapping[str, Value],
-    eps: Fraction,
-    n: int,
-    *,
-    grid: Fraction | None = None,
-    seed: int | None = None,
-    progress: Progress | None = None,
-) -> Runs:
-    """What `run` gives, from a value for every input. Raises as it does."""
-    return Execution(program, values, eps, grid, seed).runs(n, progress)
 
 
 class Execution:
     """Runs of a program at one input and one eps, one after another; what they find out about the program is kept."""
 
     def __init__(
-        self, program: Program, values: Mapping[str, Value], eps: Fraction, grid: Fraction | None, seed: int | None
-    ) -> None:
-        """Raises DiagnosticError for a program that means something at another eps, or has no grid and needs one."""
-        program.core.require_meaning(eps)
-        require_grid(program, grid)
-        self.bits = RandomBits(seed)
-        self._program = program
-        self._given = dict(values), eps, grid, seed
-        self._grid = grid
-        self._tree = Tree(program, list(values.values()), eps)
-
-    @classmethod
-    def of(
-        cls,
+        self,
         program: Program,
         input: Mapping[str, object],  # noqa: A002 - the contract's name
         eps: Fraction | int | str,
         *,
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
-    ) -> Execution:
-        """That of values as `run` takes them. Raises as it does."""
-        point = exact_eps(eps)
+    ) -> None:
+        """Raises as `run` does, for a program that means something at another eps, too."""
+        point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
+        program.core.require_meaning(point)
+        require_grid(program, spacing)
         cells = zip(program.inputs, input_cells(program.core, input, CellPool()), strict=True)
         values = {name: cell.value for name, cell in cells if cell.value is not None}
-        return cls(program, values, point, None if grid is None else exact_grid(grid), seed)
+        self.bits = RandomBits(seed)
+        self._program = program
+        self._given = values, point, spacing, seed
+        self._grid = spacing
+        self._tree = Tree(program, list(values.values()), point)
 
     def runs(self, n: int, progress: Progress | None = None) -> Runs:
         """So many runs more."""

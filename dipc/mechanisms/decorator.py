@@ -185,7 +185,7 @@ class Mechanism:
             program = (
                 self.program if not constants else service("load_source")(self._reading.source, _exact_of(constants))
             )
-            execution = above("run").Execution.of(program, values, eps, grid=grid, seed=seed)
+            execution = above("run").Execution(program, values, eps, grid=grid, seed=seed)
             self._execution = key, execution, program.constants
         return self._execution[1].once()  # type: ignore[no-any-return]
 
