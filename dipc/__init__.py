@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dipc.auditing import Audit, audit
     from dipc.certificate.write import certify
     from dipc.decide.obligation import Counterexample, Decision, Verdict
-    from dipc.execution.run import Runs, run
+    from dipc.execution import Runs, run
     from dipc.inverse.solve import Intervals, interval, solve
     from dipc.inverse.tighten import tighten
     from dipc.inverse.tune import Tuned, tune
@@ -75,7 +75,7 @@ ANSWERED_BY = {
     "privacy": "dipc.outcome.privacy",
     "mechanism": "dipc.mechanisms.reading",
     "program": "dipc.program.program",
-    "run": "dipc.execution.run",
+    "run": "dipc.execution",
     "solution": "dipc.outcome.solve",
 }
 
@@ -150,7 +150,7 @@ _NAMES = {
     "dipc.auditing": "Audit audit",
     "dipc.certificate.write": "certify",
     "dipc.decide.obligation": "Counterexample Decision Verdict",
-    "dipc.execution.run": "run Runs",
+    "dipc.execution": "run Runs",
     "dipc.inverse.solve": "interval Intervals solve",
     "dipc.inverse.tighten": "tighten",
     "dipc.inverse.tune": "tune Tuned",

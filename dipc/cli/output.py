@@ -30,7 +30,7 @@ _LATER = {
     "conform": "dipc.simulation.conform",
     "estimate": "dipc.estimate",
     "errors": "dipc.outcome.expected_error",
-    "execution": "dipc.execution.run",
+    "execution": "dipc.execution",
     "executions": "dipc.outcome.runs",
     "experiments": "dipc.outcome.experiments",
     "expressions": "dipc.simulation.expressions",

@@ -1,1 +1,479 @@
-"""Execution: programs run with exact noise, as their proofs say."""
+"""Programs run with exact noise: `dipc run` and `program.run`."""
+
+from __future__ import annotations
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import TextIO, assert_never, overload
+
+from dipc.algebra.exppoly import Closed
+from dipc.algebra.numbers import exact_eps, exact_grid
+from dipc.chain.constraints import NOTHING_KNOWN, Affine
+from dipc.chain.flow import slot_set, slots_in, trapped_fault
+from dipc.chain.state import (
+    Choice,
+    Comparison,
+    Deterministic,
+    Fault,
+    Mark,
+    SlotValue,
+    State,
+    initial_state,
+    is_symbolic,
+)
+from dipc.chain.step import Successor, step
+from dipc.claims.given import CellPool
+from dipc.claims.table import input_cells
+from dipc.noise.law import Law
+from dipc.noise.lazy import Inversion, LazyReal, RandomBits, Threshold
+from dipc.program.program import Program, ProgramGiven, within
+from dipc.text.ast import COMPARED
+from dipc.text.core import IntType, RealType, Value, show_value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
+
+#: What was drawn, by the number of the noise: an integer, or rate·N as a lazy real.
+Drawn = dict[int, int | LazyReal]
+
+#: Values of variables in the states that are remembered at a time.
+_REMEMBERED = 20_000_000
+
+
+class Event(ABC):
+    """What a run comes to next."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+        """The event that follows, in a run where this was `drawn`."""
+
+
+class Later:
+    """The event at a state, found when a run first comes there."""
+
+    __slots__ = ("_event", "_state", "_tree")
+
+    def __init__(self, tree: Tree, state: State) -> None:
+        self._tree = tree
+        self._state = state
+        self._event: Event | None = None
+
+    def event(self) -> Event:
+        if self._event is None:
+            self._event = self._tree.event_at(self._state)
+        return self._event
+
+
+class Noise(Event):
+    """A noise is drawn."""
+
+    __slots__ = ("_follow", "_law", "_number", "_rate")
+
+    def __init__(self, number: int, law: Law, rate: Fraction, follow: Later) -> None:
+        self._number, self._law, self._rate, self._follow = number, law, rate, follow
+
+    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+        drawn[self._number] = self._law.sampled(bits, self._rate)
+        return self._follow.event()
+
+
+class Compared(Event):
+    """A form over the noises is compared with 0."""
+
+    __slots__ = ("_follow", "_form", "_holds")
+
+    def __init__(self, form: Form, test: Callable[[int], bool], follow: Mapping[bool, Later]) -> None:
+        self._form, self._holds, self._follow = form, {sign: test(sign) for sign in (-1, 0, 1)}, follow
+
+    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+        return self._follow[self._holds[self._form.sign(drawn, bits)]].event()
+
+
+class Chosen(Event):
+    """One of finitely many values is chosen."""
+
+    __slots__ = ("_follow", "_inversion")
+
+    def __init__(self, inversion: Inversion, follow: Sequence[Later]) -> None:
+        self._inversion, self._follow = inversion, follow
+
+    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+        del drawn
+        return self._follow[self._inversion.draw(bits)].event()
+
+
+class Answered(Event):
+    """The program has ended; None for an output that was never assigned."""
+
+    __slots__ = ("_outputs",)
+
+    def __init__(self, outputs: Sequence[Value | Form | None]) -> None:
+        self._outputs = outputs
+
+    def after(self, drawn: Drawn, bits: RandomBits) -> Event:
+        del drawn, bits
+        return self
+
+    def outputs(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> tuple[Value | None, ...]:
+        """The values, the real ones rounded down to multiples of the grid."""
+        return tuple([each.floor(drawn, bits, grid) if isinstance(each, Form) else each for each in self._outputs])
+
+
+class Form:
+    """A number over what was drawn: (constant + Σ weight·draw) / unit, in integers with unit > 0. It is `whole` where
+    integers were drawn."""
+
+    __slots__ = ("_constant", "_terms", "_unit", "whole")
+
+    def __init__(self, constant: Fraction, terms: Mapping[int, Fraction], *, whole: bool) -> None:
+        self._unit = lcm(constant.denominator, *(weight.denominator for weight in terms.values()))
+        self._constant = int(constant * self._unit)
+        self._terms = [(number, int(weight * self._unit)) for number, weight in terms.items()]
+        self.whole = whole
+
+    def sign(self, drawn: Drawn, bits: RandomBits) -> int:
+        """1, 0 or -1. Sums of real noises are not 0, almost surely: those are never called so."""
+        if self.whole:
+            total = self._sum(drawn)
+            return (total > 0) - (total < 0)
+        while True:
+            low, high, _ = self._enclosed(drawn, bits)
+            if low >= 0:
+                return 1
+            if high <= 0:
+                return -1
+            self._refine(drawn, bits)
+
+    def floor(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> Fraction:
+        """The number, rounded down to a multiple of the grid where it is real."""
+        if self.whole:
+            return Fraction(self._sum(drawn), self._unit)
+        assert grid is not None
+        while True:
+            low, high, length = self._enclosed(drawn, bits)
+            cell = self._unit * grid.numerator << length
+            low, high = low * grid.denominator, high * grid.denominator
+            # The upper end itself is not reached, almost surely; without noise both ends are the number.
+            if low // cell == (high - (low < high)) // cell:
+                return low // cell * grid
+            self._refine(drawn, bits)
+
+    def _sum(self, drawn: Drawn) -> int:
+        total = self._constant
+        for number, weight in self._terms:
+            draw = drawn[number]
+            assert isinstance(draw, int)
+            total += weight * draw
+        return total
+
+    def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
+        """Ends of an interval around constant + Σ weight·draw, times 2^length, and that length."""
+        length = 0
+        for number, _ in self._terms:
+            draw = drawn[number]
+            assert isinstance(draw, LazyReal)
+            if draw.length < 0:
+                draw.refine(bits)
+            length = max(length, draw.length)
+        low = high = self._constant << length
+        for number, weight in self._terms:
+            draw = drawn[number]
+            assert isinstance(draw, LazyReal)
+            shift = length - draw.length
+            near, far = (draw.whole * weight) << shift, ((draw.whole + 1) * weight) << shift
+            if (weight > 0) is (draw.sign > 0):
+                low, high = low + draw.sign * near, high + draw.sign * far
+            else:
+                low, high = low + draw.sign * far, high + draw.sign * near
+        return low, high, length
+
+    def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
+        """Draw digits of what the sum is least certain of."""
+
+        def width(term: tuple[int, int]) -> int:
+            draw = drawn[term[0]]
+            assert isinstance(draw, LazyReal)
+            return abs(term[1]).bit_length() - draw.length
+
+        draw = drawn[max(self._terms, key=width)[0]]
+        assert isinstance(draw, LazyReal)
+        draw.refine(bits)
+
+
+class Tree:
+    """The events of one program at one input and one eps, by the states in which they happen."""
+
+    def __init__(self, program: Program, inputs: Sequence[Value], eps: Fraction) -> None:
+        self._flow = program.flow
+        self._weights = program.choices.settled()
+        self._eps = eps
+        core = program.core
+        self._live = self._flow.live(core.outputs)
+        self._everything = slot_set(range(len(core.slots)))
+        self._noises: dict[int, tuple[Fraction, Fraction, bool]] = {}
+        self._events: dict[State, Event] = {}
+        self._given = dict(zip(core.inputs, inputs, strict=True))
+        values: list[SlotValue] = []
+        for slot in core.slots:
+            value = self._given.get(slot.index, slot.initial)
+            if value is None:
+                values.append(Mark.UNASSIGNED)
+            elif is_symbolic(slot.type):
+                assert isinstance(value, Fraction)
+                values.append(Affine.number(value))
+            else:
+                values.append(value)
+        self._start = initial_state(self._flow.entry, tuple(values))
+
+    def first(self) -> Event:
+        """The event that every run begins with. Raises DiagnosticError as all of them do."""
+        if len(self._events) * len(self._start.values) > _REMEMBERED:
+            self._events.clear()  # all events are remembered by the first
+        return self.event_at(self._start)
+
+    def event_at(self, state: State) -> Event:
+        """What happens next in a state. Raises DiagnosticError for what goes wrong before it."""
+        known = self._events.get(state)
+        if known is None:
+            known = self._events[state] = self._found(state)
+        return known
+
+    def _found(self, state: State) -> Event:
+        flow = self._flow
+        passed: dict[State, None] = {}
+        while state.label != flow.exit_label:
+            try:
+                successors = step(flow, state)
+                if state.label in flow.program.loops or not isinstance(successors[0].edge, Deterministic):
+                    if state in passed:
+                        raise trapped_fault(flow, dict(enumerate(passed)), frozenset(range(len(passed))))
+                    passed[state] = None
+            except Fault as fault:
+                raise fault.diagnosed(flow.program.source, *self._notes()) from None
+            event = self._event(state, successors)
+            if event is not None:
+                return event
+            state = self._bare(successors[0].state)
+        return Answered([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
+
+    def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
+        """The event at the state; None where it has one successor."""
+        follow = [Later(self, self._bare(each.state)) for each in successors]
+        match successors[0].edge:
+            case Deterministic():
+                noises = successors[0].state.noises
+                if len(noises) == len(state.noises):
+                    return None
+                noise = noises[-1]
+                rate = noise.law.rate_at(noise.rate, self._eps)
+                scale = Fraction(1) if noise.law.whole else 1 / rate
+                self._noises[noise.id] = noise.mean.constant, scale, noise.law.whole
+                return Noise(noise.id, noise.law, rate, follow[0])
+            case Comparison(difference=difference, op=op):
+                outcomes = {each.edge.holds: later for each, later in zip(successors, follow, strict=True)}  # type: ignore[union-attr]
+                return Compared(self._form(difference), lambda sign: COMPARED[op](sign, 0), outcomes)
+            case Choice():
+                return Chosen(self._inversion(successors), follow) if len(successors) > 1 else None
+            case unreachable:
+                assert_never(unreachable)
+
+    def _bare(self, state: State) -> State:
+        """The state without what is known of its noises, which every run knows for itself, and without values that
+        nobody reads any more: so that few are different."""
+        values = state.values
+        dead = [
+            slot for slot in slots_in(self._everything & ~self._live[state.label]) if values[slot] is not Mark.FORGOTTEN
+        ]
+        kept = state.forget(dead) if dead else state
+        return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
+
+    def _form(self, form: Affine) -> Form:
+        constant, terms, whole = form.constant, {}, False
+        for number, coefficient in form.noises:
+            mean, scale, whole = self._noises[number]
+            constant += coefficient * mean
+            terms[number] = coefficient * scale
+        return Form(constant, terms, whole=whole)
+
+    def _output(self, slot: int, value: SlotValue) -> Value | Form | None:
+        if isinstance(value, Affine):
+            form = self._form(value)
+            form.whole = self._flow.program.slots[slot].type == IntType()
+            return form
+        return None if isinstance(value, Mark) else value
+
+    def _inversion(self, successors: Sequence[Successor]) -> Inversion:
+        weights = []
+        for successor in successors:
+            assert isinstance(successor.edge, Choice)
+            weights.append(self._weights.closed(successor.edge.weight))
+        return Inversion([_together(weights[:count], self._eps) for count in range(1, len(weights))])
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self._given:
+            return ()
+        slots = self._flow.program.slots
+        text = ", ".join(f"{slots[slot].name} = {show_value(value)}" for slot, value in self._given.items())
+        return (f"this happens at the input {text}",)
+
+
+def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
+    """The sum of the weights at eps."""
+    known: dict[int, tuple[int, int]] = {}
+
+    def enclosed(bits: int) -> tuple[int, int]:
+        if bits not in known:
+            digits = bits * 31 // 100 + 3
+            ends = [weight.enclosure(eps, digits) for weight in weights]
+            low, high = (sum(end, Fraction(0)) * 2**bits for end in zip(*ends, strict=True))
+            known[bits] = low.numerator // low.denominator, -(-high.numerator // high.denominator)
+        return known[bits]
+
+    return enclosed
+
+
+# --- A program as a tree of random events -----------------------------------------------------------------------------
+
+
+#: Random events of one run; more are taken for a run that never ends.
+_MOST_EVENTS = 1_000_000
+
+#: Runs between two reports of progress.
+_TOGETHER = 1_000
+
+#: Called with the runs done and all runs.
+Progress = Callable[[int, int], None]
+
+#: The values of all outputs, in their order; None where one was never assigned.
+Answer = tuple[Value | None, ...]
+
+
+@dataclass(frozen=True)
+class Runs(Sequence[Mapping[str, Value | None]]):
+    """Independent runs of a program at one input and one eps: a sequence of outputs by name, None where one was never
+    assigned. They have exactly the law that the program's proofs are about; real outputs are rounded down to multiples
+    of `grid`. With a `seed` they can be foretold, and are private to nobody."""
+
+    program: Program
+    input: Mapping[str, Value]
+    eps: Fraction
+    grid: Fraction | None
+    seed: int | None
+    answers: tuple[Answer, ...]
+    random_bits: int
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @overload
+    def __getitem__(self, at: int) -> Mapping[str, Value | None]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Mapping[str, Value | None]]: ...
+    def __getitem__(self, at: int | slice) -> Mapping[str, Value | None] | Sequence[Mapping[str, Value | None]]:
+        names = self.program.outputs
+        if isinstance(at, slice):
+            return [dict(zip(names, answer, strict=True)) for answer in self.answers[at]]
+        return dict(zip(names, self.answers[at], strict=True))
+
+    def write_samples(self, stream: TextIO) -> None:
+        """Write the outputs as `dipc conform --samples` reads them. Raises DiagnosticError for runs that left an output
+        without a value."""
+        empty = [name for name, *column in zip(self.program.outputs, *self.answers, strict=True) if None in column]
+        if empty:
+            message = f"no samples are written: some run assigns nothing to {listing(empty)}"
+            raise DiagnosticError(Diagnostic("E1703", message, notes=("declare it with an initial value",)))
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow(self.program.outputs)
+        rows.writerows([show_value(value) for value in answer if value is not None] for answer in self.answers)
+
+
+def run(
+    program: ProgramGiven,
+    input: Mapping[str, object],  # noqa: A002 - the contract's name
+    eps: Fraction | int | str,
+    n: int = 1,
+    *,
+    grid: Fraction | int | str | None = None,
+    seed: int | None = None,
+) -> Runs:
+    """Run the program n times with exact noise, from the operating system's random bits, or for tests those of a
+    `seed`. Nothing is rounded before it is compared: comparisons and choices are those of the ideal program. Real
+    outputs are rounded down to multiples of `grid`.
+
+    What is not covered: how long a run takes and how many random bits it draws depend on the data.
+
+    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for what goes
+    wrong in some run, TypeError for floats, ValueError for numbers that make no sense, Undecided past a limit.
+    """
+    if n < 0:
+        raise ValueError(f"the number of runs is at least 0, not {n}")
+    execution = Execution(within(program, eps=eps), input, eps, grid=grid, seed=seed)
+    return execution.runs(n)
+
+
+class Execution:
+    """Runs of a program at one input and one eps, one after another; what they find out about the program is kept."""
+
+    def __init__(
+        self,
+        program: Program,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        eps: Fraction | int | str,
+        *,
+        grid: Fraction | int | str | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Raises as `run` does, for a program that means something at another eps, too."""
+        point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
+        program.core.require_meaning(point)
+        require_grid(program, spacing)
+        cells = zip(program.inputs, input_cells(program.core, input, CellPool()), strict=True)
+        values = {name: cell.value for name, cell in cells if cell.value is not None}
+        self.bits = RandomBits(seed)
+        self._program = program
+        self._given = values, point, spacing, seed
+        self._grid = spacing
+        self._tree = Tree(program, list(values.values()), point)
+
+    def runs(self, n: int, progress: Progress | None = None) -> Runs:
+        """So many runs more."""
+        before = self.bits.drawn
+        answers: list[Answer] = []
+        for done in range(n):
+            if progress is not None and done % _TOGETHER == 0:
+                progress(done, n)
+            answers.append(self.answer())
+        return Runs(self._program, *self._given, tuple(answers), self.bits.drawn - before)
+
+    def answer(self) -> Answer:
+        """The values of all outputs, after one more run. Raises DiagnosticError for what goes wrong in it."""
+        drawn: Drawn = {}
+        event = self._tree.first()
+        for _ in range(_MOST_EVENTS):
+            if isinstance(event, Answered):
+                return event.outputs(drawn, self.bits, self._grid)
+            event = event.after(drawn, self.bits)
+        message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
+        raise DiagnosticError(Diagnostic("E1702", message, notes=("`dipc prob` says whether a loop goes on forever",)))
+
+    def once(self) -> dict[str, Value | None]:
+        """The same by name."""
+        return dict(zip(self._program.outputs, self.answer(), strict=True))
+
+
+def require_grid(program: Program, grid: Fraction | None) -> None:
+    """Raise DiagnosticError (E1701) for a program with real outputs and no grid."""
+    core = program.core
+    reals = [core.slots[slot] for slot in core.outputs if isinstance(core.slots[slot].type, RealType)]
+    if grid is None and reals:
+        names = listing(slot.name for slot in reals)
+        message = f"{names} {'is' if len(reals) == 1 else 'are'} real, and no grid is given to round down to"
+        notes = (
+            "the ideal number has no end of digits: name a grid, such as --grid 2^-20, or grid='1/1048576' in Python",
+            "rounding it is post-processing, which keeps privacy; an answer within gamma is then within gamma + grid",
+        )
+        raise DiagnosticError(Diagnostic("E1701", message, core.source.excerpt(reals[0].span), notes=notes))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dipc.certificate.data import Uncertified
-from dipc.certificate.least import certify_constant, certify_factor, certify_solution
 from dipc.certificate.privacy import certify_privacy
-from dipc.certificate.write import certify
+from dipc.certificate.write import certify, certify_constant, certify_factor, certify_solution
 from dipc.inverse.question import Solution
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dipc.execution.run import Runs
+from dipc.execution import Runs
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing
 from dipc.outcome.words import assignment_text, count, rational
 from dipc.text.core import show_value

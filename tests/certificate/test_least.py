@@ -12,7 +12,7 @@ import pytest
 
 import dipc
 from dipc.certificate.data import Uncertified, sealed
-from dipc.certificate.least import certify_factor, certify_solution
+from dipc.certificate.write import certify_factor, certify_solution
 from dipc.cli.main import run
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable

@@ -12,7 +12,7 @@ import pytest
 
 import dipc
 from dipc.cli.main import run as command
-from dipc.execution.run import exact_grid
+from dipc.execution import exact_grid
 from dipc.noise.lazy import RandomBits
 from dipc.simulation.compare import Agreement
 from dipc.text.core import BoolType, DomType, RealType
@@ -148,7 +148,7 @@ def test_grids() -> None:
 def test_a_run_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     text = """program p; output y : {0, 1} = 0; var b : bool = true;
     while b do y <- choose { 0 : 1/2, 1 : 1/2 } end"""
-    monkeypatch.setattr("dipc.execution.run._MOST_EVENTS", 1000)
+    monkeypatch.setattr("dipc.execution._MOST_EVENTS", 1000)
     with pytest.raises(dipc.DiagnosticError, match="has not ended after 1000 random events"):
         dipc.load(text).run({}, 1)
     with pytest.raises(dipc.DiagnosticError, match="can go on forever"):

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any
 
 import dipc
-from dipc.certificate.least import certify_constant, certify_factor, certify_solution
 from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.write import certify_constant, certify_factor, certify_solution
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.every_number import EveryNumber

@@ -16,8 +16,8 @@ import pytest
 import dipc
 from dipc.certificate.answers import Solved
 from dipc.certificate.data import sealed
-from dipc.certificate.least import certify_constant
 from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.write import certify_constant
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.every_number import EveryNumber

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.certificate.least import certify_factor
 from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.write import certify_factor
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
