@@ -35,7 +35,7 @@ from dipc.cli.terminal import ExitCode
 from dipc.frozen import frozen
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
-from dipc.outcome.privacy import Found, PrivacyStatement
+from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
@@ -235,7 +235,7 @@ _PARAMETERS = {
 
 def _answer(
     asked: Asked, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
-) -> tuple[PrivacyQuestion | EveryNumber, Found, Any]:
+) -> tuple[PrivacyQuestion | EveryNumber, PrivacyAnswer, Any]:
     """The question about the program with these constants, what it comes to, and the estimate of a loss."""
     options, at = asked.options, mode.at
     # One more eps of a delta that is asked for at all eps is none that the program is read at.
@@ -287,9 +287,11 @@ def _statement(asked: Asked, question: PrivacyQuestion | EveryNumber) -> Privacy
     return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers, runs)
 
 
-def _beside(question: PrivacyQuestion | EveryNumber, found: Found, mode: _Mode) -> tuple[Theorems, Fraction] | None:
+def _beside(
+    question: PrivacyQuestion | EveryNumber, answer: PrivacyAnswer, mode: _Mode
+) -> tuple[Theorems, Fraction] | None:
     """What theorems about composition say beside a delta at an eps."""
-    if isinstance(question, EveryNumber) or not isinstance(found, LeastDelta) or mode.at is None:
+    if isinstance(question, EveryNumber) or not isinstance(answer, LeastDelta) or mode.at is None:
         return None
     theorems = theorems_of(question, mode.at)
     budget = read_claim(question.program, mode.value, None, None, "delta-of").budget * mode.at

@@ -481,7 +481,7 @@ class Expressions:
                 constants = [self.expr(each) for each in elements]
                 name = self.fresh("list")
                 for at, value in enumerate(constants):
-                    self.emit(ast.Assign(ast.Element(name, number(Fraction(at), span), span), value, span))
+                    self.emit(ast.Assign(ast.Element(name, number(at, span), span), value, span))
                 made = Array(name, Bound.of(len(constants)))
                 self.made(made)
                 return Many(made.length, lambda at: ast.Element(name, at, span))
@@ -499,25 +499,21 @@ class Expressions:
             raise self.module.wrong(node, "a range goes by steps of 1 or -1", "write `for k in range(n)` and use `2*k`")
         if step.value == 1:
             first = low
-            return Many(high.plus(low.times(Bound.of(-1))), lambda at: plus(at, first, self.constants, span))
+            return Many(high.minus(low), lambda at: plus(at, first, self.constants, span))
         return Many(
-            low.plus(high.times(Bound.of(-1))),
+            low.minus(high),
             lambda at: ast.Binary(BinaryOp.SUBTRACT, low.expression(span), at, span),
         )
 
-    def loop_name(self, wanted: str) -> str:
-        """A name for a variable of a loop."""
-        return self.fresh(wanted)
-
     def over(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
         """Write a loop over the places from `first` on, with what the body writes."""
-        variable = self.loop_name("k")
+        variable = self.fresh("k")
         at = ast.Name(variable, span)
         self.loops.append(many.length.plus(-first))
         with self.before() as inner:
             body(at, many.item(at))
         self.loops.pop()
-        low = number(Fraction(first), span)
+        low = number(first, span)
         self.emit(ast.For(variable, low, many.length.plus(-1).expression(span), tuple(inner), span))
 
     # --- calls ------------------------------------------------------------------------------------
@@ -616,7 +612,7 @@ class Expressions:
 
     def _counted(self, condition: ast.Expr, span: Span) -> ast.Name:
         target = ast.Name(self.fresh("one"), span)
-        one, zero = (ast.Assign(target, number(Fraction(each), span), span) for each in (1, 0))
+        one, zero = (ast.Assign(target, number(each, span), span) for each in (1, 0))
         self.emit(ast.If(condition, (one,), (zero,), span))
         return target
 
@@ -655,7 +651,7 @@ class Expressions:
             raise self.module.wrong(node, f"`{name}` is over a list, or what `for` goes through", f"write `{name}(q)`")
         total = ast.Name(self.fresh({"sum": "total", "any": "some", "all": "every"}.get(name, "best")), span)
         start: ast.Expr | None = {
-            "sum": number(Fraction(0), span),
+            "sum": number(0, span),
             "any": ast.Truth(False, span),
             "all": ast.Truth(True, span),
         }.get(name)
@@ -672,7 +668,7 @@ class Expressions:
 
         kept = dict(self.env)
         if start is None:
-            at = number(Fraction(0), span)
+            at = number(0, span)
             self.emit(ast.Assign(total, value(many.item(at)), span))
         else:
             self.emit(ast.Assign(total, start, span))
@@ -742,7 +738,7 @@ class Expressions:
     ) -> ast.Expr:
         """The answer at the first place with the greatest (least) score."""
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
-        zero = number(Fraction(0), span)
+        zero = number(0, span)
         self.emit(ast.Assign(best, _plain(score(many.item(zero))), span))
         self.emit(ast.Assign(place, answer(zero), span))
 
@@ -803,7 +799,7 @@ class Expressions:
         mean: ast.Expr | None = None
         if has_mean:
             written = node.args[0] if node.args else given.get("mean")
-            mean = number(Fraction(0), span) if written is None else self.expr(written)
+            mean = number(0, span) if written is None else self.expr(written)
         width = self.expr(given[known[0]])
         rate = inverse(width) if known[0] == "scale" else width
         return ast.Noise(law_of(keyword), rate, mean, span)

@@ -265,7 +265,7 @@ class _Header:
                 length, kind = size
                 array = Array(name, length, is_input=True)
                 statements.env[argument.arg] = array
-                low, high = number(Fraction(0), span), length.plus(-1).expression(span)
+                low, high = number(0, span), length.plus(-1).expression(span)
                 yield ast.Declarator(name, low, high, span), kind, span
             else:
                 statements.env[argument.arg] = Scalar(name)
@@ -443,7 +443,7 @@ class _Final:
             names,
         )
         shown = {in_place.get(name, name): text for name, text in written.shown.items()}
-        first = number(Fraction(0), Span(0, 0))
+        first = number(0, Span(0, 0))
         beginnings = [
             ast.Assign(ast.Element(in_place.get(array.name, array.name), first), array.initial, array.initial.span)
             for array in written.arrays
@@ -531,7 +531,7 @@ class _Final:
     def _declared(self, role: ast.Role, name: str, kind: Kind, array: Array | None, span: Span) -> ast.VariableDecl:
         low = high = initial = None
         if array is not None:
-            low, high = number(Fraction(0), span), array.length.plus(-1).expression(span)
+            low, high = number(0, span), array.length.plus(-1).expression(span)
             if array.initial is not None:
                 zero = is_none(array.initial) and name in self.given
                 initial = number(Fraction(0), span) if zero else self._value(kind, array.initial)

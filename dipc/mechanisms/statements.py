@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast as python
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -287,7 +287,7 @@ class Statements(Expressions):
             case python.List(elts=elements):
                 array = Array(self.fresh(name), Bound.of(len(elements)))
                 for place, each in enumerate(elements):
-                    self.assign(ast.Element(array.name, number(Fraction(place), span), span), each, span)
+                    self.assign(ast.Element(array.name, number(place, span), span), each, span)
             case (
                 python.BinOp(left=python.List(elts=[each]), op=python.Mult(), right=times)
                 | python.BinOp(left=times, op=python.Mult(), right=python.List(elts=[each]))
@@ -303,7 +303,8 @@ class Statements(Expressions):
                 if plain and not written and not self.loops:
                     array.initial = initial
                 else:
-                    self._filled(array, span, lambda target: self.assign(target, each, span))
+                    places = Many(array.length, lambda at: at)
+                    self.over(places, span, lambda at, _: self.assign(ast.Element(array.name, at, span), each, span))
             case python.ListComp(elt=element, generators=[generator]) if not generator.ifs:
                 many = self.many(generator.iter)
                 if many is None:
@@ -336,9 +337,6 @@ class Statements(Expressions):
         assert array is not None
         return array
 
-    def _filled(self, array: Array, span: Span, fill: Callable[[ast.Element], None]) -> None:
-        self.over(Many(array.length, lambda at: at), span, lambda at, _: fill(ast.Element(array.name, at, span)))
-
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str) -> None:
@@ -355,7 +353,7 @@ class Statements(Expressions):
         array.partial = True
         array.counter = self.fresh(f"{array.name}_length")
         self.shown[array.counter] = f"len({name})"
-        zero = number(Fraction(0), self.module.span(sites[0][0]))
+        zero = number(0, self.module.span(sites[0][0]))
         self.emit(ast.Assign(ast.Name(array.counter, zero.span), zero, zero.span))
 
     def _append(self, call: python.Call, span: Span) -> None:
@@ -380,7 +378,7 @@ class Statements(Expressions):
             at = ast.Name(array.counter, span)
         self.assign(ast.Element(array.name, at, span), call.args[0], span)
         if array.counter is not None:
-            more = ast.Binary(BinaryOp.ADD, at, number(Fraction(1), span), span)
+            more = ast.Binary(BinaryOp.ADD, at, number(1, span), span)
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
     def _own(self, array: Array, node: python.expr) -> None:
@@ -520,7 +518,7 @@ class Statements(Expressions):
             )
         direct = _plain_range(statement)
         wanted = statement.target.id if direct and isinstance(statement.target, python.Name) else "k"
-        variable = self.loop_name(wanted)
+        variable = self.fresh(wanted)
         at = ast.Name(variable, span)
         low = Bound.of(0)
         names = {part.id for part in python.walk(statement.target) if isinstance(part, python.Name)}
@@ -529,7 +527,9 @@ class Statements(Expressions):
                 statement.target, f"`{name}` is a variable already", "give the loop a name of its own"
             )
         if direct:
-            low = _first(many)
+            first = bound_of(_plain(many.item(number(0, span))), self.constants)
+            assert first is not None, "its ends are sums of constants"
+            low = first
             self.ordinals[id(statement)] = _minus(at, low, span)
             self.env[wanted] = Alias(at)
         else:
@@ -742,23 +742,6 @@ def _plain_range(statement: python.For) -> bool:
         case python.Call(func=python.Name(id="range"), args=arguments):
             return isinstance(statement.target, python.Name) and len(arguments) < 3
     return False
-
-
-def _first(many: Many) -> Bound:
-    at = many.item(ast.Number(Fraction(0), "0"))
-    found = bound_of(_plain(at), _Everything())
-    assert found is not None
-    return found
-
-
-class _Everything(dict[str, Fraction]):
-    """Takes every name for a constant, of which nothing is asked."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __missing__(self, name: str) -> Fraction:
-        return Fraction(0)
 
 
 def _minus(at: ast.Expr, low: Bound, span: Span) -> ast.Expr:

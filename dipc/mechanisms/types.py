@@ -48,6 +48,12 @@ class Bound:
         kept = tuple((name, c) for name, c in terms.items() if c)
         return Bound(self.constant + other.constant, kept, self.value + other.value)
 
+    def negated(self) -> Bound:
+        return self.times(Bound.of(-1))
+
+    def minus(self, other: Bound) -> Bound:
+        return self.plus(other.negated())
+
     def times(self, factor: Bound) -> Bound:
         """The product; of two that both have names in them, as a mere number."""
         if factor.terms and self.terms:
@@ -90,7 +96,7 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
             return Bound(Fraction(0), ((name, Fraction(1)),), constants[name])
         case ast.Unary(UnaryOp.NEGATE, operand):
             inner = bound_of(operand, constants)
-            return None if inner is None else inner.times(Bound.of(-1))
+            return None if inner is None else inner.negated()
         case ast.Binary(op=op, left=left, right=right):
             one, two = bound_of(left, constants), bound_of(right, constants)
             if one is None or two is None:
@@ -99,7 +105,7 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
                 case BinaryOp.ADD:
                     return one.plus(two)
                 case BinaryOp.SUBTRACT:
-                    return one.plus(two.times(Bound.of(-1)))
+                    return one.minus(two)
                 case BinaryOp.MULTIPLY if not (one.terms and two.terms):
                     return one.times(two)
                 case BinaryOp.DIVIDE if two.value and not two.terms:
@@ -339,7 +345,7 @@ class Inference:
                         for variable, low, high in each.loops:
                             if not variable:
                                 self._ask(each.span, shown(name))
-                            times = times.times(high.plus(low.times(Bound.of(-1))).plus(1))
+                            times = times.times(high.minus(low).plus(1))
                         steps.append((kind, step[1], times))
                         continue
                 else:
@@ -365,7 +371,7 @@ class Inference:
         for step, downward, times in steps:
             least, most = (end.times(times) for end in step.ends)
             if downward:
-                most, least = least.times(Bound.of(-1)), most.times(Bound.of(-1))
+                most, least = least.negated(), most.negated()
             low, high = kind.ends
             high = high.plus(most) if most.value > 0 else high
             low = low.plus(least) if least.value < 0 else low
@@ -449,8 +455,7 @@ def _combined(op: BinaryOp, one: Kind | None, two: Kind | None) -> Kind | None:
         if op is BinaryOp.ADD:
             return Kind("range", low.plus(other_low), high.plus(other_high))
         if op is BinaryOp.SUBTRACT:
-            minus = Bound.of(-1)
-            return Kind("range", low.plus(other_high.times(minus)), high.plus(other_low.times(minus)))
+            return Kind("range", low.minus(other_high), high.minus(other_low))
         if op is BinaryOp.MULTIPLY:
             corners = [a.times(b) for a in one.ends for b in two.ends]
             return Kind("range", min(corners, key=lambda each: each.value), max(corners, key=lambda each: each.value))

@@ -349,10 +349,10 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     )
 
 
-def _of_outputs(found: Outcomes, most: int) -> tuple[Curve, ...]:
+def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
     """The probabilities of outputs, of which nothing is required."""
     nothing = PiecewiseForm(ExpPoly.one())
-    at = found.only_at
+    at = outcomes.only_at
     interval = Interval.positive() if at is None else Interval.closed(at, at)
     drawn = _drawn(
         _Inequality(
@@ -363,7 +363,7 @@ def _of_outputs(found: Outcomes, most: int) -> tuple[Curve, ...]:
             one.probability,
             nothing,
         )
-        for one in found.outcomes[:most]
+        for one in outcomes.outcomes[:most]
     )
     return tuple(replace(curve, required=(None,) * len(curve.xs)) for curve in drawn)
 

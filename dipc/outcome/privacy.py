@@ -85,38 +85,38 @@ _STANDINGS = {
 
 
 #: What a question about privacy comes to.
-Found = PrivacyReport | Constant | Loss | LeastDelta | BudgetAt | Profile | Renyi | Divergences | Rho
+PrivacyAnswer = PrivacyReport | Constant | Loss | LeastDelta | BudgetAt | Profile | Renyi | Divergences | Rho
 
 
-def privacy_line(found: Found) -> str:
+def privacy_line(answer: PrivacyAnswer) -> str:
     """The result in one sentence."""
-    match found:
+    match answer:
         case PrivacyReport():
-            return _verdict_line(found)
+            return _verdict_line(answer)
         case Constant():
-            return _constant_line(found)
+            return _constant_line(answer)
         case Loss():
-            return f"largest loss {_enclosed(found.value)} at eps = {found.eps}"
+            return f"largest loss {_enclosed(answer.value)} at eps = {answer.eps}"
         case LeastDelta():
-            how = "attained" if found.attained else "not attained"
-            return f"least delta for {found.budget}: supremum {_enclosed(found.supremum)}, {how}"
+            how = "attained" if answer.attained else "not attained"
+            return f"least delta for {answer.budget}: supremum {_enclosed(answer.supremum)}, {how}"
         case Renyi():
-            return f"largest Rényi divergence of order {found.order}: {_enclosed(found.value)} at eps = {found.eps}"
+            return f"largest Rényi divergence of order {answer.order}: {_enclosed(answer.value)} at eps = {answer.eps}"
         case Divergences():
-            first, last = found.orders[0], found.orders[-1]
+            first, last = answer.orders[0], answer.orders[-1]
             values = f"{_enclosed(first.value)} to {_enclosed(last.value)}"
             return f"largest Rényi divergences of orders {first.order} to {last.order}: {values} at eps = {first.eps}"
         case BudgetAt():
-            return f"least budget for delta {found.delta}: {_enclosed(found.value)} at eps = {found.eps}"
+            return f"least budget for delta {answer.delta}: {_enclosed(answer.value)} at eps = {answer.eps}"
         case Profile():
-            most = found.points[-1]
+            most = answer.points[-1]
             return (
-                f"privacy profile at eps = {found.eps}: delta falls from {_enclosed(found.points[0].delta)} to "
+                f"privacy profile at eps = {answer.eps}: delta falls from {_enclosed(answer.points[0].delta)} to "
                 f"{_enclosed(most.delta)} at budget {rational(most.budget)}"
             )
         case Rho():
-            return f"least rho: {_enclosed(found.value)}-zCDP, {everywhere_text(found.eps)}"
-    assert_never(found)
+            return f"least rho: {_enclosed(answer.value)}-zCDP, {everywhere_text(answer.eps)}"
+    assert_never(answer)
 
 
 def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
@@ -125,34 +125,37 @@ def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
     return rational(value[0]) if value[0] == value[1] else shown(*value, DIGITS)
 
 
-def _constant_line(found: Constant) -> str:
-    numbers = found.numbers
+def _constant_line(constant: Constant) -> str:
+    numbers = constant.numbers
     if numbers is not None and numbers.each is not None and numbers.exact:
         several = " for " in numbers.each or " where " in numbers.each
         times = "with this K K*eps-private" if several else f"{numbers.each}*eps-private"
         known = f"{times}{_every(numbers)}, and no smaller constant does for any of them"
         return f"constant {numbers.each}: {known}"
-    if found.proved is not None and found.exact:
+    if constant.proved is not None and constant.exact:
         every, does = _every(numbers), _does(numbers)
-        return f"constant {found.proved}: {found.proved}*eps-private{every}, and no smaller constant {does}"
-    if found.exact:
+        return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {does}"
+    if constant.exact:
         onwards = numbers is not None and numbers.onwards
         return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at(numbers)}"
-    proved = "none is proved" if found.proved is None else f"{rational(found.proved)} is proved"
+    proved = "none is proved" if constant.proved is None else f"{rational(constant.proved)} is proved"
     if numbers is not None and numbers.each is not None:
         proved = f"{numbers.each} is proved"
         if numbers.attained is not None:
             ends = sorted({numbers.least, numbers.attained})
             known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant does"
             return f"constant {numbers.each}: {known} for {numbers.parameter} = {'..'.join(map(str, ends))}"
-    if found.refuted_below is None:
+    if constant.refuted_below is None:
         below = "all are refuted"
     else:
-        below = f"all below {rational(found.refuted_below)} are refuted" if found.refuted_below else "none is refuted"
+        least = constant.refuted_below
+        below = f"all below {rational(least)} are refuted" if least else "none is refuted"
+            f"all below {rational(constant.refuted_below)} are refuted" if constant.refuted_below else "none is refuted"
+        )
     if numbers is not None and numbers.below is not None:
         below = f"all below {numbers.below} are refuted for {numbers.parameter} >= {numbers.at}"
         return f"constant{_every(numbers)}: {proved}, {below}"
-    return f"constant{_every(found.numbers)}: {proved}, {below}{_at(found.numbers)}"
+    return f"constant{_every(constant.numbers)}: {proved}, {below}{_at(constant.numbers)}"
 
 
 def _every(numbers: Numbers | None) -> str:
@@ -190,57 +193,57 @@ def _verdict_line(report: PrivacyReport) -> str:
 
 def outcome(
     question: PrivacyQuestion | EveryNumber,
-    found: Found,
+    answer: PrivacyAnswer,
     statement: PrivacyStatement,
     estimate: LossEstimate | None = None,
 ) -> Outcome:
     """The answer about one program; `estimate` is that of a loss."""
     return Outcome(
         program=statement.program,
-        line=privacy_line(found) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
-        standing=_standing(found),
-        tone=_TONES[found.verdict] if isinstance(found, PrivacyReport) else Tone.HEAD,
-        parts=lambda: _parts(found, statement, estimate),
-        record=lambda: _record(found, estimate) | ({} if statement.runs == 1 else {"runs": statement.runs}),
-        result=found,
+        line=privacy_line(answer) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
+        standing=_standing(answer),
+        tone=_TONES[answer.verdict] if isinstance(answer, PrivacyReport) else Tone.HEAD,
+        parts=lambda: _parts(answer, statement, estimate),
+        record=lambda: _record(answer, estimate) | ({} if statement.runs == 1 else {"runs": statement.runs}),
+        result=answer,
         question=question,
     )
 
 
-def family(answers: Sequence[tuple[Mapping[str, Fraction], Found, LossEstimate | None]]) -> Outcome:
+def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEstimate | None]]) -> Outcome:
     """The answers about the programs of a family, each with its constants: a line for each, and as bad as the worst."""
     pairs = [
-        (assignment_text({name: str(value) for name, value in constants.items()}), _member_line(found, estimate))
-        for constants, found, estimate in answers
+        (assignment_text({name: str(value) for name, value in constants.items()}), _member_line(answer, estimate))
+        for constants, answer, estimate in answers
     ]
     return Outcome(
         program="",
         line="",
-        standing=max((_standing(found) for _, found, _ in answers), key=lambda standing: standing.value),
+        standing=max((_standing(answer) for _, answer, _ in answers), key=lambda standing: standing.value),
         parts=lambda: [Fields(pairs)],
         record=lambda: {
             "schema": SCHEMA,
             "members": [
-                {"constants": {name: str(value) for name, value in constants.items()}, **_record(found, estimate)}
-                for constants, found, estimate in answers
+                {"constants": {name: str(value) for name, value in constants.items()}, **_record(answer, estimate)}
+                for constants, answer, estimate in answers
             ],
         },
     )
 
 
-def _member_line(found: Found, estimate: LossEstimate | None) -> str:
-    return privacy_line(found) + ("" if estimate is None else f"; {_estimate_line(estimate)}")
+def _member_line(answer: PrivacyAnswer, estimate: LossEstimate | None) -> str:
+    return privacy_line(answer) + ("" if estimate is None else f"; {_estimate_line(estimate)}")
 
 
-def _record(found: Found, estimate: LossEstimate | None) -> dict[str, Any]:
-    return found.as_json() if estimate is None else {**found.as_json(), "estimate": estimate.as_json()}
+def _record(answer: PrivacyAnswer, estimate: LossEstimate | None) -> dict[str, Any]:
+    return answer.as_json() if estimate is None else {**answer.as_json(), "estimate": estimate.as_json()}
 
 
-def _standing(found: Found) -> Standing:
-    match found:
+def _standing(answer: PrivacyAnswer) -> Standing:
+    match answer:
         case PrivacyReport():
-            return _STANDINGS[found.verdict]
-        case Constant() if not found.exact:
+            return _STANDINGS[answer.verdict]
+        case Constant() if not answer.exact:
             return Standing.OPEN
     return Standing.HOLDS
 
@@ -264,60 +267,60 @@ def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
         yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
 
 
-def _parts(found: Found, statement: PrivacyStatement, estimate: LossEstimate | None) -> Iterator[Part]:
+def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEstimate | None) -> Iterator[Part]:
     yield GAP
-    about = statement.about(found.adjacency, found.about, found.pairs)
-    match found:
+    about = statement.about(answer.adjacency, answer.about, answer.pairs)
+    match answer:
         case PrivacyReport():
-            yield from _report(found, statement)
+            yield from _report(answer, statement)
         case Constant():
-            yield Fields([*about, ("eps", f"all of {interval_text(found.eps)}"), *_reason(found.reason)])
-            if found.at is not None:
-                balls = [f"{name} in [{low}, {high}]" for name, (low, high) in found.at.balls.items()]
-                ends = found.refuted_below
+            yield Fields([*about, ("eps", f"all of {interval_text(answer.eps)}"), *_reason(answer.reason)])
+            if answer.at is not None:
+                balls = [f"{name} in [{low}, {high}]" for name, (low, high) in answer.at.balls.items()]
+                ends = answer.refuted_below
                 yield GAP
                 yield Line("no constant will do" if ends is None else f"less than {ends} fails for", Tone.HEAD)
-                yield Fields(_place(found.at.input, found.at.adjacent, [found.at.output], balls))
+                yield Fields(_place(answer.at.input, answer.at.adjacent, [answer.at.output], balls))
         case Loss():
             yield Fields(about)
             yield GAP
-            exact = [("exact loss", _enclosed(found.value))] if estimate is not None else []
+            exact = [("exact loss", _enclosed(answer.value))] if estimate is not None else []
             estimated = [] if estimate is None else _estimated(estimate)
-            place = _place(found.input, found.adjacent, [found.output], [])
-            yield Fields([*place, ("loss", found.text), *exact, *estimated])
+            place = _place(answer.input, answer.adjacent, [answer.output], [])
+            yield Fields([*place, ("loss", answer.text), *exact, *estimated])
         case Renyi():
             yield Fields(about)
             yield GAP
-            yield Fields([("input u", assignment_text(found.input)), ("adjacent u'", assignment_text(found.adjacent))])
-            if found.moment is not None:
-                factor = "D" if found.order == 2 else f"{found.order - 1}*D"
-                yield Fields([(f"exp({factor})", str(found.moment))])
+            yield Fields(_pair(answer.input, answer.adjacent))
+            if answer.moment is not None:
+                factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
+                yield Fields([(f"exp({factor})", str(answer.moment))])
         case Rho():
-            yield Fields([*about, ("eps", f"all of {interval_text(found.eps)}")])
+            yield Fields([*about, ("eps", f"all of {interval_text(answer.eps)}")])
             yield GAP
-            yield Fields([("input u", assignment_text(found.input)), ("adjacent u'", assignment_text(found.adjacent))])
+            yield Fields(_pair(answer.input, answer.adjacent))
         case LeastDelta():
-            yield Fields([*about, ("budget", found.budget), ("eps", f"all of {interval_text(found.eps)}")])
-            yield from _least_delta(found, statement.theorems)
+            yield Fields([*about, ("budget", answer.budget), ("eps", f"all of {interval_text(answer.eps)}")])
+            yield from _least_delta(answer, statement.theorems)
         case Divergences():
-            yield Fields([*about, ("eps", str(found.orders[0].eps))])
+            yield Fields([*about, ("eps", str(answer.orders[0].eps))])
             yield GAP
-            yield Grid(("order", "divergence", "at"), tuple(_orders(found.orders)), frozenset({0}))
+            yield Grid(("order", "divergence", "at"), tuple(_orders(answer.orders)), frozenset({0}))
         case BudgetAt():
-            yield Fields([*about, ("delta", rational(found.delta)), ("eps", rational(found.eps))])
-            if found.value is not None and found.value[0]:
-                low, high = (end / found.eps for end in found.value)
+            yield Fields([*about, ("delta", rational(answer.delta)), ("eps", rational(answer.eps))])
+            if answer.value is not None and answer.value[0]:
+                low, high = (end / answer.eps for end in answer.value)
                 yield Fields([("as K*eps", f"{_enclosed((low, high))}*eps")])
-            if found.theorems is not None:
+            if answer.theorems is not None:
                 yield GAP
-                yield Fields(_theorems(found.theorems, found.delta))
+                yield Fields(_theorems(answer.theorems, answer.delta))
         case Profile():
-            yield Fields([*about, ("eps", rational(found.eps)), *_reason(found.reason)])
+            yield Fields([*about, ("eps", rational(answer.eps)), *_reason(answer.reason)])
             yield GAP
-            points = [(None, (exactly(point.budget), _enclosed(point.delta))) for point in found.points]
+            points = [(None, (exactly(point.budget), _enclosed(point.delta))) for point in answer.points]
             yield Grid(("budget", "least delta"), tuple(points))
         case _:
-            assert_never(found)
+            assert_never(answer)
 
 
 def _reason(reason: str | None) -> Iterable[tuple[str, str]]:
@@ -331,18 +334,18 @@ def _place(
     balls: Sequence[str],
 ) -> list[tuple[str, str]]:
     """The fields that say where something is."""
-    return [
-        ("input u", assignment_text(one)),
-        ("adjacent u'", assignment_text(two)),
-        ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls)),
-    ]
+    return [*_pair(one, two), ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls))]
+
+
+def _pair(one: Mapping[str, str | None], two: Mapping[str, str | None]) -> list[tuple[str, str]]:
+    return [("input u", assignment_text(one)), ("adjacent u'", assignment_text(two))]
 
 
 _ADVANCED = "by Dwork and Roth, Theorem 3.20"
 
 
-def _orders(found: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[str, ...]]]:
-    for each in found:
+def _orders(divergences: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[str, ...]]]:
+    for each in divergences:
         places = f"{assignment_text(each.input)} against {assignment_text(each.adjacent)}"
         yield None, (str(each.order), _enclosed(each.value), places)
 
@@ -353,24 +356,24 @@ def _theorems(theorems: Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
     yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
 
 
-def _least_delta(found: LeastDelta, beside: tuple[Theorems, Fraction] | None) -> Iterator[Part]:
-    for piece in found.pieces or ():
+def _least_delta(least: LeastDelta, beside: tuple[Theorems, Fraction] | None) -> Iterator[Part]:
+    for piece in least.pieces or ():
         yield GAP
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
         yield Line(f"eps from {cell_text(piece.lower.low, piece.lower.high or piece.lower.low)} to {upper}", Tone.HEAD)
         yield Fields([("delta", str(piece.delta))])
         if piece.where is not None:
             yield Fields(_place(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
-    if found.pieces is None:
+    if least.pieces is None:
         yield GAP
         yield Line("it has no closed forms, or too many to be listed", Tone.FAINT)
     yield GAP
-    place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(found.place), "every eps")
-    if not isinstance(found.place, str):
-        place = cell_text(*found.place)
-    fields = [("supremum", _enclosed(found.supremum)), ("at eps", place)]
-    if found.at is not None:
-        eps, value, form = found.at
+    place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(least.place), "every eps")
+    if not isinstance(least.place, str):
+        place = cell_text(*least.place)
+    fields = [("supremum", _enclosed(least.supremum)), ("at eps", place)]
+    if least.at is not None:
+        eps, value, form = least.at
         fields.append((f"at {eps}", _enclosed(value) + ("" if form is None else f" = {form}")))
         if beside is not None:
             theorems, budget = beside
@@ -406,41 +409,41 @@ def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part
         yield Line(hint, Tone.FAINT)
 
 
-def _counterexample(found: PrivacyCounterexample, statement: PrivacyStatement) -> Iterator[Part]:
+def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacyStatement) -> Iterator[Part]:
     yield GAP
     yield Line("counterexample", Tone.HEAD)
-    digits = agreement(found.probability, found.allowed)
-    balls = {} if found.balls is None else found.balls
+    digits = agreement(counterexample.probability, counterexample.allowed)
+    balls = {} if counterexample.balls is None else counterexample.balls
     inside = [f"{name} in [{low}, {high}]" for name, (low, high) in balls.items()]
     yield Fields(
         [
-            *_place(found.input, found.adjacent, found.outputs, inside),
-            ("eps", rational(found.eps)),
-            ("probability", shown(*found.probability, digits)),
-            ("allowed", shown(*found.allowed, digits)),
+            *_place(counterexample.input, counterexample.adjacent, counterexample.outputs, inside),
+            ("eps", rational(counterexample.eps)),
+            ("probability", shown(*counterexample.probability, digits)),
+            ("allowed", shown(*counterexample.allowed, digits)),
         ]
     )
-    outputs = _meant(found)
+    outputs = _meant(counterexample)
     if outputs is None:
         return
     yield GAP
     yield Line("to see it again", Tone.FAINT)
-    for values in (found.input, found.adjacent):
-        yield Verbatim(f"  {line}" for line in statement.replay(values, found.eps, outputs))
+    for values in (counterexample.input, counterexample.adjacent):
+        yield Verbatim(f"  {line}" for line in statement.replay(values, counterexample.eps, outputs))
 
 
 #: The half-line of outputs up to a number, or from one on, in the commands: what is within so much of its middle.
 _FAR = Fraction(10**6)
 
 
-def _meant(found: PrivacyCounterexample) -> Sequence[str] | None:
+def _meant(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
     """The options of `dipc prob` and `dipc simulate` that say which outputs a counterexample is about, none where these
     are some of the finite ones, which both list; None where the options cannot say it."""
-    if len(found.outputs) > 1:
+    if len(counterexample.outputs) > 1:
         return ()
-    (output,) = found.outputs
+    (output,) = counterexample.outputs
     ends = {name: _ends(text) for name, text in output.items() if text is not None and text[:1] in "(["}
-    ends |= found.balls or {}
+    ends |= counterexample.balls or {}
     if not ends:
         return ()
     radii = {(high - low) / 2 for low, high in ends.values()}

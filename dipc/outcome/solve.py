@@ -267,75 +267,79 @@ def _end(end: EndPoint) -> str:
     return "∞" if end.high is None else cell_text(end.low, end.high)
 
 
-def constant_outcome(found: ConstantSolution, path: str) -> Outcome:
+def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:
     """The answer for a constant of the program."""
-    standing = STANDINGS[Status(found.status)]
+    standing = STANDINGS[Status(constant.status)]
     return Outcome(
-        program=found.program,
-        line=_constant_headline(found),
+        program=constant.program,
+        line=_constant_headline(constant),
         standing=standing,
         tone=standing.tone,
-        parts=lambda: _constant_parts(found, path),
-        record=found.as_json,
-        interrupted="interrupted\n" if found.interrupted else None,
-        result=found,
+        parts=lambda: _constant_parts(constant, path),
+        record=constant.as_json,
+        interrupted="interrupted\n" if constant.interrupted else None,
+        result=constant,
     )
 
 
-def _constant_headline(found: ConstantSolution) -> str:
-    tried = f"of {len(found.verdicts)} values tried"
-    if found.reason:
-        return f"UNDECIDED: where {found.name} begins to be enough is not known"
-    if found.edge is not None:
-        low, high = map(decimal, found.edge.ends)
+def _constant_headline(constant: ConstantSolution) -> str:
+    tried = f"of {len(constant.verdicts)} values tried"
+    if constant.reason:
+        return f"UNDECIDED: where {constant.name} begins to be enough is not known"
+    if constant.edge is not None:
+        low, high = map(decimal, constant.edge.ends)
         return (
-            f"least {found.name} in ({low}, {high}]"
-            if found.edge.begins
-            else f"greatest {found.name} in [{low}, {high})"
+            f"least {constant.name} in ({low}, {high}]"
+            if constant.edge.begins
+            else f"greatest {constant.name} in [{low}, {high})"
         )
-    if not found.holds:
-        if found.undecided:
-            return f"UNDECIDED: the claim is proved for no {found.name} {tried}, and open for {len(found.undecided)}"
-        return f"NO SOLUTION: the claim fails for every {found.name} {tried}"
-    least, greatest = found.holds[0], found.holds[-1]
+    if not constant.holds:
+        if constant.undecided:
+            return (
+                f"UNDECIDED: the claim is proved for no {constant.name} {tried}, and open for {len(constant.undecided)}"
+            )
+        return f"NO SOLUTION: the claim fails for every {constant.name} {tried}"
+    least, greatest = constant.holds[0], constant.holds[-1]
     if least == greatest:
-        return f"the claim holds for {found.name} = {rational(least)} alone, {tried}"
-    between = [value for value in found.verdicts if least <= value <= greatest]
-    gaps = len(between) - len(found.holds)
+        return f"the claim holds for {constant.name} = {rational(least)} alone, {tried}"
+    between = [value for value in constant.verdicts if least <= value <= greatest]
+    gaps = len(between) - len(constant.holds)
     rest = "" if not gaps else f", but not for {gaps} between"
-    return f"least {found.name} {rational(least)}, greatest {rational(greatest)}{rest}: {len(found.holds)} {tried}"
+    return (
+        f"least {constant.name} {rational(least)}, greatest {rational(greatest)}{rest}: {len(constant.holds)} {tried}"
+    )
 
 
-def _constant_parts(found: ConstantSolution, path: str) -> Iterator[Part]:
+def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[Part]:
     yield GAP
-    claim = [(name, text) for name, text in found.claim.items() if text]
-    yield Fields([("program", f"{found.program} ({path})"), *claim, ("eps", everywhere_text(found.eps))])
+    claim = [(name, text) for name, text in constant.claim.items() if text]
+    yield Fields([("program", f"{constant.program} ({path})"), *claim, ("eps", everywhere_text(constant.eps))])
     yield GAP
-    if found.reason:
-        yield Fields([("reason", found.reason)])
+    if constant.reason:
+        yield Fields([("reason", constant.reason)])
         yield GAP
-    if found.edge is not None:
-        low, high = found.edge.ends
-        proved, refuted = (high, low) if found.edge.begins else (low, high)
-        beyond = f"it holds for all {'greater' if found.edge.begins else 'lesser'} values, and for no others"
+    if constant.edge is not None:
+        low, high = constant.edge.ends
+        proved, refuted = (high, low) if constant.edge.begins else (low, high)
+        beyond = f"it holds for all {'greater' if constant.edge.begins else 'lesser'} values, and for no others"
         yield Fields(
             [
-                ("fails with", f"{found.name} = {decimal(refuted)}"),
-                ("holds with", f"{found.name} = {decimal(proved)}"),
+                ("fails with", f"{constant.name} = {decimal(refuted)}"),
+                ("holds with", f"{constant.name} = {decimal(proved)}"),
                 (
                     "others",
-                    beyond if found.edge.monotone else "nothing is said of them: it was not shown to be monotone",
+                    beyond if constant.edge.monotone else "nothing is said of them: it was not shown to be monotone",
                 ),
             ]
         )
         return
     for verdict, word in ((Verdict.ACCURATE, "holds"), (Verdict.INACCURATE, "fails"), (Verdict.UNDECIDED, "open")):
-        values = [value for value, one in found.verdicts.items() if one is verdict]
+        values = [value for value, one in constant.verdicts.items() if one is verdict]
         if values:
             text = ", ".join(map(str, values[:_MOST_SPANS])) + (", …" if len(values) > _MOST_SPANS else "")
-            yield Fields([(f"{word} for", f"{found.name} in {{{text}}}")])
-    for value, why in list(found.refused.items())[:1]:
-        yield Fields([("refused", f"{found.name} = {value}: {why}")])
+            yield Fields([(f"{word} for", f"{constant.name} in {{{text}}}")])
+    for value, why in list(constant.refused.items())[:1]:
+        yield Fields([("refused", f"{constant.name} = {value}: {why}")])
     yield Fields([("others", "nothing is said of values between these: each was decided by itself")])
 
 
@@ -345,47 +349,47 @@ def _constant_parts(found: ConstantSolution, path: str) -> Iterator[Part]:
 _TITLES = {Side.BOTH: "with both ends", Side.LOWER: "with a lower end", Side.UPPER: "with an upper end"}
 
 
-def interval_outcome(found: Intervals, asked: Asked) -> Outcome:
+def interval_outcome(intervals: Intervals, asked: Asked) -> Outcome:
     """The answer: intervals, none, or open."""
-    standing = STANDINGS[found.status]
-    first = next(iter(found.solutions.values()))
+    standing = STANDINGS[intervals.status]
+    first = next(iter(intervals.solutions.values()))
     return Outcome(
-        program=found.program,
-        line=_interval_headline(found),
+        program=intervals.program,
+        line=_interval_headline(intervals),
         standing=standing,
         tone=standing.tone,
-        parts=lambda: _interval_parts(found, asked),
-        record=found.as_json,
+        parts=lambda: _interval_parts(intervals, asked),
+        record=intervals.as_json,
         warnings=first.warnings,
-        interrupted="interrupted\n" if any(each.interrupted for each in found.solutions.values()) else None,
+        interrupted="interrupted\n" if any(each.interrupted for each in intervals.solutions.values()) else None,
         # A certificate is of one solution, and about the program as it is written.
-        result=first if [*found.solutions] == [Side.BOTH] else found,
-        question=first.question if [*found.solutions] == [Side.BOTH] else None,
+        result=first if [*intervals.solutions] == [Side.BOTH] else intervals,
+        question=first.question if [*intervals.solutions] == [Side.BOTH] else None,
     )
 
 
-def _interval_headline(found: Intervals) -> str:
+def _interval_headline(intervals: Intervals) -> str:
     """The whole answer in one sentence."""
-    side, solution = next(iter(found.solutions.items()))
-    chance = f"with probability at least {_confidence(found)} {everywhere_text(solution.eps)}"
+    side, solution = next(iter(intervals.solutions.items()))
+    chance = f"with probability at least {_confidence(intervals)} {everywhere_text(solution.eps)}"
     if solution.status is not Status.SOLVED:
         word = "NO INTERVAL" if solution.status is Status.NONE else "UNDECIDED: no interval is known"
         return f"{word} that the exact answer is in {chance}"
-    return f"{_released(found)}: {_interval(side, solution)} has the exact answer {chance}"
+    return f"{_released(intervals)}: {_interval(side, solution)} has the exact answer {chance}"
 
 
-def _released(found: Intervals) -> str:
-    if len(found.outputs) == 1:
-        return f"round the release r = {found.outputs[0]}"
-    return f"round each release r of {len(found.outputs)}, together"
+def _released(intervals: Intervals) -> str:
+    if len(intervals.outputs) == 1:
+        return f"round the release r = {intervals.outputs[0]}"
+    return f"round each release r of {len(intervals.outputs)}, together"
 
 
-def _confidence(found: Intervals) -> str:
-    return f"{decimal(100 * found.confidence)} %" if _is_short(found) else str(found.confidence)
+def _confidence(intervals: Intervals) -> str:
+    return f"{decimal(100 * intervals.confidence)} %" if _is_short(intervals) else str(intervals.confidence)
 
 
-def _is_short(found: Intervals) -> bool:
-    return 10**8 % (100 * found.confidence).denominator == 0
+def _is_short(intervals: Intervals) -> bool:
+    return 10**8 % (100 * intervals.confidence).denominator == 0
 
 
 def _interval(side: Side, solution: GammaSolution) -> str:
@@ -401,8 +405,8 @@ def _reach(solution: GammaSolution) -> str:
     return rational(solution.value[1]) if solution.exact else decimal(solution.value[1])
 
 
-def _interval_parts(found: Intervals, asked: Asked) -> Iterator[Part]:
-    first = next(iter(found.solutions.values()))
+def _interval_parts(intervals: Intervals, asked: Asked) -> Iterator[Part]:
+    first = next(iter(intervals.solutions.values()))
     options = first.question.options
     claimed = replace(asked, options=replace(asked.options, alpha=options.alpha, beta=options.beta))
     said = dict(about(about_question(claimed, first.question), first.eps, asked="gamma"))
@@ -410,11 +414,11 @@ def _interval_parts(found: Intervals, asked: Asked) -> Iterator[Part]:
     yield Fields(
         [
             *((name, text) for name, text in said.items() if name in ("program", "table", "inputs", "alpha", "eps")),
-            ("confidence", f"{_confidence(found)}{'' if len(found.outputs) == 1 else ', all outputs at once'}"),
-            ("outputs", ", ".join(found.outputs)),
+            ("confidence", f"{_confidence(intervals)}{'' if len(intervals.outputs) == 1 else ', all outputs at once'}"),
+            ("outputs", ", ".join(intervals.outputs)),
         ]
     )
-    for side, solution in found.solutions.items():
+    for side, solution in intervals.solutions.items():
         yield GAP
         yield Line(_TITLES[side], Tone.HEAD)
         yield Fields(_interval_fields(side, solution))
@@ -445,47 +449,47 @@ _T = {Wanted.ALPHA: "alpha*eps", Wanted.GAMMA: "gamma*eps", Wanted.EPS: "eps"}
 _LISTED = 12
 
 
-def tuned_outcome(found: Tuned, path: str) -> Outcome:
+def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
     """The answer: found, or open where nothing is known, or a constant of privacy only enclosed."""
-    best = found.best
+    best = tuned.best
     standing = Standing.OPEN if best is None or not best.exact else Standing.HOLDS
     return Outcome(
-        program=found.program,
-        line=_tuned_headline(found),
+        program=tuned.program,
+        line=_tuned_headline(tuned),
         standing=standing,
         tone=Tone.HEAD if standing is Standing.HOLDS else Tone.OPEN,
-        parts=lambda: _tuned_parts(found, path),
-        record=found.as_json,
-        table=lambda: _table(found),
-        interrupted="interrupted\n" if found.interrupted else None,
-        result=found,
+        parts=lambda: _tuned_parts(tuned, path),
+        record=tuned.as_json,
+        table=lambda: _table(tuned),
+        interrupted="interrupted\n" if tuned.interrupted else None,
+        result=tuned,
     )
 
 
-def _tuned_headline(found: Tuned) -> str:
+def _tuned_headline(tuned: Tuned) -> str:
     """The whole answer in one sentence."""
-    best, own = found.best, found.own
+    best, own = tuned.best, tuned.own
     if best is None or best.objective is None:
-        return f"UNDECIDED: for no value that was tried is the least {_T[found.wanted]} known"
-    text = f"best {_values(best.values)}: {_objective(found)} = {shown(*best.objective)}"
+        return f"UNDECIDED: for no value that was tried is the least {_T[tuned.wanted]} known"
+    text = f"best {_values(best.values)}: {_objective(tuned)} = {shown(*best.objective)}"
     if own is not None and own.objective is not None and own is not best:
         gain = 1 - best.objective[1] / own.objective[0]
         text += f", {_percent(gain)} less than with {_values(own.values)}"
-    tried = f"the best of {count(len(found.tried), 'value')} tried"
-    if found.within is None:
+    tried = f"the best of {count(len(tuned.tried), 'value')} tried"
+    if tuned.within is None:
         return f"{text}; {tried}"
-    share = found.proved_within if found.proved_within is not None else found.within
-    return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(found)}, proved"
+    share = tuned.proved_within if tuned.proved_within is not None else tuned.within
+    return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(tuned)}, proved"
 
 
-def _proved_for(found: Tuned) -> str:
+def _proved_for(tuned: Tuned) -> str:
     """The values of which something is proved."""
-    ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in found.proved_for.items())
-    return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(found.varied) > 1 else "")
+    ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in tuned.proved_for.items())
+    return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(tuned.varied) > 1 else "")
 
 
-def _objective(found: Tuned) -> str:
-    return f"{_T[found.wanted]} for K = 1" if found.adjacent is not None else _T[found.wanted]
+def _objective(tuned: Tuned) -> str:
+    return f"{_T[tuned.wanted]} for K = 1" if tuned.adjacent is not None else _T[tuned.wanted]
 
 
 def _values(values: Mapping[str, Fraction]) -> str:
@@ -496,36 +500,36 @@ def _percent(share: Fraction) -> str:
     return f"{exact(100 * share, 3)} %"
 
 
-def _tuned_parts(found: Tuned, path: str) -> Iterator[Part]:
+def _tuned_parts(tuned: Tuned, path: str) -> Iterator[Part]:
     yield GAP
-    fields = [("program", program_text(f"{found.program} ({path})", tuple(found.constants.items())))]
-    fields += [("vary", ", ".join(_range(each) for each in found.varied))]
-    fields += [(name, text) for name, text in found.claim.items()]
-    fields.append((str(found.wanted), f"asked for: the least t with {_T[found.wanted]} = t"))
-    privacy = f"for adjacent inputs {found.adjacent}: t is multiplied by the least constant K"
-    fields.append(("privacy", "nominal: no --adjacent" if found.adjacent is None else privacy))
+    fields = [("program", program_text(f"{tuned.program} ({path})", tuple(tuned.constants.items())))]
+    fields += [("vary", ", ".join(_range(each) for each in tuned.varied))]
+    fields += [(name, text) for name, text in tuned.claim.items()]
+    fields.append((str(tuned.wanted), f"asked for: the least t with {_T[tuned.wanted]} = t"))
+    privacy = f"for adjacent inputs {tuned.adjacent}: t is multiplied by the least constant K"
+    fields.append(("privacy", "nominal: no --adjacent" if tuned.adjacent is None else privacy))
     yield Fields(fields)
-    for title, one in (("best", found.best), ("the program's own", found.own)):
+    for title, one in (("best", tuned.best), ("the program's own", tuned.own)):
         if one is not None:
             yield GAP
             yield Line(title, Tone.HEAD)
             yield Fields(_tuned_fields(one))
     yield GAP
-    if found.lower is not None:
-        private = "" if found.adjacent is None else "K·"
-        text = f"{private}t ≥ {exact(found.lower, 6)} for every {_proved_for(found)}, by {count(found.cells, 'cell')}"
-        yield Fields([("proved", text), *_at_an_end(found)])
-    elif found.unproved is not None:
-        yield Fields([("proved", f"nothing of other values: {found.unproved}")])
+    if tuned.lower is not None:
+        private = "" if tuned.adjacent is None else "K·"
+        text = f"{private}t ≥ {exact(tuned.lower, 6)} for every {_proved_for(tuned)}, by {count(tuned.cells, 'cell')}"
+        yield Fields([("proved", text), *_at_an_end(tuned)])
+    elif tuned.unproved is not None:
+        yield Fields([("proved", f"nothing of other values: {tuned.unproved}")])
     yield GAP
-    head, rows = _rows(found)
+    head, rows = _rows(tuned)
     yield Grid(head, tuple(rows[:_LISTED]), frozenset(range(1, len(head))))
 
 
-def _at_an_end(found: Tuned) -> Iterator[tuple[str, str]]:
+def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
     """That the best of all may be at an end of the range, where nothing is proved."""
-    for name, (low, high) in found.proved_for.items():
-        value = _ZERO if found.best is None else found.best.values[name]
+    for name, (low, high) in tuned.proved_for.items():
+        value = _ZERO if tuned.best is None else tuned.best.values[name]
         if not low < value < high:
             yield "but", f"it lies at an end of the range: nearer to that end of {name} less may be needed"
 
@@ -546,10 +550,10 @@ def _tuned_fields(one: Tried) -> Iterator[tuple[str, str]]:
         yield "K·t", shown(*one.objective) if one.exact else f"at most {exact(one.objective[1])}"
 
 
-def _rows(found: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[str, ...]]]]:
-    private = found.adjacent is not None
-    head = (*(each.name for each in found.varied), "t", *(("K", "K·t") if private else ()))
-    known = sorted((one for one in found.tried if one.objective is not None), key=lambda one: one.objective or ())
+def _rows(tuned: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[str, ...]]]]:
+    private = tuned.adjacent is not None
+    head = (*(each.name for each in tuned.varied), "t", *(("K", "K·t") if private else ()))
+    known = sorted((one for one in tuned.tried if one.objective is not None), key=lambda one: one.objective or ())
     rows: list[tuple[Tone | None, tuple[str, ...]]] = []
     for one in known:
         assert one.threshold is not None
@@ -557,10 +561,10 @@ def _rows(found: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[
         cells = [rational(value) for value in one.values.values()] + [cell_text(*one.threshold)]
         if private:
             cells += [rational(one.constant or Fraction(1)), exact(one.objective[1], 8)]
-        rows.append((Tone.GOOD if one is found.best else None, tuple(cells)))
+        rows.append((Tone.GOOD if one is tuned.best else None, tuple(cells)))
     return head, rows
 
 
-def _table(found: Tuned) -> Table:
-    head, rows = _rows(found)
+def _table(tuned: Tuned) -> Table:
+    head, rows = _rows(tuned)
     return Table("Values that were tried", head, rows, len(rows))

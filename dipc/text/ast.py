@@ -560,9 +560,9 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
             return operator.attrgetter(*names[::-1])
 
 
-def number(value: Fraction, span: Span) -> Expr:
+def number(value: Fraction | int, span: Span) -> Expr:
     """The number as the parser would give it: a negative one is a negation, a fraction a division."""
-    above, below = (Number(Fraction(part), str(part), span) for part in abs(value).as_integer_ratio())
+    above, below = (Number(Fraction(part), str(part), span) for part in abs(Fraction(value)).as_integer_ratio())
     node = above if below.value == 1 else Binary(BinaryOp.DIVIDE, above, below, span)
     return Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
 
