@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
@@ -19,17 +18,13 @@ from dipc.measure.measure import measure
 from dipc.sign.chart import Fails, decide_nonnegative, isolate_roots, number_text, place_text, refined, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
-from dipc.text.ast import Binary, BinaryOp, Call, Expr, Number, Unary
+from dipc.text.ast import Expr
 from dipc.text.core import SampleChoice
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.expressions import FIX_EPS
 from dipc.text.program import CoreProgram
 
 # --- The weights of finite random choices in closed form --------------------------------------------------------------
-
-#: A weight that divides by something that is 0 at some eps.
-UNDEFINED = "E0311"
-
 
 #: What one score of an exponential mechanism costs in each of its weights, with all that is done to their sum.
 _STEPS_FOR_A_SCORE = 1_000
@@ -142,31 +137,12 @@ class Weights:
                 number = expression.rational_at(self._only_at, {})
                 if number is not None:
                     return ExpPoly.constant(number)
-        for divisor in _divisors(tree):
-            form = replace(expression, tree=divisor).evaluate({})
-            self._refuse_zeros(expression, form.numerator_flat(), divisor)
         form = expression.evaluate({})
         if form.denominator == 1:
             return form.numerator_flat()
         # No divisor has a zero, so neither has their product: its sign at 1 is its sign everywhere.
         sign = sign_at(form.denominator, Fraction(1), self._limits)
         return simplest(Quotient(form.numerator_flat() * sign, form.denominator * sign))
-
-    def _refuse_zeros(self, expression: ClaimExpression, divisor: ExpPoly, node: Expr) -> None:
-        if divisor.is_zero():
-            raise expression.error("E0607", "division by zero", node, "this is 0")
-        if _one_signed(divisor):
-            return
-        roots = isolate_roots(divisor, Interval.positive(), self._limits)
-        if roots:
-            place = place_text(refined(roots[0], self._limits))
-            raise expression.error(
-                UNDEFINED,
-                f"a weight is undefined {place}",
-                node,
-                f"this divisor is 0 {place}",
-                "a weight must have a value for every eps > 0",
-            )
 
 
 class Exponential:
@@ -202,23 +178,6 @@ def numerator_of(value: Closed) -> ExpPoly:
 def _one_signed(value: ExpPoly) -> bool:
     """Whether all coefficients have one sign: then the function has no zero, and needs no analysis."""
     return len({c > 0 for _, _, c in value.terms()}) == 1
-
-
-def _divisors(tree: Expr) -> Iterator[Expr]:
-    """The divisors of an expression, inner ones first."""
-    match tree:
-        case Binary(op=op, left=left, right=right):
-            yield from _divisors(left)
-            yield from _divisors(right)
-            if op is BinaryOp.DIVIDE and not (isinstance(right, Number) and right.value):
-                yield right
-        case Unary(operand=operand):
-            yield from _divisors(operand)
-        case Call(arguments=arguments):
-            for argument in arguments:
-                yield from _divisors(argument)
-        case _:
-            return
 
 
 # --- Every `choose` of a program is a distribution for every eps > 0: proved before anything runs, or refused ---------

@@ -184,9 +184,14 @@ def test_comparisons_of_many_kinds_meet_choices() -> None:
             "the weights sum to",
             "at eps = 1 the weights sum to 1.09",
         ),
-        ("0 : 1/(eps - 1), 1 : 1", "E0311", "undefined at eps = 1", "this divisor is 0 at eps = 1"),
-        ("0 : (eps - 1)/(eps - 1)", "E0311", "undefined at eps = 1", ""),
-        ("0 : 1/(1/(exp(eps) - 2)), 1 : 3 - exp(eps)", "E0311", "undefined at eps = 0.693147…", ""),
+        ("0 : 1/(eps - 1), 1 : 1", "E0608", "divides by something that is 0 at eps = 1", ""),
+        ("0 : (eps - 1)/(eps - 1)", "E0608", "divides by something that is 0 at eps = 1", ""),
+        (
+            "0 : 1/(1/(exp(eps) - 2)), 1 : 3 - exp(eps)",
+            "E0608",
+            "divides by something that is 0 at eps = 0.693147…",
+            "",
+        ),
         ("0 : 1/(eps - eps), 1 : 1", "E0607", "division by zero", "this is 0"),
     ],
 )
