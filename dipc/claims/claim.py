@@ -24,7 +24,7 @@ from dipc.algebra.parametric import (
     rebuilt,
     unknowns,
 )
-from dipc.claims.expression import AN_INTERVAL, ClaimExpression, NormalParts, normal_parts
+from dipc.claims.expression import AN_INTERVAL, DISTANCES, ClaimExpression, NormalParts, normal_parts
 from dipc.claims.given import INFINITY, Cell, number_of
 from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
 from dipc.frozen import frozen
@@ -132,9 +132,6 @@ class Terms:
     alpha_text: str
     vacuous: bool
 
-
-#: The names that stand for different numbers in different rows; one that is infinite grows without bound.
-_DISTANCES = ("alpha", "gamma", "dd")
 
 #: A row's cells alpha, beta, gamma and dd.
 Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
@@ -349,13 +346,13 @@ class Claim:
         """The value of the expression with the names of a row. It is evaluated once, with the distances left open, and
         again with their values only where it then has none; raises DiagnosticError where it has none at all."""
         if id(expression) not in self._opened:
-            left_open = {**self.constants, **{name: Parametric.unknown(name) for name in _DISTANCES}}
+            left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
             try:
                 self._opened[id(expression)] = expression.value(left_open, self.intervals)
             except DiagnosticError:
                 self._opened[id(expression)] = None
         opened = self._opened[id(expression)]
-        values = {name: names[name] for name in _DISTANCES if name in names}
+        values = {name: names[name] for name in DISTANCES if name in names}
         if opened is not None and unknowns(opened) <= values.keys():
             with suppress(TooLarge):
                 result = rebuilt(opened, lambda leaf: leaf.substituted(values))

@@ -13,7 +13,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Claim, Key
-from dipc.claims.expression import ClaimExpression
+from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.frozen import frozen
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
@@ -103,11 +103,8 @@ class _Analysis:
                 return _negated(self.of(operand))
             case Binary(op=op, left=left, right=right):
                 return self._binary(op, self.of(left), right)
-            case Call(function="exp", arguments=(inner,)):
-                trend = self.of(inner)
-                return Trend(trend.falls, trend.rises, True, False, True, trend.continuous)
-            case Call(function="erfc", arguments=(inner,)):
-                trend = self.of(inner)
+            case Call(function="exp" | "erfc" as function, arguments=(inner,)):
+                trend = self.of(inner) if function == "exp" else _negated(self.of(inner))
                 return Trend(trend.falls, trend.rises, True, False, True, trend.continuous)
             case Call(function="abs", arguments=(inner,)):
                 return _absolute(self.of(inner))
@@ -419,7 +416,7 @@ def region_conditions(
 
     `values` says what alpha and gamma stand for where they are not left open.
     """
-    left_open = {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
+    left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
     betas = list(betas)
     if len(betas) > MOST_BETAS:

@@ -70,35 +70,16 @@ class Exponent:
     rest: Expr
 
 
-#: Names of what differs from row to row: no constants of a program.
-_DISTANCES = ("alpha", "gamma", "dd", "inf")
+#: Names of numbers that are at least 0 and differ from row to row: no constants of a program.
+DISTANCES = ("alpha", "gamma", "dd")
 
 
 def is_transcendental(tree: object) -> bool:
     """Whether a tree of syntax has `log` or `sqrt` in it, or e to the power of a number that is not written as 0; what
     is inside of a function of the normal distribution does not count."""
-    return any(isinstance(part, Call) and _is_number(part) for part in _outside(tree))
-
-
-def _outside(tree: object) -> Iterator[object]:
-    """The parts of a tree that are not inside of such a function."""
-    if not any(isinstance(part, Call) and is_normal(part) for part in walk(tree)):
-        yield from walk(tree)
-        return
-    match tree:
-        case Call() if is_normal(tree):
-            return
-        case Call(arguments=arguments):
-            yield tree
-            for argument in arguments:
-                yield from _outside(argument)
-        case Unary(operand=operand):
-            yield from _outside(operand)
-        case Binary(left=left, right=right) | Compare(left=left, right=right):
-            yield from _outside(left)
-            yield from _outside(right)
-        case _:
-            yield from walk(tree)
+    nothing = Number(Fraction(0), "0")
+    outside = rewritten(tree, lambda part: nothing if isinstance(part, Call) and is_normal(part) else None)
+    return any(isinstance(part, Call) and _is_number(part) for part in walk(outside))
 
 
 def is_normal(call: Call) -> bool:
@@ -140,7 +121,7 @@ def is_constant(part: object) -> bool:
         case Eps() | Call(function="log" | "erfc"):
             return False
         case Name(name=name):
-            return GREEK.get(name, name) not in _DISTANCES
+            return GREEK.get(name, name) not in (*DISTANCES, "inf")
     return True
 
 

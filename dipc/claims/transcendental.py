@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -16,9 +16,10 @@ from dipc.algebra.numbers import decimal, log_enclosure, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
 from dipc.algebra.reals import Real
 from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
-from dipc.claims.expression import ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
+from dipc.claims.expression import DISTANCES, ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
 from dipc.frozen import frozen
 from dipc.text.ast import (
+    ARITHMETIC,
     GREEK,
     Binary,
     BinaryOp,
@@ -46,9 +47,6 @@ _PARTS = ("alpha", "gamma", "beta")
 
 #: What a claim without these has no such number in.
 _WORDS = re.compile("log|exp|sqrt")
-
-#: Names of numbers that are at least 0, and differ from row to row.
-_DISTANCES = ("alpha", "gamma", "dd", "inf")
 
 Ends = tuple[Fraction, Fraction]
 
@@ -260,7 +258,7 @@ class _Enclosure:
         match node:
             case Eps() | Call(function="exp" | "abs" | "erfc"):
                 return 1
-            case Name(name=name) if GREEK.get(name, name) in (*_DISTANCES, self.open):
+            case Name(name=name) if GREEK.get(name, name) in (*DISTANCES, "inf", self.open):
                 return 1
             case Unary(op=UnaryOp.NEGATE, operand=operand):
                 sign = self._sign(operand)
@@ -298,13 +296,12 @@ class _Enclosure:
                 one, two = self._number(left), self._number(right)
                 if one is None or two is None or (op is BinaryOp.DIVIDE and two[0] <= 0 <= two[1]):
                     return None
-                match op:
-                    case BinaryOp.POWER:
-                        return None if one[0] < 0 else (one[0] ** int(two[0]), one[1] ** int(two[0]))
-                    case BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE:
-                        found_all = [_ARITHMETIC[op](x, y) for x, y in product(one, two)]
-                        return min(found_all), max(found_all)
-                return None
+                if op is BinaryOp.POWER:
+                    return None if one[0] < 0 else (one[0] ** int(two[0]), one[1] ** int(two[0]))
+                if op not in ARITHMETIC:
+                    return None
+                corners = [ARITHMETIC[op](x, y) for x, y in product(one, two)]
+                return min(corners), max(corners)
             case Call(function="log", arguments=(inner,)):
                 number = self._number(inner)
                 if number is None or number[0] <= 0:
@@ -350,14 +347,6 @@ class _Enclosure:
 
     def _error(self, node: Expr, message: str, label: str, *notes: str) -> Exception:
         return self.expression.error("E0615", message, node, label, *notes)
-
-
-_ARITHMETIC: Mapping[BinaryOp, Callable[[Fraction, Fraction], Fraction]] = {
-    BinaryOp.ADD: lambda x, y: x + y,
-    BinaryOp.SUBTRACT: lambda x, y: x - y,
-    BinaryOp.MULTIPLY: lambda x, y: x * y,
-    BinaryOp.DIVIDE: lambda x, y: x / y,
-}
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:

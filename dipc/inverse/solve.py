@@ -27,7 +27,7 @@ from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import Claim, claim_expression, intervals_text
 from dipc.claims.conditions import trend
-from dipc.claims.expression import ClaimExpression
+from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
 from dipc.decide.crossings import Cut, cuts
 from dipc.decide.engine import NO_FORM, Engine
@@ -174,7 +174,7 @@ def _check_kind(rows: Sequence[Row], claim: Claim) -> None:
     if claim.gamma is not None and mentions(claim.gamma.tree, "alpha"):
         why = "good alphas then need not begin at a value of dd"
         raise claim.gamma.error("E1022", "gamma depends on alpha, which is asked for", claim.gamma.tree, "", why)
-    names = claim.constants | {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
+    names = claim.constants | {name: Parametric.unknown(name) for name in DISTANCES}
     for beta in _betas(rows, claim):
         if mentions(beta.tree, "alpha") and not trend(beta, "alpha", names, claim.intervals).falls:
             why = "only where beta never grows with alpha do good alphas begin at a value of dd"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from math import exp, fsum
 from typing import Any, TypedDict, Unpack, assert_never
@@ -39,7 +39,7 @@ from dipc.simulation.expressions import (
     truth_mask,
 )
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, weighing
+from dipc.text.ast import ARITHMETIC, BinaryOp, CompareOp, UnaryOp, weighing
 from dipc.text.core import SampleNoise, Value
 from dipc.text.diagnostic import Span
 from dipc.text.parser import parse
@@ -76,25 +76,9 @@ def weight(expr: ast.Expr, exact: Callable[[ast.Expr], Fraction]) -> Weight:
 
 def _combined(op: BinaryOp, left: Weight, right: Weight) -> Weight:
     if isinstance(left, Fraction) and isinstance(right, Fraction):
-        match op:
-            case BinaryOp.ADD:
-                return left + right
-            case BinaryOp.SUBTRACT:
-                return left - right
-            case BinaryOp.MULTIPLY:
-                return left * right
-            case _:
-                return left / right
-    first, second = _decimal(left), _decimal(right)
-    match op:
-        case BinaryOp.ADD:
-            return _CONTEXT.add(first, second)
-        case BinaryOp.SUBTRACT:
-            return _CONTEXT.subtract(first, second)
-        case BinaryOp.MULTIPLY:
-            return _CONTEXT.multiply(first, second)
-        case _:
-            return _CONTEXT.divide(first, second)
+        return Fraction(ARITHMETIC[op](left, right))
+    with localcontext(_CONTEXT):
+        return Decimal(ARITHMETIC[op](_decimal(left), _decimal(right)))
 
 
 def _decimal(value: Weight) -> Decimal:

@@ -102,6 +102,14 @@ COMPARED: Mapping[CompareOp, Callable[[Any, Any], Any]] = {
     CompareOp.GT: operator.gt,
 }
 
+#: What these operators make of two numbers.
+ARITHMETIC: Mapping[BinaryOp, Callable[[Any, Any], Any]] = {
+    BinaryOp.ADD: operator.add,
+    BinaryOp.SUBTRACT: operator.sub,
+    BinaryOp.MULTIPLY: operator.mul,
+    BinaryOp.DIVIDE: operator.truediv,
+}
+
 
 @frozen
 class Unary:

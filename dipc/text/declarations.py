@@ -626,11 +626,11 @@ class NumberReader:
                 return self.constants[name]
             case ast.Unary(op=ast.UnaryOp.NEGATE, operand=operand):
                 return -self.number(operand)
-            case ast.Binary(op=op, left=left, right=right) if op in _ARITHMETIC:
+            case ast.Binary(op=op, left=left, right=right) if op in ast.ARITHMETIC:
                 first, second = self.number(left), self.number(right)
                 if op is ast.BinaryOp.DIVIDE and not second:
                     raise self._bad(tree, "divides by zero")
-                return _ARITHMETIC[op](first, second)
+                return Fraction(ast.ARITHMETIC[op](first, second))
             case ast.Name(name=name):
                 notes = did_you_mean(name, [*self.constants, *self.others])
                 raise self._bad(tree, "is not a rational number", *notes)
@@ -645,11 +645,3 @@ class NumberReader:
         text = self.text(tree)
         written = text if len(text) <= 40 else text[:37] + "..."
         return BadValue(tree.span, f"`{written}` {reason}", *notes, self.example)
-
-
-_ARITHMETIC = {
-    ast.BinaryOp.ADD: Fraction.__add__,
-    ast.BinaryOp.SUBTRACT: Fraction.__sub__,
-    ast.BinaryOp.MULTIPLY: Fraction.__mul__,
-    ast.BinaryOp.DIVIDE: Fraction.__truediv__,
-}

@@ -38,12 +38,21 @@ def of(text: str, unknown: str = "alpha", **known: int) -> Trend:
     "-alpha",
     "abs(0 - exp(-alpha*eps))",
     "5",
+    "erfc(alpha*eps)",
+    "exp(-eps)*erfc(alpha*eps/2) + exp(-alpha^2*eps^2)",
 ])  # fmt: skip
 def test_these_fall(text: str) -> None:
     found = of(text)
     assert found.falls
     assert found.growth is None
     assert found.continuous
+
+
+@pytest.mark.parametrize("text", ["1 - erfc(alpha*eps)/2", "erfc(-alpha*eps)", "erfc(eps - alpha*eps)"])
+def test_what_grows_by_erfc_is_not_said_to_fall(text: str) -> None:
+    found = of(text)
+    assert found.rises
+    assert not found.falls
 
 
 @pytest.mark.parametrize(("text", "place"), [

@@ -19,6 +19,7 @@ import flint
 
 from dipc.algebra.exppoly import ExpPoly, to_fmpq, to_fraction
 from dipc.algebra.parametric import Factors, Parametric
+from dipc.claims.expression import DISTANCES
 from dipc.frozen import frozen
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
@@ -205,7 +206,6 @@ MOST_SUMMANDS = 1_000
 MOST_FACTORS = 200
 
 _EPS = "eps"
-_DISTANCES = ("alpha", "gamma", "dd")
 _ZERO = Fraction(0)
 
 #: Σ ratio·Π U^j·e^{r·U·eps} by the unknowns with their powers and rates; that of eps itself is e^{r·eps}. No ratio is
@@ -287,7 +287,7 @@ class InNumber:
                 if known == self.parameter:
                     return start >= 0
                 value = self.names.get(known, {})
-                return known in _DISTANCES or (value.keys() == {()} and value[()].is_positive_from(start))
+                return known in DISTANCES or (value.keys() == {()} and value[()].is_positive_from(start))
             case ast.Binary(op=ast.BinaryOp.ADD | ast.BinaryOp.MULTIPLY | ast.BinaryOp.DIVIDE, left=left, right=right):
                 return self._is_positive(left, start) and self._is_positive(right, start)
             case ast.Binary(op=ast.BinaryOp.POWER, left=left):
