@@ -150,8 +150,6 @@ def _constant_line(constant: Constant) -> str:
     else:
         least = constant.refuted_below
         below = f"all below {rational(least)} are refuted" if least else "none is refuted"
-            f"all below {rational(constant.refuted_below)} are refuted" if constant.refuted_below else "none is refuted"
-        )
     if numbers is not None and numbers.below is not None:
         below = f"all below {numbers.below} are refuted for {numbers.parameter} >= {numbers.at}"
         return f"constant{_every(numbers)}: {proved}, {below}"
