@@ -132,16 +132,17 @@ class BothOpenCase(ClassCase):
             return
         dd = self._dd()
         if dd is not None or not depends(beta, alpha=True):
-            number = dd or _ZERO
-            case = self.claiming(replace(options, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), convex)
+            # For every alpha < dd(u): a claim with alpha = dd(u) is about no input.
+            one = replace(options, alpha=0, gamma=FREE, beta=at_alpha(beta, dd or _ZERO))
+            case = self.claiming(one, convex)
             yield [case]
             for stronger in case.claim.lesser():
-                yield [self.claiming(replace(options, alpha=number, gamma=FREE, beta=stronger), convex)]
+                yield [self.claiming(replace(one, beta=stronger), convex)]
         of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
         if of_alpha is not None and self._is_monotone():
             yield [self.claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
         elif of_gamma is not None:
-            yield [self.claiming(replace(options, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), convex)]
+            yield [self.claiming(replace(options, alpha=0, gamma=FREE, beta=of_gamma), convex)]
         for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
             yield from _right_and_near(source, convex, parts, FREE)
 

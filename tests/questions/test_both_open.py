@@ -68,6 +68,17 @@ def asked(source: str, beta: str, **options: object) -> Report:
     return dipc.check(dipc.load(source), inputs="all", alpha="dd", beta=beta, gamma="free", **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("beta", ["exp(-gamma*eps)", "exp(-gamma*eps) + exp(-alpha*eps)/10"])
+def test_where_dd_is_a_number_all_inputs_are_claimed(beta: str) -> None:
+    # The metric is discrete: dd(u) = 1. The claim is about every alpha less than that, and not about alpha = 1.
+    report = asked(text("laplace"), f"2*({beta})")
+    assert report.verdict is dipc.Verdict.ACCURATE
+    assert not any(row.vacuous for row in report.rows)
+    options = {"inputs": "all", "alpha": "dd", "beta": beta, "gamma": "free"}
+    tightest = dipc.tighten(dipc.load(text("laplace")), **options)  # type: ignore[arg-type]
+    assert tightest.factor == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("source", "beta", "verdict"),
     [
