@@ -903,7 +903,7 @@ class Expressions:
         low = self._candidates(candidates)
         assert isinstance(low, ast.RangeDomain)
         first = bound_of(low.low, self.constants) or Bound.of(0)
-        return ast.Element(array.name, plus(here, first.times(Bound.of(-1)), self.constants, here.span), here.span)
+        return ast.Element(array.name, plus(here, first.negated(), self.constants, here.span), here.span)
 
     @abstractmethod
     def listed(self, name: str, value: python.expr, span: Span) -> Array:

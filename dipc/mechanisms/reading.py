@@ -534,9 +534,9 @@ class _Final:
             low, high = number(0, span), array.length.plus(-1).expression(span)
             if array.initial is not None:
                 zero = is_none(array.initial) and name in self.given
-                initial = number(Fraction(0), span) if zero else self._value(kind, array.initial)
+                initial = number(0, span) if zero else self._value(kind, array.initial)
         if initial is None and name in self.given:
-            initial = number(Fraction(0), span)
+            initial = number(0, span)
         if initial is None and name in self.given.values():
             initial = ast.Truth(False, span)
         if initial is None and kind.none and role is ast.Role.OUTPUT:
@@ -606,7 +606,7 @@ class _Final:
         if target.name in self.given:
             flag: ast.Expr
             if is_none(value):
-                flag, value = ast.Truth(False, span), number(Fraction(0), span)
+                flag, value = ast.Truth(False, span), number(0, span)
             elif isinstance(value, ast.Name | ast.Element) and value.name in self.given:
                 flag = self._flag(value)
             else:
