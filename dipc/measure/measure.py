@@ -41,12 +41,11 @@ from dipc.measure.forest import (
     tree_shape,
     watch_size,
 )
-from dipc.measure.lattice_sum import LatticeSum, lattice_sum
 from dipc.measure.normal import NormalMeasure, normal_measure, values_of
 from dipc.measure.plane import PlaneMeasure, plane_measure
 from dipc.measure.polyhedral import general_measure, independent_parts
 from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, coefficients, precision
-from dipc.measure.summed import SummedMeasure, summed_measure
+from dipc.measure.summed import LatticeSum, SummedMeasure, lattice_sum, summed_measure
 from dipc.noise.law import Law, Measure
 from dipc.sign.normal import NormalSum, majorant_around, series_at
 

@@ -22,8 +22,8 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import MOST_DEGREE, LatticePiecewise, add_to, lattice_measure
-from dipc.measure.lattice_sum import watch_rates
 from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
+from dipc.measure.summed import watch_rates
 from dipc.measure.vertex_sum import corners_at_most, vertex_measure
 
 if TYPE_CHECKING:

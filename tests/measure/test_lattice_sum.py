@@ -17,9 +17,9 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import lattice_measure
-from dipc.measure.lattice_sum import LatticeSum, lattice_sum
 from dipc.measure.measure import Bound, Measurer, Share, UnexpandedBound, measure
 from dipc.measure.power_series import precision
+from dipc.measure.summed import LatticeSum, lattice_sum
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from tests.patience import examples
 
