@@ -207,3 +207,15 @@ def test_deltas_of_mixed_outputs_on_intervals_of_eps(seed: int, tmp_path: Path) 
             if report.counterexample is not None:
                 assert report.counterexample.eps in interval
                 assert report.counterexample.probability[0] > report.counterexample.allowed[1]
+
+
+def test_pairs_are_asked_for_where_none_is_known_to_be_the_worst() -> None:
+    tested = (
+        "program t; input q : real; output y : {0, 1} = 0; var r : real; r <- Lap(eps, q); if r >= 0 then y <- 1 end"
+    )
+    for text in (tested, MIXED.format("eps/2", "eps/3")):
+        report = dipc.check_privacy(
+            dipc.load(text), "linf:1", inputs="all", budget="eps/2", delta="99/100", eps="(0, 1]"
+        )
+        assert report.verdict is PrivacyVerdict.UNDECIDED
+        assert "give inputs that can be enumerated, or the pairs of a file" in (report.reason or "")

@@ -93,6 +93,9 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
 _WITHOUT_END = "the output's probability at u' falls to 0 as this moves on in the same direction, which it may"
 
+#: What to do where no pair is known to be the worst of all real inputs.
+_ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
+
 #: Intervals of eps that are looked at one by one, how near to a supremum its bound is to come, and a delta that is not
 #: told from 0.
 _MOST_CELLS, _NEAR, _NOTHING = 64, 1 + Fraction(1, 10**3), Fraction(1, 10**6)
@@ -517,24 +520,15 @@ class PrivacyQuestion:
         bounds = self.bounds()
         findings, counterexample = self._by_bounds(bounds, claim)
         if isinstance(findings, UnprovedLoss) and self.real_outputs and not claim.is_pure:
-            worst = self._worst_pairs()
             try:
+                worst = self._worst_pairs()
+            except OutsideFragment as outside:
+                raise OutsideFragment(f"{outside.reason}: {_ASK_PAIRS}") from None
+            with suppress(OutsideFragment):
                 table, pairs, left = self._excesses(worst, claim)
-            except OutsideFragment:
-                if all(interval.is_point for interval in claim.intervals):
-                    raise
-                return *self._in_cells(worst, claim), None
-            if left:
-                # What the sets leave out must fit into delta, too.
-                eps = claim.intervals[0].lower
-                most = self._enclosed(table).greatest(pairs, claim.budget, eps, DIGITS).value[1] + left
-                if most <= claim.delta.at(eps, DIGITS)[0]:
-                    return None, None, None
-            laws = self._enclosed(table) if left else self._laws(table)
-            findings, counterexample = self._at_pairs(pairs, laws, claim)
-            if left and findings is None:
-                findings = UnprovedLoss("the least delta is only enclosed, and too near to the claimed one")
-            return findings, counterexample, None
+                if not left:
+                    return *self._at_pairs(pairs, self._laws(table), claim), None
+            return *self._in_cells(worst, claim), None
         if isinstance(findings, UnprovedLoss) and isinstance(self.pairs, Pairs) and not self.real_outputs:
             # Int outputs: those far out are one answer, and all of these can be listed.
             with suppress(Undecided):
@@ -637,6 +631,8 @@ class PrivacyQuestion:
         reason = bounds.reason
         if bounds.proved is not None:
             reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
+            if not claim.is_pure and not isinstance(self.pairs, Pairs):
+                reason += f"; what a delta makes up for is seen at pairs: {_ASK_PAIRS}"
         return UnprovedLoss(reason or "nothing is known from above"), None
 
     def _at_pairs(self, pairs: Pairs, laws: Laws, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
