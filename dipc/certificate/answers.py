@@ -161,7 +161,11 @@ def division(question: Divided) -> dict[str, Any] | None:
     """A class that is right about all of the cell, and in which way; else along which comparison it is cut, or on the
     sides of which path with another answer. None where nothing helps."""
     coverage, cell = question.coverage, question.cell
+    # Of many classes most are not about a point of the cell.
+    point = solution(list(map(_halfspace, cell.guards)))
     for shown in question.classes:
+        if isinstance(point, Infeasible) or not all(half.holds(point) for half in shown.halfspaces):
+            continue
         for unites, merges in product((True, False), (False, True)):
             try:
                 if coverage.is_right(shown, question.known, cell, unites=unites, merges=merges):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from math import ceil
 from typing import Any
 
@@ -220,7 +221,13 @@ class Coverage:
         else:
             least, greater = self.alpha
             distance = [Guard(((ALPHA, _ONE),), -least, strict=greater)]
-        waiting = [Cell((*distance, *map(self._moved, known.behind()), *within))]
+        behind: Sequence[Guard] = path.guards
+        if self.alpha == (_ZERO, False):
+            # A claim about every input needs nothing of distances.
+            distance.append(Guard(((ALPHA, -_ONE),), _ZERO, strict=False))
+        else:
+            behind = known.behind()
+        waiting = [Cell((*distance, *map(self._moved, behind), *within))]
         rivals: Sequence[Sequence[Guard]] | None = None
         for _ in range(MOST_CELLS):
             if not waiting:
@@ -268,6 +275,7 @@ class Coverage:
         """Whether a class has all of a cell in its half-spaces, and its bound is that of the program: united and merged
         in this way. Raises NotDerived and Open."""
 
+        @cache
         def decide(guard: Guard) -> bool:
             holds, fails = cell.halves(guard, self._whole)
             if contradictory(fails.guards, self.budget):
