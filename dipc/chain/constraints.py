@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, gcd, lcm
+from typing import TYPE_CHECKING
 
+from dipc.above import Later
 from dipc.frozen import frozen
 from dipc.linear.halfspace import (
     Difference,
@@ -21,10 +23,14 @@ from dipc.linear.halfspace import (
     is_contradictory,
     sorted_terms,
 )
-from dipc.linear.program import contradiction
 from dipc.text.ast import CompareOp
 from dipc.text.core import BoolType, DomType, Slot, Value
 from dipc.text.printer import signed_sum
+
+if TYPE_CHECKING:
+    from dipc.linear import program as linear_program
+else:
+    linear_program = Later("dipc.linear.program")
 
 # --- Exact affine forms over noises and real inputs -------------------------------------------------------------------
 
@@ -450,7 +456,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
         return True
     if asked is not None and None not in differences:
         return False
-    return contradiction([fact.halfspace for fact in (*facts, question.negation)]) is not None
+    return linear_program.contradiction([fact.halfspace for fact in (*facts, question.negation)]) is not None
 
 
 def graph_entails(graph: Graph, question: Constraint) -> bool:
@@ -475,7 +481,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
         differences = [fact.bound for fact in facts]
     if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
         return True
-    return None in differences and contradiction([fact.halfspace for fact in facts]) is not None
+    return None in differences and linear_program.contradiction([fact.halfspace for fact in facts]) is not None
 
 
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:

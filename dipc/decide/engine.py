@@ -16,21 +16,26 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from dipc.above import VERSION
+from dipc.above import VERSION, Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.decide.crossings import failing_between, failing_stretches
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide
-from dipc.decide.series import decide_by_series, too_long
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
 from dipc.sign.piecewise import BetaForm
+
+if TYPE_CHECKING:
+    from dipc.decide import crossings
+    from dipc.decide import series as by_series
+else:
+    crossings = Later("dipc.decide.crossings")
+    by_series = Later("dipc.decide.series")
 
 # --- Obligations decided, each different one once: here, or by whichever executor -------------------------------------
 #
@@ -200,7 +205,7 @@ class Engine:
             if obligation is not None and (_is_too_long(undecided) or isinstance(undecided, NoClosedForm)):
                 if tried is None:
                     tried = self._by_series(obligation)
-                return tried if tried.verdict is not Verdict.UNDECIDED else too_long(undecided, tried)
+                return tried if tried.verdict is not Verdict.UNDECIDED else by_series.too_long(undecided, tried)
             return Decision.undecided(undecided.reason)
         if obligation is None:
             return replace(Decision.undecided(MEASURED, measured), long=long)
@@ -209,12 +214,14 @@ class Engine:
 
     def _by_series(self, obligation: Obligation) -> Decision:
         """The decision without a closed form; where it fails, to the digits asked for."""
-        decision = decide_by_series(obligation, self.bounds, self.limits)
+        decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         if decision.verdict is Verdict.INACCURATE and self.digits is not None:
             with suppress(Undecided):
-                parts = [failing_stretches(obligation, i, self.bounds, self.limits) for i in obligation.intervals]
+                parts = [
+                    crossings.failing_stretches(obligation, i, self.bounds, self.limits) for i in obligation.intervals
+                ]
                 failing = [stretch for part in parts for stretch in part]
-                return replace(decision, failing=failing_between(failing, self.digits, self.limits))
+                return replace(decision, failing=crossings.failing_between(failing, self.digits, self.limits))
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:

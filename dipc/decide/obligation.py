@@ -8,8 +8,9 @@ from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
@@ -30,9 +31,13 @@ from dipc.sign.chart import (
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
-from dipc.sign.optimum import Far, Peak, Ratio, highest, number_cell, peaks, root_cell
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
 from dipc.sign.roots import Root, refine
+
+if TYPE_CHECKING:
+    from dipc.sign import optimum
+else:
+    optimum = Later("dipc.sign.optimum")
 
 # --- What was found about one obligation: the verdict, the counterexample, and the exact set of eps where it fails ----
 #
@@ -486,36 +491,36 @@ def _failures(bound: ClosedForm, beta: BetaForm, cells: FailsInCells, limits: Li
 
 def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     samples: dict[int, Fraction] = {}
-    candidates: list[Peak] = []
+    candidates: list[optimum.Peak] = []
     for stretch in failure.stretches:
-        ratio = Ratio.of(-stretch.numerator, stretch.denominator)
-        for peak in peaks(ratio, stretch.lower, stretch.upper, limits):
+        ratio = optimum.Ratio.of(-stretch.numerator, stretch.denominator)
+        for peak in optimum.peaks(ratio, stretch.lower, stretch.upper, limits):
             samples[id(peak)] = stretch.sample
             candidates.append(peak)
-    best = highest(candidates, digits)
+    best = optimum.highest(candidates, digits)
     assert best is not None, "where a claim fails there is a shortfall"
     chosen = next((peak for peak in best.peaks if peak.attained), best.peaks[0])
-    shortfall = None if chosen.value is None else number_cell(chosen.value, digits)
+    shortfall = None if chosen.value is None else optimum.number_cell(chosen.value, digits)
     return Worst(_place(chosen, samples[id(chosen)], digits, limits), shortfall, chosen.attained)
 
 
-def _place(peak: Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
+def _place(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
     match peak.at:
         case Fraction():
             return peak.at, peak.at
         case Root():
             at = peak.value.at if peak.value is not None else peak.at
-            return root_cell(at, digits, limits) if isinstance(at, Root) else (at, at)
-        case Far.ZERO:
+            return optimum.root_cell(at, digits, limits) if isinstance(at, Root) else (at, at)
+        case optimum.Far.ZERO:
             return Fraction(0), Fraction(0)
-        case Far.INFINITY:
+        case optimum.Far.INFINITY:
             return None
-        case Far.EVERYWHERE:
+        case optimum.Far.EVERYWHERE:
             return sample, sample
 
 
 def _end_point(end: RegionEnd, digits: int, limits: Limits) -> EndPoint:
-    return end_point(end, lambda root: root_cell(root, digits, limits))
+    return end_point(end, lambda root: optimum.root_cell(root, digits, limits))
 
 
 # --- From a measured bound to a decision: the sign of bound - 1 + beta on the intervals of eps ------------------------

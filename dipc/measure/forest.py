@@ -8,18 +8,23 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import factorial, gcd, lcm, prod
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import flint
 
+from dipc.above import Later
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import frozen
 from dipc.measure.event import Event
-from dipc.measure.lattice import LatticePiecewise
 from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
-from dipc.measure.power_series import SeriesPiecewise, SeriesRing, integral_of_series
 from dipc.noise.law import Sides
+
+if TYPE_CHECKING:
+    from dipc.measure import lattice, power_series
+else:
+    lattice = Later("dipc.measure.lattice")
+    power_series = Later("dipc.measure.power_series")
 
 # --- Difference -------------------------------------------------------------------------------------------------------
 #
@@ -423,7 +428,7 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
 # noises wherever the closed form itself is.
 
 #: Functions on the reals, on the integers, on the reals near one eps, or the sizes of those on the reals.
-_Function = TypeVar("_Function", Piecewise, LatticePiecewise, SeriesPiecewise, SizedPiecewise)
+_Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise", "power_series.SeriesPiecewise", SizedPiecewise)
 
 #: A density with this rate and mean.
 _Laplace = Callable[[int, int], _Function]
@@ -436,16 +441,16 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
     """
     meter = Meter(limit)
     if tree.whole:
-        return _product(_at_root(tree.nodes, LatticePiecewise.laplace, meter), meter).integral(meter)
+        return _product(_at_root(tree.nodes, lattice.LatticePiecewise.laplace, meter), meter).integral(meter)
     return integral_of_product(_at_root(tree.nodes, Piecewise.laplace, meter), meter)
 
 
-def tree_series(tree: CanonicalTree, ring: SeriesRing, limit: Limits) -> flint.arb_series:
+def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limits) -> flint.arb_series:
     """The Taylor series of the same at the center of the ring, as long and as precise as FLINT is set to: each
     coefficient is enclosed. Raises LimitReached where one integrand has too many terms."""
     assert not tree.whole, "integers have no series here"
     meter = Meter(limit)
-    return integral_of_series(_at_root(tree.nodes, ring.laplace, meter), meter)
+    return power_series.integral_of_series(_at_root(tree.nodes, ring.laplace, meter), meter)
 
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:

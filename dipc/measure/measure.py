@@ -13,10 +13,11 @@ from fractions import Fraction
 from functools import cached_property
 from math import prod
 from time import perf_counter
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import flint
 
+from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, fraction_of, simplest, to_fmpq, total, watch_product
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
@@ -41,13 +42,18 @@ from dipc.measure.forest import (
     tree_shape,
     watch_size,
 )
-from dipc.measure.normal import NormalMeasure, normal_measure, values_of
-from dipc.measure.plane import PlaneMeasure, plane_measure
-from dipc.measure.polyhedral import general_measure, independent_parts
-from dipc.measure.power_series import DISK, MOST_TERMS, SeriesRing, coefficients, precision
-from dipc.measure.summed import LatticeSum, SummedMeasure, lattice_sum, summed_measure
 from dipc.noise.law import Law, Measure
 from dipc.sign.normal import NormalSum, majorant_around, series_at
+
+if TYPE_CHECKING:
+    from dipc.measure import normal, plane, polyhedral, power_series
+    from dipc.measure import summed as sums_of_noises
+else:
+    normal = Later("dipc.measure.normal")
+    plane = Later("dipc.measure.plane")
+    polyhedral = Later("dipc.measure.polyhedral")
+    sums_of_noises = Later("dipc.measure.summed")
+    power_series = Later("dipc.measure.power_series")
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
@@ -55,7 +61,10 @@ _SMALL_PRODUCT = 1_000
 _ONE = Fraction(1)
 
 #: What independent parts of an event are measured from.
-Factor = CanonicalTree | NormalMeasure | PlaneMeasure | SummedMeasure | LatticeSum | Closed
+Factor: TypeAlias = (
+    "CanonicalTree | normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure"
+    " | sums_of_noises.LatticeSum | Closed"
+)
 
 #: All of an event but its means and constants.
 _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
@@ -148,14 +157,14 @@ class Measurer:
         parts = self._parts_of(system)
         budget = _Budget(self.limits.trees, self.limits.trees)
         trees = [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
-        if any(not tree.whole and slopes_of(tree) > MOST_TERMS for tree in trees):
+        if any(not tree.whole and slopes_of(tree) > power_series.MOST_TERMS for tree in trees):
             independent = _independent(event)
             if len(independent) > 1:
                 return self._factors_of_parts(event)
             # Messages would be multiplied out to too many terms; over a noise that all others are compared with they
             # are integrated as they are.
             with suppress(Undecided):
-                return [normal_measure(independent[0])]
+                return [normal.normal_measure(independent[0])]
         return [
             *[self._own_tree(tree) if tree.whole else tree for tree in trees],
             *[self._cyclic(_restricted(system, members), budget, 0) for members in parts.cyclic],
@@ -168,7 +177,7 @@ class Measurer:
         for part in parts:
             match max((noise.law.measure for noise in part.noises), key=_place, default=Measure.CLOSED_FORM):
                 case Measure.SUMS:
-                    summed = summed_measure(part)
+                    summed = sums_of_noises.summed_measure(part)
                     factors: list[Factor] | None = None if summed is None else [summed]
                 case Measure.INTEGRALS:
                     factors = [_over_normal_noise(part)]
@@ -187,7 +196,7 @@ class Measurer:
             return self._part(event)
         except LimitReached as stopped:
             with suppress(OutsideFragment):
-                return lattice_sum(event)
+                return sums_of_noises.lattice_sum(event)
             raise stopped from None
 
     def _general(self, event: Event) -> Closed:
@@ -205,7 +214,7 @@ class Measurer:
             try:
                 known = self._differences(event)
             except OutsideFragment:
-                known = general_measure(event, self.limits)
+                known = polyhedral.general_measure(event, self.limits)
             self._count(_terms(known))
             self._parts_measured[event] = known
         return known
@@ -344,7 +353,7 @@ class Measurer:
 
 def _independent(event: Event) -> list[Event]:
     """The parts of the event that share no noise; constraints without noises hold."""
-    return independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
+    return polyhedral.independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
 
 
 def _terms(value: Closed) -> int:
@@ -366,13 +375,13 @@ def _place(measure: Measure) -> int:
     return int(measure.value)
 
 
-def _over_normal_noise(part: Event) -> NormalMeasure | PlaneMeasure:
+def _over_normal_noise(part: Event) -> normal.NormalMeasure | plane.PlaneMeasure:
     """Raises OutsideFragment, LimitReached."""
     try:
-        return normal_measure(part)
+        return normal.normal_measure(part)
     except OutsideFragment:
-        values, rows, unit, fixed = values_of(part)
-        return plane_measure(values, rows, unit, fixed=fixed)
+        values, rows, unit, fixed = normal.values_of(part)
+        return plane.plane_measure(values, rows, unit, fixed=fixed)
 
 
 def _holds(c: Halfspace) -> bool:
@@ -583,7 +592,11 @@ class UnexpandedBound:
                     tuple(factor for each in factors for factor in each) if len(factors) == len(found) else None,
                     len(noises),
                     prod(
-                        (noise.law.variation(DISK) for noise in noises if noise.law.measure is not Measure.INTEGRALS),
+                        (
+                            noise.law.variation(power_series.DISK)
+                            for noise in noises
+                            if noise.law.measure is not Measure.INTEGRALS
+                        ),
                         start=_ONE,
                     ),
                 )
@@ -597,7 +610,7 @@ class UnexpandedBound:
             match product.factors:
                 case None:
                     continue
-                case (NormalMeasure() as factor,) if (functions := factor.functions()) is not None:
+                case (normal.NormalMeasure() as factor,) if (functions := factor.functions()) is not None:
                     for c, function in functions:
                         total = total + NormalSum.single(product.weight * c, function)
                 case _:
@@ -618,12 +631,16 @@ class UnexpandedBound:
 
     def _factor(self, factor: Factor, center: Fraction) -> flint.arb_series:
         if isinstance(factor, CanonicalTree):
-            return tree_series(factor._replace(stretch=_ONE), SeriesRing(center, factor.stretch), self.limits)
-        if isinstance(factor, NormalMeasure | PlaneMeasure | SummedMeasure | LatticeSum):
+            return tree_series(
+                factor._replace(stretch=_ONE), power_series.SeriesRing(center, factor.stretch), self.limits
+            )
+        if isinstance(
+            factor, normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure | sums_of_noises.LatticeSum
+        ):
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)
-        if coefficients(divisor, 1)[0].contains(0):
+        if power_series.coefficients(divisor, 1)[0].contains(0):
             # It is not 0, and more bits will tell.
             return flint.arb_series([flint.arb("nan")] * flint.ctx.cap)
         return series_of(above, center) / divisor
@@ -634,7 +651,7 @@ class UnexpandedBound:
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
             for factor in each.factors or ():
-                if isinstance(factor, NormalMeasure | PlaneMeasure):
+                if isinstance(factor, normal.NormalMeasure | plane.PlaneMeasure):
                     most *= factor.majorant(center)
             total += most
         return total.upper()
@@ -642,11 +659,14 @@ class UnexpandedBound:
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
         """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
         factors = [factor for each in self.products for factor in each.factors or ()]
-        plain = all(isinstance(factor, NormalMeasure | PlaneMeasure | SummedMeasure) for factor in factors)
+        plain = all(
+            isinstance(factor, normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure)
+            for factor in factors
+        )
         work = bits + 64 if plain else 2 * bits + 64
         while work <= MOST_BITS:
-            with precision(work, 1):
-                (ball,) = coefficients(self.series(eps), 1)
+            with power_series.precision(work, 1):
+                (ball,) = power_series.coefficients(self.series(eps), 1)
                 if ball.is_finite() and ball.rad() < flint.arb(2) ** -(bits + 2):
                     return dyadic(ball.lower()), dyadic(ball.upper())
             work *= 2
@@ -660,7 +680,7 @@ def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
 
 def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
     """At least its absolute value on the disk around the center."""
-    return majorant_around(function, center, center * DISK).upper()
+    return majorant_around(function, center, center * power_series.DISK).upper()
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:

@@ -18,7 +18,6 @@ from dipc.decide.obligation import EndPoint, FailureInterval, Saying, Verdict
 from dipc.frozen import frozen
 from dipc.options import Options
 from dipc.outcome.outcome import GLUE, Standing, Tone
-from dipc.program.expected_error import Erring
 from dipc.program.inputs import specifications
 from dipc.program.metric import Metric
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
@@ -432,7 +431,7 @@ class Asked:
             side=side_text(core),
             disputed=disputed_text(core),
             distance=not Nearness(core).plain,
-            error=program.said if isinstance(program, Erring) else None,
+            error=program.said,
         )
 
 

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
 
-from dipc.algebra.absorption import Factor, SumOfIncrements, absorption_weights
+from dipc.above import Later
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
@@ -47,6 +47,10 @@ from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from dipc.algebra import absorption
+else:
+    absorption = Later("dipc.algebra.absorption")
 
 
 # --- How likely a program's choices lead to each exit: exact weights, over loops too ----------------------------------
@@ -88,7 +92,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
     total_weights: dict[int, Closed] = {}
     if found.start not in nowhere:
         ends = (found.ends - alone.keys()) | ({NOWHERE} if alone else set())
-        reached = absorption_weights(edges, found.start, ends, limits, frozenset({NOWHERE}))
+        reached = absorption.absorption_weights(edges, found.start, ends, limits, frozenset({NOWHERE}))
         total_weights |= {node: simplest(weight) for node, weight in reached.items()}
     intervals = {}
     for node, path in alone.items():
@@ -371,16 +375,16 @@ class _Counting:
             if all(state.values[slot] == value for slot, value in self._wanted.items()):
                 outputs = tuple(None if isinstance(v := state.values[slot], Mark) else v for slot in observed)
                 by_outputs.setdefault(outputs, []).append(number)
-        sums = SumOfIncrements(factors, limits)
+        sums = absorption.SumOfIncrements(factors, limits)
         states = tuple(
             ExitState(node, dict(zip(observed, outputs, strict=True)), (), NOTHING_KNOWN, NOTHING_KNOWN)
             for node, outputs in enumerate(by_outputs)
         )
         return CountedExits(states, {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())})
 
-    def _factors(self) -> tuple[Counter[Factor], State]:
+    def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """What is added, in independent parts, and the one state without the number where no more is."""
-        factors: Counter[Factor] = Counter()
+        factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.one()}}
         pending = [(self._start.label, 0, self._start)]
         made = work = 0

@@ -8,8 +8,9 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+from dipc.above import Later
 from dipc.chain.constraints import finite_values
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
@@ -24,11 +25,15 @@ from dipc.claims.table import (
     read_table,
 )
 from dipc.frozen import frozen
-from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
 from dipc.text.core import Slot, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.program import ideal as ideals
+else:
+    ideals = Later("dipc.program.ideal")
 
 # --- Which inputs a claim is checked at: products of finite sets, listed ones, or all of them -------------------------
 #
@@ -177,13 +182,15 @@ Progress = Callable[[int, int | None], None]
 _PROGRESS_ROWS = 256
 
 
-def table_of(program: Program, inputs: Inputs, ideal: Ideal | None = None, progress: Progress | None = None) -> Table:
+def table_of(
+    program: Program, inputs: Inputs, ideal: ideals.Ideal | None = None, progress: Progress | None = None
+) -> Table:
     """The table of det at `inputs`, with the column dd (that of the inputs' file, where it has one).
 
     Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
     the limit `rows`; Undecided past a limit of the ideal.
     """
-    ideal = ideal or Ideal(program)
+    ideal = ideal or ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
         raise DiagnosticError(_infinite())
     if inputs.count > program.limits.rows:
@@ -207,8 +214,8 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
     """
     if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
         return table
-    ideal = Ideal(program)
-    distances = Distances(ideal)
+    ideal = ideals.Ideal(program)
+    distances = ideals.Distances(ideal)
     mistakes: list[Diagnostic] = []
     rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
     for row in table.rows:
@@ -231,9 +238,9 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
     return Table(table.name, rows, table.columns | _DD, table.beta_places, _DD - table.columns)
 
 
-def _rows(inputs: FiniteInputs | ListedInputs, ideal: Ideal) -> Iterator[tuple[Cell | None, ...]]:
+def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[tuple[Cell | None, ...]]:
     """Inputs, outputs, alpha, beta, gamma and dd of each row."""
-    distances = Distances(ideal)
+    distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():
             for values in inputs:

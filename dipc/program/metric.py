@@ -9,16 +9,21 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import compress
 from math import ceil, lcm
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from dipc.above import Later
 from dipc.chain.constraints import Affine, Answer, Constraint, Terms, contradict, same_value
 from dipc.chain.state import is_symbolic
 from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
-from dipc.linear.program import Infeasible, Least, NotConfirmed, integer_minimum, integer_solution, minimum, solution
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType
 from dipc.text.program import CoreMetric, CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.linear import program as linear_program
+else:
+    linear_program = Later("dipc.linear.program")
 
 # --- The distances between inputs that a program may ask for ----------------------------------------------------------
 
@@ -276,12 +281,12 @@ class ConvexSet:
         system = [*(guard.guard.closure() for guard in self.guards), *near]
         if self.whole:
             assert all(point[slot].denominator == 1 for slot in slots), "an int is an integer"
-            result = integer_minimum(form, system, frozenset([*slots, *length.values()]), self._branches)
+            result = linear_program.integer_minimum(form, system, frozenset([*slots, *length.values()]), self._branches)
             assert result is not None, "the set is not empty"
             return result[0]
-        least = minimum(form, system)
-        if not isinstance(least, Least):
-            raise NotConfirmed  # the set is not empty, and lengths are not negative
+        least = linear_program.minimum(form, system)
+        if not isinstance(least, linear_program.Least):
+            raise linear_program.NotConfirmed  # the set is not empty, and lengths are not negative
         return least.value
 
     @cached_property
@@ -382,9 +387,9 @@ def inner_point(
     system = [guard.guard for guard in guards]
     used = frozenset(slot for item in system for slot, _ in item.coefficients)
     if integers & used:
-        return integer_solution(system, integers & used, branches)
-    result = solution(system)
-    return None if isinstance(result, Infeasible) else result
+        return linear_program.integer_solution(system, integers & used, branches)
+    result = linear_program.solution(system)
+    return None if isinstance(result, linear_program.Infeasible) else result
 
 
 def _slot(variable: int) -> int:

@@ -364,6 +364,11 @@ class Program:
         return f"<dipc program {self.name}{' with ' + constants if constants else ''}{at}>"
 
     @property
+    def said(self) -> str | None:
+        """What is expected, in words, where it is asked about an expected error and not about probabilities."""
+        return None
+
+    @property
     def name(self) -> str:
         """The name after `program`."""
         return self.core.name

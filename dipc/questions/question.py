@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
+from dipc.above import Later
 from dipc.algebra.limits import Limits
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import ClaimOptions, claim_expression, resolve_claim
@@ -16,11 +17,8 @@ from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
-from dipc.program.expected_error import Erring, measured
-from dipc.program.ideal import how_to_say_the_answer
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, within
-from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report, table_rows
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.rows import FreeGamma, TableRows
 from dipc.questions.source import Enclosed, OtherSource, Source, results
@@ -31,6 +29,15 @@ from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.parser import parse
 from dipc.text.printer import print_expression
+
+if TYPE_CHECKING:
+    from dipc.program import expected_error as expected_errors
+    from dipc.program import ideal as ideals
+    from dipc.questions import expected_error as errors_of_rows
+else:
+    ideals = Later("dipc.program.ideal")
+    errors_of_rows = Later("dipc.questions.expected_error")
+    expected_errors = Later("dipc.program.expected_error")
 
 
 def question(
@@ -88,7 +95,7 @@ def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
         if is_free(program, o.gamma):
             return FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
         claim = resolve_claim(program.core, table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps)
-        return (ErrorRows if isinstance(program, Erring) else TableRows)(program, table, claim)
+        return (TableRows if program.said is None else errors_of_rows.ErrorRows)(program, table, claim)
 
     return _between(program, options, table, about_rows)
 
@@ -168,7 +175,7 @@ def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
     if wants_inputs or program.core.source.tree is not None:
         message = f"the program `{program.name}` has no `ideal` block that says what the answers are at these inputs"
-        notes = (how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
+        notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
         return Diagnostic("E1101", message, notes=notes)
     return Diagnostic(
         "E1115",
@@ -293,7 +300,9 @@ def check_for_all(
 
 
 @takes(GivenError)
-def expected_error(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenError]) -> ErrorReport:
+def expected_error(
+    program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenError]
+) -> errors_of_rows.ErrorReport:
     """How far off answers are to be expected at every row of `table`, or at det of every one of `inputs`: the mean of
     |output - det(u)| for an `output` that is a number, of its square for `moment` 2, or of the distance of finite
     answers that the `metric` block gives, in closed form in eps, with its value at the eps `at`.
@@ -318,16 +327,16 @@ class ErrorAsked:
     claimed: str | None
 
 
-def errors(asked: ErrorAsked, engine: Engine, options: Options) -> ErrorReport:
+def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
     """The answer at every row, or for every class of inputs. Raises DiagnosticError for claims that make no sense."""
     source, point, claimed = asked.source, options.at_eps, asked.claimed is not None
-    if isinstance(source, ErrorRows):
-        rows = table_rows(source, engine, point, claimed=claimed)
+    if isinstance(source, errors_of_rows.ErrorRows):
+        rows = errors_of_rows.table_rows(source, engine, point, claimed=claimed)
     else:
         from dipc.questions.every_error import class_rows
 
         rows = class_rows(source, engine, point, claimed=claimed)
-    return error_report(source, rows, engine, point, asked.claimed, options.progress)
+    return errors_of_rows.error_report(source, rows, engine, point, asked.claimed, options.progress)
 
 
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
@@ -337,9 +346,9 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
     if stated is None:
         asked = replace(asked, beta="0")
     source = question_of(erring, table, replace(asked, classes=False))
-    if not isinstance(source, ErrorRows):
+    if not isinstance(source, errors_of_rows.ErrorRows):
         source = getattr(source, "source", source)
-    if not isinstance(source, ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
+    if not isinstance(source, errors_of_rows.ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
         message = "expected errors are known at finitely many inputs only"
         notes = (
             'give a table, or such as --inputs "q = -1..1"',
@@ -355,10 +364,12 @@ def _is_about_all(source: Source) -> bool:
     return isinstance(source, EveryInput)
 
 
-def about_errors(program: Program, options: Options) -> tuple[Erring, Options]:
+def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
     """The program whose answers are right with 1 less their expected error, and the claim about that."""
     erring = (
-        program if isinstance(program, Erring) else Erring(program, measured(program, options.moment, options.output))
+        program
+        if isinstance(program, expected_errors.Erring)
+        else expected_errors.Erring(program, expected_errors.measured(program, options.moment, options.output))
     )
     beta = options.beta if options.error is None else options.error
     stated = claim_expression(erring.core, "beta", beta)

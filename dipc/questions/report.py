@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from dipc.above import VERSION, above
 from dipc.algebra.closed_form import ClosedForm
@@ -25,14 +25,16 @@ from dipc.claims.conditions import Theorem
 from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
 from dipc.frozen import frozen
-from dipc.program.ideal import Region
 from dipc.program.program import Probabilities, Program
-from dipc.rules.halfspaces import Corner, Moving
-from dipc.rules.rule import Empty, Proved
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.program.ideal import Region
+    from dipc.rules.halfspaces import Corner, Moving
+    from dipc.rules.rule import Empty, Proved
 
 
 @frozen

@@ -7,8 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import floor, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dipc.above import Later
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
 from dipc.chain.state import is_symbolic
@@ -16,32 +17,24 @@ from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table
 from dipc.frozen import frozen
-from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.questions.report import Report
-from dipc.questions.symmetry import (
-    Block,
-    Ending,
-    Families,
-    Orbit,
-    Position,
-    RegionFamily,
-    apart,
-    apartness,
-    blocks_of,
-    ending_of,
-    guards_of,
-    representatives,
-)
 from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower, lower_ideal
+
+if TYPE_CHECKING:
+    from dipc.program import ideal as ideals
+    from dipc.questions import symmetry
+else:
+    ideals = Later("dipc.program.ideal")
+    symmetry = Later("dipc.questions.symmetry")
 
 _ZERO = Fraction(0)
 
@@ -63,7 +56,7 @@ class SymmetryClass:
     answer: tuple[Value, ...]
     dd: Fraction | None
     count: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[symmetry.Block, ...]
 
 
 @frozen
@@ -106,10 +99,10 @@ class _Member:
 
     inputs: tuple[Value, ...]
     point: Mapping[int, Fraction]
-    region: Region
-    family: RegionFamily | None
+    region: ideals.Region
+    family: symmetry.RegionFamily | None
     count: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[symmetry.Block, ...]
 
 
 class _Finder:
@@ -120,21 +113,21 @@ class _Finder:
         self._most = program.limits.orbits
         self._core = executed.core
         self._values = values
-        self._ideal = Ideal(executed)
+        self._ideal = ideals.Ideal(executed)
         self._probabilities = executed.probabilities()
         self._pool = CellPool()
         self._trials = 0
         slots = executed.core.slots
         self._finite = [slot for slot in self._core.inputs if not is_symbolic(slots[slot].type)]
         self._positions = [self._position(slot) for slot in self._core.inputs if is_symbolic(slots[slot].type)]
-        self._families = Families(self._ideal)
-        self._distances = ClassDistances(Ideal(program), self._ideal, self._positions)
+        self._families = symmetry.Families(self._ideal)
+        self._distances = ClassDistances(ideals.Ideal(program), self._ideal, self._positions)
 
-    def _position(self, slot: int) -> Position:
+    def _position(self, slot: int) -> symmetry.Position:
         values = tuple(_fraction(value) for value in self._values[slot])
         declared = self._given.core.slots[slot].type
         domain = tuple(_fraction(value) for value in declared.values) if isinstance(declared, DomType) else None
-        return Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
+        return symmetry.Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
 
     def find(self) -> tuple[SymmetryClass, ...]:
         asked = prod(len(self._values[slot]) for slot in self._finite)
@@ -158,10 +151,10 @@ class _Finder:
         dd = self._distances.dd(member.inputs, point, region, member.family)
         return SymmetryClass(member.inputs, answer, dd, member.count, member.blocks)
 
-    def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Member]:
+    def _classes(self, finite: Mapping[int, Value], region: ideals.Region) -> Iterator[_Member]:
         family = self._families.of(region)
         blocks = self._blocks(finite, region, family)
-        for assignment in representatives(blocks, region.guards):
+        for assignment in symmetry.representatives(blocks, region.guards):
             self._trials += 1
             if self._trials > TRIALS * self._most:
                 trials = f"more than {TRIALS} assignments to try for each of {self._most} classes (limit `orbits`)"
@@ -173,16 +166,20 @@ class _Finder:
             inputs = tuple(everything[slot] for slot in self._core.inputs)
             yield _Member(inputs, chosen, region, family, count, blocks)
 
-    def _blocks(self, finite: Mapping[int, Value], region: Region, family: RegionFamily | None) -> tuple[Block, ...]:
+    def _blocks(
+        self, finite: Mapping[int, Value], region: ideals.Region, family: symmetry.RegionFamily | None
+    ) -> tuple[symmetry.Block, ...]:
         # Also where nothing comes of it: what goes wrong with retyped inputs must go wrong here.
         endings = self._endings(finite, region)
         if endings is None or family is None or not self._distances.symmetric:
-            return apart(self._positions)
+            return symmetry.apart(self._positions)
         forms = frozenset((form.inputs, form.constant) for form in region.answer if isinstance(form, Affine))
-        guards = guards_of(region.guards)
-        return blocks_of(Orbit(guards, family.guards, forms, endings, self._distances.apart), self._positions)
+        guards = symmetry.guards_of(region.guards)
+        return symmetry.blocks_of(
+            symmetry.Orbit(guards, family.guards, forms, endings, self._distances.apart), self._positions
+        )
 
-    def _endings(self, finite: Mapping[int, Value], region: Region) -> tuple[Ending, ...] | None:
+    def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
         """The exits that produce the answer of `region`; None where a limit is reached on the way to them, or where
         other answers are near enough as well: then nothing is known of what the probability depends on."""
         zero = self._pool.cell(Fraction(0))
@@ -197,7 +194,7 @@ class _Finder:
             exits = self._probabilities.exits(inputs, outputs)
         except Undecided:
             return None
-        return tuple(ending_of(event, weight, centers) for event, weight in exits)
+        return tuple(symmetry.ending_of(event, weight, centers) for event, weight in exits)
 
 
 def _fraction(value: Value) -> Fraction:
@@ -229,18 +226,22 @@ class ClassDistances:
     for real outputs.
     """
 
-    def __init__(self, ideal: Ideal, executed: Ideal, positions: Sequence[Position]) -> None:
+    def __init__(self, ideal: ideals.Ideal, executed: ideals.Ideal, positions: Sequence[symmetry.Position]) -> None:
         self._norm = ideal.metric.norm
         self._positions = {position.slot: position for position in positions}
-        self._general = Distances(ideal)
+        self._general = ideals.Distances(ideal)
         near = Nearness(ideal.program.core).plain
         self._plain = ideal.metric.is_plain and near
-        self.apart = None if executed.finite_inputs else apartness(executed)
+        self.apart = None if executed.finite_inputs else symmetry.apartness(executed)
         known = ideal.metric.core.apart is None or self.apart is not None
         self.symmetric = near and known and ideal.metric.core.same is None
 
     def dd(
-        self, inputs: Sequence[Value], point: Mapping[int, Fraction], region: Region, family: RegionFamily | None
+        self,
+        inputs: Sequence[Value],
+        point: Mapping[int, Fraction],
+        region: ideals.Region,
+        family: symmetry.RegionFamily | None,
     ) -> Fraction | None:
         """dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided."""
         if self._plain and family is not None and family.alone and not self._mixed(region):
@@ -250,7 +251,7 @@ class ClassDistances:
                 return None if escape(region.guards, point, self._positions) is None else Fraction(1)
         return self._general.at(inputs)
 
-    def _mixed(self, region: Region) -> bool:
+    def _mixed(self, region: ideals.Region) -> bool:
         """Whether one comparison has int inputs and others, such as those executed as ints but with listed domains."""
         return any(
             len({self._positions[slot].any_integer for slot, _ in item.form.inputs}) > 1 for item in region.guards
@@ -263,7 +264,7 @@ class ClassDistances:
 
 
 def escape(
-    guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, Position]
+    guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
     """inf { max_i |u_i - w_i| : w violates some guard }, over all w whose values lie in the declared domains; None for
     infinity. `inputs` is u, which satisfies all guards.
@@ -278,7 +279,9 @@ def escape(
     return min(finite, default=None)
 
 
-def _beyond(guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, Position]) -> Fraction | None:
+def _beyond(
+    guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
+) -> Fraction | None:
     """The distance to where the guard is violated: to where form < 0, or form <= 0 if the guard is strict."""
     terms = guard.form.inputs
     slack = guard.form.at(inputs)
@@ -297,14 +300,14 @@ def _beyond(guard: Constraint, inputs: Mapping[int, Fraction], positions: Mappin
     return _stepwise(guard, slack, inputs, positions)
 
 
-def _kind(position: Position) -> str:
+def _kind(position: symmetry.Position) -> str:
     if position.domain is not None:
         return "listed"
     return "int" if position.any_integer else "real"
 
 
 def _stepwise(
-    guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, Position]
+    guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
     """The same where some inputs have listed domains: these help in steps, real inputs continuously."""
     slope = sum(

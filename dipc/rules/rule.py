@@ -13,18 +13,23 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dipc.above import Later
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
 from dipc.chain.constraints import Affine, Constraint, contradict
 from dipc.decide.obligation import Obligation
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound
-from dipc.rules.centered_exits import CenteredExit, united, with_weights
-from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
+
+if TYPE_CHECKING:
+    from dipc.rules import centered_exits
+    from dipc.rules.halfspaces import Ceiling, Corner, Moving
+else:
+    centered_exits = Later("dipc.rules.centered_exits")
 
 
 class Variable(StrEnum):
@@ -211,23 +216,23 @@ class Instance:
     are the inputs that are not finite, of which `whole` are ints. An event of noises with which the output is near det
     whatever exit is taken is found for every gamma from one on, when a rule asks for it; None where none is known."""
 
-    ways: Sequence[CenteredExit]
+    ways: Sequence[centered_exits.CenteredExit]
     facets: Sequence[Moving]
     distances: ClaimedDistances
     slots: Sequence[int] = ()
     whole: frozenset[int] = frozenset()
     guards: Sequence[Constraint] = ()
-    find_others: Callable[[], Sequence[CenteredExit] | None] = _not_known
+    find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = _not_known
     of_ways: Callable[[], Sequence[Affine]] | None = None
-    find_near: Callable[[Fraction], CenteredExit | None] = lambda _: None
+    find_near: Callable[[Fraction], centered_exits.CenteredExit | None] = lambda _: None
 
     @cached_property
-    def others(self) -> Sequence[CenteredExit] | None:
+    def others(self) -> Sequence[centered_exits.CenteredExit] | None:
         """All ways to other answers; None where outputs are not all finite, or there are too many. Raises Undecided."""
         return self.find_others()
 
     @cached_property
-    def possible_others(self) -> Sequence[CenteredExit]:
+    def possible_others(self) -> Sequence[centered_exits.CenteredExit]:
         """Those of the others that inputs of the instance may take; none where they are not known."""
         return [each for each in self.others or () if not contradict([*self.guards, *each.guards])]
 
@@ -246,19 +251,19 @@ class Instance:
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
         """The same where ways that differ in one comparison alone are put together."""
 
-        def others() -> Sequence[CenteredExit] | None:
-            return None if self.others is None else united(self.possible_others, intervals, limits)
+        def others() -> Sequence[centered_exits.CenteredExit] | None:
+            return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)
 
-        ways = united(self.ways, intervals, limits)
+        ways = centered_exits.united(self.ways, intervals, limits)
         return replace(self, ways=ways, find_others=others, of_ways=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
         """The same with numbers for weights of choices."""
 
-        def others() -> Sequence[CenteredExit] | None:
-            return None if self.others is None else with_weights(self.others, values)
+        def others() -> Sequence[centered_exits.CenteredExit] | None:
+            return None if self.others is None else centered_exits.with_weights(self.others, values)
 
-        ways = with_weights(self.ways, values)
+        ways = centered_exits.with_weights(self.ways, values)
         return replace(self, ways=ways, find_others=others, of_ways=lambda: self.forms)
 
     def at(self, distances: ClaimedDistances) -> Instance:
