@@ -32,12 +32,11 @@ from dipc.measure.measure import (
     Measurer,
     Share,
     UnexpandedBound,
-    coefficients,
     left_out,
     majorant_of,
     series_of,
 )
-from dipc.measure.power_series import precision
+from dipc.measure.power_series import coefficients, precision
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.laws import law_of

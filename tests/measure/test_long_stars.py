@@ -13,7 +13,6 @@ import dipc
 from dipc.algebra.exppoly import dyadic, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.linear.halfspace import Halfspace
-from dipc.measure import measure as measures
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import CanonicalTree, slopes_of, watch_size
 from dipc.measure.measure import BRIEF_WAY, Bound, Measurer, Share, UnexpandedBound, measure
@@ -55,7 +54,7 @@ def test_many_different_rates_are_integrated(monkeypatch: pytest.MonkeyPatch) ->
     """Two to the fourteen terms; the same closed form of eight leaves either way."""
     (factor,) = Measurer().factors(star(14)) or ()
     assert isinstance(factor, NormalMeasure)
-    monkeypatch.setattr(measures, "MOST_TERMS", 8)
+    monkeypatch.setattr("dipc.measure.power_series.MOST_TERMS", 8)
     bound = Bound((Share(None, (star(8),)),))
     enclosed = UnexpandedBound.of(bound, Measurer(), Limits()).enclosure(Fraction(3), 100)
     low, high = fraction_of(measure(star(8)))[0].enclosure(Fraction(3), 40)

@@ -16,10 +16,10 @@ from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
-from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound, coefficients
+from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
 from dipc.measure.normal import values_of
 from dipc.measure.plane import PlaneMeasure, plane_measure
-from dipc.measure.power_series import DISK, precision
+from dipc.measure.power_series import DISK, coefficients, precision
 from tests.measure.test_normal import at_least, distribution, enclosure, normal
 
 F = Fraction
