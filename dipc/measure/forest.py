@@ -455,10 +455,22 @@ def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limit
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:
     """Raises LimitReached where `tree_measure` is expected to go through more terms than there may be steps, at a small
-    part of what they take. Nothing is expected of integers."""
-    if not tree.whole:
-        meter = Meter(limit)
+    part of what they take."""
+    meter = Meter(limit)
+    if tree.whole:
+        meter.spend(_STEPS_OF_ONE * terms_of_integers(tree))
+    else:
         watch_product_of(_at_root(tree.nodes, SizedPiecewise.laplace, meter), meter)
+
+
+#: For how many steps one coefficient of a denominator counts.
+_STEPS_OF_ONE = 50
+
+
+def terms_of_integers(tree: CanonicalTree) -> int:
+    """About how many coefficients the denominators of a tree over integers have together: those of each exponent have
+    the degree of all rates in e^eps."""
+    return slopes_of(tree) * sum([node[0] for node in tree.nodes])
 
 
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:

@@ -37,6 +37,7 @@ from dipc.measure.forest import (
     reduced,
     slopes_of,
     split,
+    terms_of_integers,
     tree_measure,
     tree_series,
     tree_shape,
@@ -99,6 +100,9 @@ class _Budget:
 #: that a tree over the reals is expected to go through on the way.
 BRIEF_TERMS, BRIEF_STEPS, BRIEF_WAY = 100_000, 100_000_000, 1_000_000
 
+#: Trees over integers with more coefficients (see `terms_of_integers`) are summed value by value.
+MOST_OF_INTEGERS = 20_000
+
 
 @dataclass
 class Measurer:
@@ -157,6 +161,9 @@ class Measurer:
         parts = self._parts_of(system)
         budget = _Budget(self.limits.trees, self.limits.trees)
         trees = [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
+        if any(tree.whole and terms_of_integers(tree) > MOST_OF_INTEGERS for tree in trees):
+            with suppress(OutsideFragment):
+                return _summed(event)
         if any(not tree.whole and slopes_of(tree) > power_series.MOST_TERMS for tree in trees):
             independent = _independent(event)
             if len(independent) > 1:
@@ -349,6 +356,14 @@ class Measurer:
             self._products.clear()
             self._parts_measured.clear()
             self._remembered = terms + 1
+
+
+def _summed(event: Event) -> list[Factor] | None:
+    """The parts of an event over integers as sums over their values; None where one has probability 0. Raises
+    OutsideFragment for other events."""
+    parts = [sums_of_noises.summed_measure(part) for part in _independent(event)]
+    factors: list[Factor] = [part for part in parts if part is not None]
+    return factors if len(factors) == len(parts) else None
 
 
 def _independent(event: Event) -> list[Event]:

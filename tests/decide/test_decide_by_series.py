@@ -186,6 +186,39 @@ def test_both_ways_agree(seed: int) -> None:
             assert low <= found.counterexample.probability[1] < found.counterexample.required[0]
 
 
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 200))])
+def test_trees_over_integers_are_summed_value_by_value(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same verdicts as from the closed forms, which are in the enclosures of the sums."""
+    chance = random.Random(f"sums {seed}")
+    for _ in range(3):
+        event = random_event(chance, whole=True)
+        bound = Bound((Share(None, (event,)),))
+        rate, factor = F(-chance.randint(0, 6), 4), F(chance.randint(1, 12), 4)
+        exact, _ = both(bound, ExpPoly.term(factor, 0, rate), intervals := chance.choice(INTERVALS))
+        monkeypatch.setattr("dipc.measure.measure.MOST_OF_INTEGERS", 0)
+        obligation = Obligation(bound, PiecewiseForm(ExpPoly.term(factor, 0, rate)), intervals)
+        found = decide_by_series(obligation, BoundMeasurer(), LIMITS)
+        assert found.verdict in (exact.verdict, Verdict.UNDECIDED)
+        unexpanded = UnexpandedBound.of(bound, Measurer(), LIMITS)
+        monkeypatch.undo()
+        eps = F(chance.randint(2, 30), 10)
+        inner, outer = Measurer().measure(event), unexpanded.enclosure(eps, 80)
+        low, high = inner.enclosure(eps)
+        assert outer[0] <= high
+        assert low <= outer[1]
+        assert outer[1] - outer[0] < F(1, 10**20)
+
+
+def test_the_largest_of_nine_integers_of_different_rates() -> None:
+    """Its closed form has millions of terms; whether the first is largest is decided by the sums, on both sides."""
+    noises = tuple(Noise(DISCRETE_LAPLACE, F(1, 2 + i), F(3 if i == 0 else 0)) for i in range(9))
+    event = Event(noises, tuple(Halfspace(((0, F(1)), (i, F(-1))), F(0)) for i in range(1, 9)))
+    bound, bounds = Bound((Share(None, (event,)),)), BoundMeasurer()
+    for factor, verdict in ((9, Verdict.ACCURATE), (1, Verdict.INACCURATE)):
+        beta = PiecewiseForm(ExpPoly.term(F(factor), 0, F(-3, 10)))
+        assert decide_by_series(Obligation(bound, beta, INTERVALS[0]), bounds, LIMITS).verdict is verdict
+
+
 def star(means: list[Fraction], rates: list[Fraction]) -> Bound:
     """That the first is the greatest."""
     noises = tuple(Noise(LAPLACE, rate, mean) for rate, mean in zip(rates, means, strict=True))
