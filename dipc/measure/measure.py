@@ -678,7 +678,7 @@ class UnexpandedBound:
             isinstance(factor, normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure)
             for factor in factors
         )
-        work = bits + 64 if plain else 2 * bits + 64
+        work = bits + 40 if plain else 2 * bits + 64
         while work <= MOST_BITS:
             with power_series.precision(work, 1):
                 (ball,) = power_series.coefficients(self.series(eps), 1)
