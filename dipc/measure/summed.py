@@ -1,9 +1,10 @@
 """Probabilities of events over discrete Gaussian noises, enclosed: sums over integers, with what is left out bounded.
 
 The mass at an integer k is e^{-q·k²}/Θ(q), q = eps²·rate²/(2·κ²), or without eps² where the deviation does not depend
-on eps, and Θ(q) = Σ e^{-q·k²}. An event is a forest: noises within bounds, and pairs of them whose difference, or sum,
-is within bounds. From the leaves to the root each noise hands on, for every value of the next, the sum of what is
-compatible with it: a difference of two partial sums. All noises are cut off at ±K. There may be discrete Laplace noises
+on eps, and Θ(q) = Σ e^{-q·k²}. Noises that matter only through one sum of multiples are one value, whose masses are
+convolved. An event is a forest: values within bounds, and pairs of them with half-spaces a·k + b·l + d >= 0. From the
+leaves to the root each value hands on, for every value of the next, the sum of what is compatible with it: a difference
+of two partial sums. All noises are cut off at ±K. There may be discrete Laplace noises
 among them, with masses (1 - z)/(1 + z)·z^|k|, z = e^{-rate·eps}.
 
 **Lemma.** Let |eps - e| <= e/2. Then |arg eps| <= 30°, R = Re eps² >= |eps|²/2 and R >= e²/4, so |arg q| <= 60° and
@@ -28,10 +29,10 @@ Re q >= |q|/2. With w = |q|:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, combinations
-from math import ceil, comb, floor, lcm, prod, sqrt
+from math import ceil, comb, floor, gcd, lcm, prod, sqrt
 
 import flint
 
@@ -50,8 +51,6 @@ MOST_TERMS = 400_000
 
 #: Bits beyond those of the error of a value.
 _GUARD = 16
-
-Ends = tuple[int | None, int | None]
 
 
 @frozen
@@ -87,7 +86,7 @@ class Theta:
 
     def at_most(self, edge: int, eps: Fraction) -> flint.arb:
         """Pr[N <= edge] at an eps, to the precision that FLINT is set to. Raises LimitReached."""
-        found = SummedMeasure((Node(self, (None, edge), None, 1, (None, None)),)).series(eps)
+        found = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
         return coefficients(found, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
@@ -130,20 +129,24 @@ class Geometric:
 Masses = Theta | Geometric
 
 
+#: a·k + b·l + d >= 0, for a value k and that l of the node that it is handed on to.
+Limit = tuple[int, int, int]
+
+
 @frozen
 class Node:
-    """A noise within `own` bounds, and with value - sign·(that of the node `parent`) within `bounds`; None: a root."""
+    """A sum of noises, with what each is multiplied, within its `own` limits; and within `limits` with that of the node
+    `parent`; None: a root."""
 
-    law: Masses
-    own: Ends
+    laws: tuple[tuple[Masses, int], ...]
+    own: tuple[Limit, ...]
     parent: int | None
-    sign: int
-    bounds: Ends
+    limits: tuple[Limit, ...]
 
 
 @frozen
 class SummedMeasure:
-    """The probability of a tree of such noises, children first."""
+    """The probability of a tree of such values, children first."""
 
     nodes: tuple[Node, ...]
 
@@ -155,35 +158,35 @@ class SummedMeasure:
             with precision(flint.ctx.prec, 1):
                 only = coefficients(self.series(center), 1)
             return flint.arb_series(only)  # its other coefficients are 0
-        wanted = 0.7 * (flint.ctx.prec // 2 if wide else flint.ctx.prec - _GUARD) + 2 * len(self.nodes)
-        reaches = [node.law.reach(center, wanted, wide=wide) for node in self.nodes]
-        if (sum(reaches) + len(reaches)) * flint.ctx.cap > MOST_TERMS:
+        laws = [law for node in self.nodes for law, _ in node.laws]
+        wanted = 0.7 * (flint.ctx.prec // 2 if wide else flint.ctx.prec - _GUARD) + 2 * len(laws)
+        reach = {law: law.reach(center, wanted, wide=wide) for law in laws}
+        terms = 0
+        for node in self.nodes:
+            sizes = [abs(c) * reach[law] for law, c in node.laws]
+            terms += 1 + sum(sizes) + sum(sum(sizes[:k]) * reach[node.laws[k][0]] for k in range(1, len(sizes)))
+        if terms * flint.ctx.cap > MOST_TERMS:
             raise LimitReached(None, f"a sum over discrete Gaussian noise takes more than {MOST_TERMS} terms")
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
-        masses: dict[tuple[Masses, int], list[flint.arb_series]] = {}
-        values: list[list[flint.arb_series]] = []
-        for node, reach in zip(self.nodes, reaches, strict=True):
-            known = masses.get((node.law, reach))
-            if known is None:
-                half = node.law.masses(eps, center, reach)
-                known = masses[node.law, reach] = [*half[:0:-1], *half]
-            values.append(list(known))
+        masses = {law: law.masses(eps, center, reach[law]) for law in reach}
+        values = [_convolved([(masses[law], c) for law, c in node.laws]) for node in self.nodes]
         zero = total = flint.arb_series([0])
-        for place, node in enumerate(self.nodes):
-            reach, found = reaches[place], values[place]
-            low, high = _within(node.own, reach)
+        for node, found in zip(self.nodes, values, strict=True):
+            most = len(found) // 2
+            low, high = _within(node.own, 0, -most, most)
             # sums[k]: all below low + k.
-            sums = list(accumulate((found[k + reach] for k in range(low, high + 1)), initial=zero))
+            sums = list(accumulate((found[k + most] for k in range(low, high + 1)), initial=zero))
             if node.parent is None:
                 total = sums[-1]
                 break
-            there, other = reaches[node.parent], values[node.parent]
+            other = values[node.parent]
+            there = len(other) // 2
             for value in range(-there, there + 1):
-                first, last = _shifted(node.bounds, node.sign * value, low, high)
+                first, last = _within(node.limits, value, low, high)
                 part = sums[last - low + 1] - sums[first - low] if first <= last else zero
                 other[value + there] = other[value + there] * part
-        left = [node.law.beyond(center, r, wide=wide) for node, r in zip(self.nodes, reaches, strict=True)]
-        variations = [flint.arb(to_fmpq(node.law.variation)) if wide else flint.arb(1) for node in self.nodes]
+        left = [law.beyond(center, reach[law], wide=wide) for law in laws]
+        variations = [flint.arb(to_fmpq(law.variation)) if wide else flint.arb(1) for law in laws]
         everything = prod(variations, start=flint.arb(1))
         error = sum((beyond * everything / v for beyond, v in zip(left, variations, strict=True)), flint.arb(0))
         return blurred(total, error, center)
@@ -191,18 +194,32 @@ class SummedMeasure:
     @property
     def _fixed(self) -> bool:
         """Whether it is the same for every eps."""
-        return all(isinstance(node.law, Theta) and node.law.fixed for node in self.nodes)
+        return all(isinstance(law, Theta) and law.fixed for node in self.nodes for law, _ in node.laws)
 
 
-def _within(ends: Ends, reach: int) -> tuple[int, int]:
-    low, high = ends
-    first, last = -reach if low is None else max(low, -reach), reach if high is None else min(high, reach)
-    return (first, last) if first <= last else (reach + 1, reach)
+def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[flint.arb_series]:
+    """The masses from -K to K of a sum of independent values with these masses from 0 on, each times a number."""
+    zero = flint.arb_series([0])
+    total = [flint.arb_series([1])]
+    for half, times in parts:
+        spread, most = len(half) - 1, len(total) // 2
+        reach = most + abs(times) * spread
+        wider = [zero] * (2 * reach + 1)
+        for k in range(-spread, spread + 1):
+            for value, mass in enumerate(total, start=reach - most + times * k):
+                wider[value] = wider[value] + mass * half[abs(k)]
+        total = wider
+    return total
 
 
-def _shifted(ends: Ends, by: int, low: int, high: int) -> tuple[int, int]:
-    first, last = ends
-    return low if first is None else max(low, first + by), high if last is None else min(high, last + by)
+def _within(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
+    """The values between these ends that are within the limits, with the value of the other one."""
+    for a, b, d in limits:
+        if a > 0:
+            low = max(low, -((b * other + d) // a))
+        else:
+            high = min(high, (b * other + d) // -a)
+    return (low, high) if low <= high else (high + 1, high)
 
 
 # --- from events ----------------------------------------------------------------------------------------
@@ -211,60 +228,81 @@ def _shifted(ends: Ends, by: int, low: int, high: int) -> tuple[int, int]:
 def summed_measure(event: Event) -> SummedMeasure | None:
     """The measure of a connected event over integer noises of which one is discrete Gaussian; None where no values
     are in it. Raises OutsideFragment for what is no forest."""
-    own: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
-    pairs: dict[tuple[int, int], tuple[int, list[tuple[int, Fraction]]]] = {}
-    for item in event.constraints:
-        # With N = mean + k, c·k + d >= 0, or > 0.
-        d = item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), Fraction(0))
-        match item.coefficients:
-            case ((i, c),):
-                own[i].append((1 if c > 0 else -1, _edge(d / abs(c), strict=item.strict)))
-            case ((i, a), (j, b)) if abs(a) == abs(b):
-                sign = 1 if (a > 0) != (b > 0) else -1
-                kind, found = pairs.setdefault((i, j), (sign, []))
-                if kind != sign:
-                    raise OutsideFragment("sums and differences of the same discrete Gaussian noises are compared")
-                found.append((1 if a > 0 else -1, _edge(d / abs(a), strict=item.strict)))
+    try:
+        return _tree(event, *_sums(event, united=False))
+    except OutsideFragment:
+        return _tree(event, *_sums(event, united=True))
+
+
+#: A sum of multiples of noises, and a half-space Σ c·sum + d >= 0 over such sums, by their places.
+_Sum = tuple[tuple[int, int], ...]
+_Row = tuple[dict[int, int], int]
+
+
+def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
+    """The same for half-spaces over these sums."""
+    own: list[set[Limit]] = [set() for _ in sums]
+    pairs: dict[tuple[int, int], set[Limit]] = {}
+    for row, d in rows:
+        match sorted(row.items()):
+            case [(i, a)]:
+                own[i].add((a, 0, d))
+            case [(i, a), (j, b)]:
+                pairs.setdefault((i, j), set()).add((a, b, d))
             case _:
-                raise OutsideFragment("a comparison relates multiples of discrete Gaussian noises, or more than two")
-    if len(pairs) != len(event.noises) - 1:
+                raise OutsideFragment("a comparison relates more than two sums of discrete Gaussian noises")
+    if len(pairs) != len(sums) - 1:
         raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
-    ends = [_ends(found) for found in own]
-    edges = {pair: (sign, _ends(found)) for pair, (sign, found) in pairs.items()}
-    if any(_is_empty(each) for each in [*ends, *(bounds for _, bounds in edges.values())]):
+    laws = [tuple((_masses(event.noises[i]), c) for i, c in each) for each in sums]
+    if any(map(_is_empty, [*own, *pairs.values()])):
         return None
-    laws = [_masses(noise) for noise in event.noises]
-    order = list(_from_leaves(len(laws), edges))
-    place = {noise: position for position, (noise, _) in enumerate(order)}
+    order = list(_from_leaves(len(sums), pairs))
+    place = {value: position for position, (value, _) in enumerate(order)}
     nodes = []
-    for noise, parent in order:
-        if parent is None:
-            nodes.append(Node(laws[noise], ends[noise], None, 1, (None, None)))
-            continue
-        sign, bounds = edges[min(noise, parent), max(noise, parent)]
-        if noise > parent and sign > 0:
-            # Of the parent less the noise.
-            low, high = bounds
-            bounds = None if high is None else -high, None if low is None else -low
-        nodes.append(Node(laws[noise], ends[noise], place[parent], sign, bounds))
+    for value, parent in order:
+        mine, limits = tuple(sorted(own[value])), set[Limit]()
+        if parent is not None:
+            limits = pairs[min(value, parent), max(value, parent)]
+            limits = limits if value < parent else {(b, a, d) for a, b, d in limits}
+        nodes.append(Node(laws[value], mine, None if parent is None else place[parent], tuple(sorted(limits))))
     return SummedMeasure(tuple(nodes))
 
 
-def _edge(d: Fraction, *, strict: bool) -> Fraction:
-    """The integer e such that k + d >= 0, or > 0, is k + e >= 0 for integers k."""
-    whole = floor(d)
-    return Fraction(whole - 1 if strict and whole == d else whole)
+def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
+    """All noises, or sums of multiples of those that are in all half-spaces together where they are `united`, and the
+    half-spaces over them, all in integers."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    constants: list[int] = []
+    for row, item in enumerate(event.constraints):
+        scale = lcm(*(c.denominator for _, c in item.coefficients))
+        # With N = mean + k, c·k + d >= 0, or > 0.
+        d = scale * (item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), Fraction(0)))
+        constants.append(ceil(d) - 1 if item.strict else floor(d))
+        for i, c in item.coefficients:
+            columns.setdefault(i, []).append((row, int(c * scale)))
+    alike: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], list[tuple[int, int]]] = {}
+    for i, column in sorted(columns.items()):
+        first = column[0][1]
+        key = None if united else i, tuple((row, Fraction(c, first)) for row, c in column)
+        alike.setdefault(key, []).append((i, first))
+    sums: list[_Sum] = []
+    rows: list[_Row] = [({}, d) for d in constants]
+    for (_, direction), members in alike.items():
+        unit = gcd(*(c for _, c in members))
+        for row, ratio in direction:
+            rows[row][0][len(sums)] = int(ratio * unit)
+        sums.append(tuple((i, c // unit) for i, c in members))
+    return sums, rows
 
 
-def _ends(found: Sequence[tuple[int, Fraction]]) -> Ends:
-    """The bounds of k where sign·k + e >= 0 for all of them."""
-    low = max((int(-e) for sign, e in found if sign > 0), default=None)
-    return low, min((int(e) for sign, e in found if sign < 0), default=None)
-
-
-def _is_empty(ends: Ends) -> bool:
-    low, high = ends
-    return low is not None and high is not None and low > high
+def _is_empty(limits: Collection[Limit]) -> bool:
+    """Whether two of the limits leave no integers between them, of one value or of one combination of two."""
+    nearest: dict[tuple[int, int], int] = {}
+    for a, b, d in limits:
+        unit = gcd(a, b)
+        key = a // unit, b // unit
+        nearest[key] = min(d // unit, nearest.get(key, d // unit))
+    return any(d + nearest.get((-a, -b), -d) < 0 for (a, b), d in nearest.items())
 
 
 def _masses(noise: Noise) -> Masses:

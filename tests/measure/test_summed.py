@@ -22,6 +22,7 @@ from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.measure.summed import summed_measure
 from dipc.noise.laws import law_of
 from dipc.simulation.compare import Agreement
+from tests.fuzz.normal_oracle import Comparison, Drawn, over_integers
 
 F = Fraction
 DGAUSS, DLAP = law_of("DGauss"), law_of("DLap")
@@ -178,13 +179,52 @@ def test_normal_noise_is_near(deviation: Fraction) -> None:
     ("rows", "reason"),
     [
         ([({0: 1, 1: -1}, F(0), False), ({1: 1, 2: -1}, F(0), False), ({0: 1, 2: -1}, F(0), False)], "circle"),
-        ([({0: 1, 1: 1, 2: 1}, F(0), False)], "more than two"),
-        ([({0: 2, 1: -1}, F(0), False), ({1: 1, 2: 1}, F(0), False)], "multiples"),
+        ([({0: 1, 1: 1, 2: 1}, F(0), False), ({0: 1}, F(0), False), ({1: 1}, F(0), False)], "more than two sums"),
     ],
 )
 def test_what_is_not_covered_is_refused(rows: list[Row], reason: str) -> None:
     with pytest.raises(OutsideFragment, match=reason):
         summed_measure(event(tuple(noise(F(1)) for _ in range(3)), rows))
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 120))])
+def test_sums_of_three_and_multiples(seed: int) -> None:
+    """Against all values one by one."""
+    chance = random.Random(f"sums {seed}")
+    count = chance.choice((2, 3, 3))
+    drawn = [(chance.choice((F(1), F(1, 2), F(3, 2))), chance.randint(-2, 2)) for _ in range(count)]
+    one_sum = {i: chance.choice((-3, -2, -1, 1, 2)) for i in range(count)}
+    if seed % 2:
+        rows = [(one_sum, F(chance.randint(-4, 8), 2), chance.random() < 0.5)]
+        if chance.random() < 0.6:
+            rows.append(({i: -2 * c for i, c in one_sum.items()}, F(chance.randint(0, 17), 2), chance.random() < 0.5))
+    else:
+        rows = [
+            ({0: chance.choice((1, 2, 3)), i: chance.choice((-2, -1, 1, 3))}, F(chance.randint(-3, 9), 3), False)
+            for i in range(1, count)
+        ]
+        rows += [({1: chance.choice((-2, 1))}, F(chance.randint(0, 5), 2), True)]
+    about = event(tuple(noise(size, mean) for size, mean in drawn), rows)
+    eps = F(chance.choice((1, 2, 3)), 2)
+    measure = summed_measure(about)
+    with mpmath.workdps(30):
+        wanted = over_integers(
+            [Drawn("DGauss", size / eps, F(mean)) for size, mean in drawn],
+            [Comparison(tuple((i, F(c)) for i, c in row.items()), d, strict) for row, d, strict in rows],
+        )
+        if measure is None:
+            assert wanted == 0
+            return
+        low, high = bound_of(about).enclosure(eps, 90)
+        assert number(low) - mpmath.mpf(10) ** -20 <= wanted <= number(high) + mpmath.mpf(10) ** -20
+
+
+def test_a_sum_of_three_in_a_program() -> None:
+    text = """program p; input q : {0..2}; output o : bool; ideal { o <- q >= 1 }
+    o <- DGauss(2/eps, q) + DGauss(1/eps, 0) + 2*DGauss(1/eps, 0) >= 1"""
+    program = dipc.load(text)
+    assert dipc.check(program, inputs="q in {2}", beta="9/10*exp(-eps/30)").verdict is dipc.Verdict.ACCURATE
+    assert dipc.check(program, inputs="q in {2}", beta="exp(-eps)/4").verdict is dipc.Verdict.INACCURATE
 
 
 def test_too_many_terms_are_a_limit() -> None:
