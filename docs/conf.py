@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -61,8 +62,23 @@ def _as_text(app: Sphinx, ctx: object, lines: list[str]) -> None:  # noqa: ARG00
             lines[at] = bar + plain.replace("\\*\\*Required\\*\\*", "**Required**")
 
 
+_CODE = re.compile(r"<pre>.*?</pre>|<code[ >].*?</code>", re.DOTALL)
+_OPTION = re.compile(r"(?<![^\s>`\"'\[])--?[a-zA-Z][\w-]*(?![^<]*>)")
+
+
+def with_whole_options(body: str) -> str:
+    """The page with options in code that no line breaks within: a browser breaks `--inputs` behind its hyphens."""
+    return _CODE.sub(lambda code: _OPTION.sub(r'<span class="option">\g<0></span>', code[0]), body)
+
+
+def _whole_options(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:  # noqa: ARG001 - the signature is Sphinx's
+    if "body" in context:
+        context["body"] = with_whole_options(context["body"])
+
+
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
+    app.connect("html-page-context", _whole_options)
     for part in ("description", "epilog", "options", "arguments"):
         app.connect(f"sphinx-click-process-{part}", _as_text)
     app.connect("autodoc-process-docstring", _as_restructured_text)
