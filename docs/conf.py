@@ -68,7 +68,7 @@ _OPTION = re.compile(r"(?<![^\s>`\"'\[])--?[a-zA-Z][\w-]*(?![^<]*>)")
 
 def with_whole_options(body: str) -> str:
     """The page with options in code that no line breaks within: a browser breaks `--inputs` behind its hyphens."""
-    return _CODE.sub(lambda code: _OPTION.sub(r'<span class="option">\g<0></span>', code[0]), body)
+    return _CODE.sub(lambda code: _OPTION.sub(r'<span class="whole-option">\g<0></span>', code[0]), body)
 
 
 def _whole_options(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:  # noqa: ARG001 - the signature is Sphinx's

@@ -351,4 +351,6 @@ def leave(code: int) -> NoReturn:
         write_diagnostics([refused_result("the standard output", error)])
         drop(sys.stdout)
         code = ExitCode.BAD_INPUT
+    except ValueError:  # whoever wrote to it has closed it: `dipc lsp` at the end of a session
+        sys.stdout = ClosedOutput()
     sys.exit(int(code))

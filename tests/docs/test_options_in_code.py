@@ -19,6 +19,6 @@ from docs.conf import with_whole_options
 def test_options_are_kept_whole(body: str, options: list[str]) -> None:
     found = with_whole_options(body)
     for option in options:
-        assert f'<span class="option">{option}</span>' in found
-    assert found.count('class="option"') == len(options)
-    assert found.replace('<span class="option">', "").count("</span>") - len(options) == body.count("</span>")
+        assert f'<span class="whole-option">{option}</span>' in found
+    assert found.count('class="whole-option"') == len(options)
+    assert found.replace('<span class="whole-option">', "").count("</span>") - len(options) == body.count("</span>")

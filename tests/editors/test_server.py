@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -38,6 +40,23 @@ async def session(ask: Callable[[LanguageClient], Awaitable[None]]) -> None:
         await client.shutdown_async(None)
         client.exit(None)
         await client.stop()
+
+
+def test_the_end_of_a_session_is_quiet() -> None:
+    """As an editor ends it: `shutdown`, `exit`, and the process is gone without a word on stderr."""
+    sent = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    texts = [json.dumps({"jsonrpc": "2.0", **message}) for message in sent]
+    given = "".join(f"Content-Length: {len(text)}\r\n\r\n{text}" for text in texts)
+    command = [sys.executable, "-m", "dipc", "lsp"]
+    done = subprocess.run(command, input=given.encode(), capture_output=True, cwd=ROOT, timeout=SECONDS, check=False)
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert b'"capabilities"' in done.stdout
 
 
 def place(line: int, start: int, end: int) -> types.Range:
