@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from dipc.above import Later
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -39,13 +40,17 @@ from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.closed import LeastDelta
-from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import DIGITS, Divergences, Loss
 from dipc.questions.privacy.outcome import read_claim
-from dipc.questions.privacy.profile import Theorems, budget_at, theorems_of
-from dipc.questions.privacy.profile import profile as profile_at
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.questions.privacy import closed, every_number
+    from dipc.questions.privacy import profile as profiles
+else:
+    closed = Later("dipc.questions.privacy.closed")
+    every_number = Later("dipc.questions.privacy.every_number")
+    profiles = Later("dipc.questions.privacy.profile")
 
 _EPILOG = """
 \b
@@ -235,7 +240,7 @@ _PARAMETERS = {
 
 def _answer(
     asked: Asked, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
-) -> tuple[PrivacyQuestion | EveryNumber, PrivacyAnswer, Any]:
+) -> tuple[PrivacyQuestion | every_number.EveryNumber, PrivacyAnswer, Any]:
     """The question about the program with these constants, what it comes to, and the estimate of a loss."""
     options, at = asked.options, mode.at
     # One more eps of a delta that is asked for at all eps is none that the program is read at.
@@ -243,7 +248,7 @@ def _answer(
     engine = work.engine(program)
     work.progress.stage(f"looking at the pairs of {program.name}")
     if options.for_all is not None:
-        every = EveryNumber(program, *open_constant(options.for_all), adjacent, engine, work.progress)
+        every = every_number.EveryNumber(program, *open_constant(options.for_all), adjacent, engine, work.progress)
         if mode.option == "--constant":
             return every, every.constant(options.eps), None
         return every, every.decide(read_claim(program, options.budget, None, options.eps)), None
@@ -263,10 +268,10 @@ def _answer(
         case "--budget-of":
             assert at is not None
             delta = positive_option("--budget-of", mode.value or "")
-            return question, budget_at(question, delta, at, digits), None
+            return question, profiles.budget_at(question, delta, at, digits), None
         case "--profile":
             assert at is not None
-            return question, profile_at(question, at, digits=digits), None
+            return question, profiles.profile(question, at, digits=digits), None
         case "--rho":
             return question, question.rho(options.eps), None
         case "--delta-of":
@@ -275,25 +280,25 @@ def _answer(
     return question, question.decide(read_claim(program, options.budget, options.delta, options.eps)), None
 
 
-def _statement(asked: Asked, question: PrivacyQuestion | EveryNumber) -> PrivacyStatement:
+def _statement(asked: Asked, question: PrivacyQuestion | every_number.EveryNumber) -> PrivacyStatement:
     program = question.program
-    numbers = question.numbers if isinstance(question, EveryNumber) else None
+    numbers = None if isinstance(question, PrivacyQuestion) else question.numbers
     said = tuple(
         (name, str(value))
         for name, value in program.core.constants.items()
         if numbers is None or name != numbers.parameter
     )
-    runs = 1 if isinstance(question, EveryNumber) else question.runs
+    runs = question.runs if isinstance(question, PrivacyQuestion) else 1
     return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers, runs)
 
 
 def _beside(
-    question: PrivacyQuestion | EveryNumber, answer: PrivacyAnswer, mode: _Mode
-) -> tuple[Theorems, Fraction] | None:
+    question: PrivacyQuestion | every_number.EveryNumber, answer: PrivacyAnswer, mode: _Mode
+) -> tuple[profiles.Theorems, Fraction] | None:
     """What theorems about composition say beside a delta at an eps."""
-    if isinstance(question, EveryNumber) or not isinstance(answer, LeastDelta) or mode.at is None:
+    if mode.at is None or not isinstance(question, PrivacyQuestion) or not isinstance(answer, closed.LeastDelta):
         return None
-    theorems = theorems_of(question, mode.at)
+    theorems = profiles.theorems_of(question, mode.at)
     budget = read_claim(question.program, mode.value, None, None, "delta-of").budget * mode.at
     return None if theorems is None else (theorems, budget)
 

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
+from dipc.above import Later
 from dipc.frozen import frozen
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import (
@@ -27,16 +28,19 @@ from dipc.outcome.words import (
     exact as exactly,
 )
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.closed import LeastDelta
 from dipc.questions.privacy.constant import Constant
-from dipc.questions.privacy.every_number import EveryNumber
-from dipc.questions.privacy.gaussian import Rho
 from dipc.questions.privacy.loss import Divergences, Loss, Renyi
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
-from dipc.questions.privacy.profile import BudgetAt, Profile, Theorems
 
 if TYPE_CHECKING:
     from dipc.estimate import LossEstimate
+    from dipc.questions.privacy import closed, every_number, gaussian
+    from dipc.questions.privacy import profile as profiles
+else:
+    closed = Later("dipc.questions.privacy.closed")
+    every_number = Later("dipc.questions.privacy.every_number")
+    gaussian = Later("dipc.questions.privacy.gaussian")
+    profiles = Later("dipc.questions.privacy.profile")
 
 _TONES = {
     PrivacyVerdict.PRIVATE: Tone.GOOD,
@@ -56,7 +60,7 @@ class PrivacyStatement:
     definitions: tuple[str, ...]
     numbers: Numbers | None = None
     runs: int = 1
-    theorems: tuple[Theorems, Fraction] | None = None
+    theorems: tuple[profiles.Theorems, Fraction] | None = None
 
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that say what every question about privacy is about."""
@@ -85,7 +89,10 @@ _STANDINGS = {
 
 
 #: What a question about privacy comes to.
-PrivacyAnswer = PrivacyReport | Constant | Loss | LeastDelta | BudgetAt | Profile | Renyi | Divergences | Rho
+PrivacyAnswer: TypeAlias = (
+    "PrivacyReport | Constant | Loss | closed.LeastDelta | profiles.BudgetAt | profiles.Profile | Renyi | Divergences"
+    " | gaussian.Rho"
+)
 
 
 def privacy_line(answer: PrivacyAnswer) -> str:
@@ -97,7 +104,7 @@ def privacy_line(answer: PrivacyAnswer) -> str:
             return _constant_line(answer)
         case Loss():
             return f"largest loss {_enclosed(answer.value)} at eps = {answer.eps}"
-        case LeastDelta():
+        case closed.LeastDelta():
             how = "attained" if answer.attained else "not attained"
             return f"least delta for {answer.budget}: supremum {_enclosed(answer.supremum)}, {how}"
         case Renyi():
@@ -106,15 +113,15 @@ def privacy_line(answer: PrivacyAnswer) -> str:
             first, last = answer.orders[0], answer.orders[-1]
             values = f"{_enclosed(first.value)} to {_enclosed(last.value)}"
             return f"largest Rényi divergences of orders {first.order} to {last.order}: {values} at eps = {first.eps}"
-        case BudgetAt():
+        case profiles.BudgetAt():
             return f"least budget for delta {answer.delta}: {_enclosed(answer.value)} at eps = {answer.eps}"
-        case Profile():
+        case profiles.Profile():
             most = answer.points[-1]
             return (
                 f"privacy profile at eps = {answer.eps}: delta falls from {_enclosed(answer.points[0].delta)} to "
                 f"{_enclosed(most.delta)} at budget {rational(most.budget)}"
             )
-        case Rho():
+        case gaussian.Rho():
             return f"least rho: {_enclosed(answer.value)}-zCDP, {everywhere_text(answer.eps)}"
     assert_never(answer)
 
@@ -190,7 +197,7 @@ def _verdict_line(report: PrivacyReport) -> str:
 
 
 def outcome(
-    question: PrivacyQuestion | EveryNumber,
+    question: PrivacyQuestion | every_number.EveryNumber,
     answer: PrivacyAnswer,
     statement: PrivacyStatement,
     estimate: LossEstimate | None = None,
@@ -293,18 +300,18 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
             if answer.moment is not None:
                 factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
                 yield Fields([(f"exp({factor})", str(answer.moment))])
-        case Rho():
+        case gaussian.Rho():
             yield Fields([*about, ("eps", f"all of {interval_text(answer.eps)}")])
             yield GAP
             yield Fields(_pair(answer.input, answer.adjacent))
-        case LeastDelta():
+        case closed.LeastDelta():
             yield Fields([*about, ("budget", answer.budget), ("eps", f"all of {interval_text(answer.eps)}")])
             yield from _least_delta(answer, statement.theorems)
         case Divergences():
             yield Fields([*about, ("eps", str(answer.orders[0].eps))])
             yield GAP
             yield Grid(("order", "divergence", "at"), tuple(_orders(answer.orders)), frozenset({0}))
-        case BudgetAt():
+        case profiles.BudgetAt():
             yield Fields([*about, ("delta", rational(answer.delta)), ("eps", rational(answer.eps))])
             if answer.value is not None and answer.value[0]:
                 low, high = (end / answer.eps for end in answer.value)
@@ -312,7 +319,7 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
             if answer.theorems is not None:
                 yield GAP
                 yield Fields(_theorems(answer.theorems, answer.delta))
-        case Profile():
+        case profiles.Profile():
             yield Fields([*about, ("eps", rational(answer.eps)), *_reason(answer.reason)])
             yield GAP
             points = [(None, (exactly(point.budget), _enclosed(point.delta))) for point in answer.points]
@@ -348,13 +355,13 @@ def _orders(divergences: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[s
         yield None, (str(each.order), _enclosed(each.value), places)
 
 
-def _theorems(theorems: Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
+def _theorems(theorems: profiles.Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
     """The budgets that composition is known to have."""
     yield "basic", f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
     yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
 
 
-def _least_delta(least: LeastDelta, beside: tuple[Theorems, Fraction] | None) -> Iterator[Part]:
+def _least_delta(least: closed.LeastDelta, beside: tuple[profiles.Theorems, Fraction] | None) -> Iterator[Part]:
     for piece in least.pieces or ():
         yield GAP
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)

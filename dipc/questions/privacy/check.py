@@ -10,8 +10,9 @@ from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import islice
-from typing import Unpack, assert_never
+from typing import TYPE_CHECKING, Unpack, assert_never
 
+from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
@@ -23,7 +24,6 @@ from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, every_input, parse_adjacency, read_pairs
-from dipc.questions.privacy.closed import ClosedLaws, Laws, LeastDelta, Where, greatest_excesses, supremum_of
 from dipc.questions.privacy.constant import (
     Constant,
     Ends,
@@ -36,8 +36,6 @@ from dipc.questions.privacy.constant import (
     refuted_up_to,
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
-from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
-from dipc.questions.privacy.gaussian import OF_NORMAL_OUTPUTS, GaussianPrivacy, Rho
 from dipc.questions.privacy.loss import (
     DIGITS,
     Findings,
@@ -68,6 +66,13 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import RealType, Slot
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.questions.privacy import closed, enclosed, gaussian
+else:
+    closed = Later("dipc.questions.privacy.closed")
+    enclosed = Later("dipc.questions.privacy.enclosed")
+    gaussian = Later("dipc.questions.privacy.gaussian")
 
 
 @takes(GivenPrivacy)
@@ -162,11 +167,11 @@ class PrivacyQuestion:
         return self._real
 
     @cached_property
-    def normal(self) -> GaussianPrivacy | None:
+    def normal(self) -> gaussian.GaussianPrivacy | None:
         """What the program is as a Gaussian mechanism; None for others. Raises Undecided."""
-        return None if self.finite_outputs or self.runs > 1 else GaussianPrivacy.of(self.program, self.pairs)
+        return None if self.finite_outputs or self.runs > 1 else gaussian.GaussianPrivacy.of(self.program, self.pairs)
 
-    def rho(self, eps: GivenEps) -> Rho:
+    def rho(self, eps: GivenEps) -> gaussian.Rho:
         """The least ρ of zCDP on the intervals. Raises Undecided where it is not known."""
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
@@ -177,7 +182,7 @@ class PrivacyQuestion:
         ends = [normal.worst(interval) for interval in claim.intervals]
         known = [normal.mechanism.rho(normal.square, end) for end in ends if end is not None]
         value = None if len(known) < len(ends) and normal.square else max(known, default=(Fraction(0), Fraction(0)))
-        return Rho(*self.asked, claim.eps_text, value, normal.input, normal.adjacent)
+        return gaussian.Rho(*self.asked, claim.eps_text, value, normal.input, normal.adjacent)
 
     def table(self, pairs: Pairs) -> LawTable:
         """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
@@ -234,7 +239,7 @@ class PrivacyQuestion:
             normal = self.normal
             if normal is not None:
                 findings, counterexample = normal.decide(claim)
-                proof = OF_NORMAL_OUTPUTS if findings is None else None
+                proof = gaussian.OF_NORMAL_OUTPUTS if findings is None else None
             elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
                 findings, counterexample = self._at_pairs(pairs, self._laws(self.table(pairs)), claim)
                 proof = OF_CELLS if findings is None and pairs is not self.pairs else None
@@ -268,7 +273,7 @@ class PrivacyQuestion:
             return []
 
     def _sides(
-        self, laws: Laws, pairs: Pairs, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
+        self, laws: closed.Laws, pairs: Pairs, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> Sides:
         """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
         outputs = tuple([laws.table.texts(answer) for answer in answers])
@@ -323,7 +328,9 @@ class PrivacyQuestion:
         form = None if moment is None else moment.standing_for(self.program.core.only_at)
         return Renyi(*self.asked, order, eps, value, form, *pairs.texts(self.program, pair))
 
-    def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
+    def least_delta(
+        self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS
+    ) -> closed.LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
         DiagnosticError for an eps that is in no interval."""
         self.require_meaning(claim.intervals)
@@ -345,9 +352,9 @@ class PrivacyQuestion:
             return self.least_delta(replace(claim, intervals=(Interval(point, point, True, True),)), point, digits)
         laws = self._laws(table)
 
-        def where(pair: tuple[int, int], answers: tuple[int, ...]) -> Where | None:
+        def where(pair: tuple[int, int], answers: tuple[int, ...]) -> closed.Where | None:
             said = tuple([table.texts(answer) for answer in answers])
-            return Where(*pairs.texts(self.program, pair), said) if said else None
+            return closed.Where(*pairs.texts(self.program, pair), said) if said else None
 
         there: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm | None] | None = None
         place: tuple[Fraction, Fraction] | str
@@ -363,7 +370,7 @@ class PrivacyQuestion:
                 value, form = laws.delta_at(pairs, claim, point, digits)
                 there = point, outward(*value, digits), form
         budget, intervals = claim.budget_text, claim.eps_text
-        return LeastDelta(*self.asked, budget, intervals, pieces, supremum, attained, place, needs, there)
+        return closed.LeastDelta(*self.asked, budget, intervals, pieces, supremum, attained, place, needs, there)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits. Raises as
@@ -376,8 +383,8 @@ class PrivacyQuestion:
         low, high = self._enclosed(table).greatest(pairs, budget, eps, digits).value
         return low, high + left
 
-    def _enclosed(self, table: LawTable) -> EnclosedLaws:
-        return EnclosedLaws(table, self.engine.bounds, self.program.limits)
+    def _enclosed(self, table: LawTable) -> enclosed.EnclosedLaws:
+        return enclosed.EnclosedLaws(table, self.engine.bounds, self.program.limits)
 
     def _excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs, Fraction]:
         """Laws of which sets are the worst for the claim's budget, but for an excess of at most the number. Raises
@@ -394,25 +401,25 @@ class PrivacyQuestion:
             raise OutsideFragment("the loss of real outputs has a density: no list of atoms is its distribution")
         return self.table(pairs), pairs
 
-    def _normal_loss(self, normal: GaussianPrivacy, eps: Fraction) -> Loss:
+    def _normal_loss(self, normal: gaussian.GaussianPrivacy, eps: Fraction) -> Loss:
         """Infinite, unless nothing moves."""
         value, text = (None, "inf") if normal.square else ((Fraction(0), Fraction(0)), "0")
         output = dict.fromkeys(self.program.outputs, "far out" if normal.square else "any")
         places = normal.input, normal.adjacent, output
         return Loss(*self.asked, eps, value, *places, text)
 
-    def _normal_divergence(self, normal: GaussianPrivacy, order: int, eps: Fraction) -> Renyi:
+    def _normal_divergence(self, normal: gaussian.GaussianPrivacy, order: int, eps: Fraction) -> Renyi:
         low, high = normal.mechanism.rho(normal.square, eps)
         return Renyi(*self.asked, order, eps, (order * low, order * high), None, normal.input, normal.adjacent)
 
     def _normal_delta(
-        self, normal: GaussianPrivacy, claim: PrivacyClaim, point: Fraction | None, digits: int
-    ) -> LeastDelta:
+        self, normal: gaussian.GaussianPrivacy, claim: PrivacyClaim, point: Fraction | None, digits: int
+    ) -> closed.LeastDelta:
         value, end, attained = normal.supremum(claim)
         there = None
         if point is not None:
             there = point, outward(*normal.mechanism.delta(normal.square, claim.budget, point), digits), None
-        return LeastDelta(
+        return closed.LeastDelta(
             *self.asked,
             claim.budget_text,
             claim.eps_text,
@@ -420,14 +427,14 @@ class PrivacyQuestion:
             outward(*value, digits),
             attained,
             "inf" if end is None else (end, end),
-            Where(normal.input, normal.adjacent, ()),
+            closed.Where(normal.input, normal.adjacent, ()),
             there,
         )
 
-    def _laws(self, table: LawTable) -> Laws:
+    def _laws(self, table: LawTable) -> closed.Laws:
         if table.is_enclosed:
             return self._enclosed(table)
-        return ClosedLaws(table, self.engine, self._progress)
+        return closed.ClosedLaws(table, self.engine, self._progress)
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
         """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
@@ -566,17 +573,17 @@ class PrivacyQuestion:
             f"the least delta is only enclosed, and near eps = {float(place):.3g} not well enough"
         ), None
 
-    def _delta_in_cells(self, pairs: Pairs, claim: PrivacyClaim, digits: int) -> LeastDelta:
+    def _delta_in_cells(self, pairs: Pairs, claim: PrivacyClaim, digits: int) -> closed.LeastDelta:
         """The least delta where the worst sets of real outputs are others for each eps: an enclosure of its supremum,
         with an eps where it is about as large. Raises Undecided.
 
         Of all intervals of eps that with the greatest bound is halved, until it is hardly more than what is needed."""
         limits, low, place = self.program.limits, Fraction(0), _middle(claim.intervals[0])
-        needs: Where | None = None
+        needs: closed.Where | None = None
         heap = [(-Fraction(1), number, cell) for number, cell in enumerate(claim.intervals)]
         number = len(heap)
 
-        def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, Where | None]:
+        def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, closed.Where | None]:
             there = self.least_delta(replace(claim, intervals=(Interval(eps, eps, True, True),)), digits=digits)
             return there.supremum[0], eps, there.where
 
@@ -592,17 +599,17 @@ class PrivacyQuestion:
                 with suppress(Undecided):
                     table, ours, _ = self._densities().excesses(pairs, own, above=True)
                     if half.lower and half.upper:
-                        most = supremum(self._enclosed(table), ours, own, digits)[0]
+                        most = enclosed.supremum(self._enclosed(table), ours, own, digits)[0]
                     else:
-                        most = supremum_of(greatest_excesses(table, ours, own, limits), own.intervals, digits, limits)[
-                            0
-                        ]
+                        most = closed.supremum_of(
+                            closed.greatest_excesses(table, ours, own, limits), own.intervals, digits, limits
+                        )[0]
                     bound = min(bound, most[1])
                 number += 1
                 heappush(heap, (-bound, number, half))
         ends = outward(low, max(low, -heap[0][0]), digits)
         about = claim.budget_text, claim.eps_text
-        return LeastDelta(*self.asked, *about, None, ends, False, (place, place), needs, None)
+        return closed.LeastDelta(*self.asked, *about, None, ends, False, (place, place), needs, None)
 
     def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
         if bounds.proved is not None and bounds.proved <= claim.budget:
@@ -635,7 +642,9 @@ class PrivacyQuestion:
                 reason += f"; what a delta makes up for is seen at pairs: {_ASK_PAIRS}"
         return UnprovedLoss(reason or "nothing is known from above"), None
 
-    def _at_pairs(self, pairs: Pairs, laws: Laws, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
+    def _at_pairs(
+        self, pairs: Pairs, laws: closed.Laws, claim: PrivacyClaim
+    ) -> tuple[Findings, PrivacyCounterexample | None]:
         findings = laws.decide(pairs, claim)
         if not isinstance(findings, Refuted):
             return findings, None
