@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import compress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.chain.state import is_symbolic
@@ -22,11 +23,13 @@ from dipc.program.inputs import specifications
 from dipc.program.metric import Metric
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Program
-from dipc.questions.report import Counts, RowResult
 from dipc.text.ast import ClaimedInputs
 from dipc.text.core import IntType, RealType
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.questions.report import Counts, RowResult
 
 #: How many significant digits a text shows unless more are needed to tell two numbers apart.
 DIGITS = 10

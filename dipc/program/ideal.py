@@ -14,7 +14,9 @@ from functools import cached_property
 from itertools import product
 from math import floor, prod
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
+from dipc.above import Later
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finite_values, irredundant, same_value
@@ -25,7 +27,6 @@ from dipc.chain.state import Code, Fault, Mark, SlotValue, initial_state, is_sym
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
 from dipc.frozen import frozen
-from dipc.program.deterministic import DeterministicRun, runs_at_once
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearness import Every, Formula, Some, every, opposite
 from dipc.program.program import Program
@@ -35,6 +36,11 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower_ideal
+
+if TYPE_CHECKING:
+    from dipc.program import deterministic
+else:
+    deterministic = Later("dipc.program.deterministic")
 
 # --- The diagnostic for an ideal that is a partial function -----------------------------------------------------------
 
@@ -331,8 +337,8 @@ class Ideal:
         )
 
     @cached_property
-    def _run(self) -> DeterministicRun | None:
-        return DeterministicRun(self.flow) if runs_at_once(self.flow) else None
+    def _run(self) -> deterministic.DeterministicRun | None:
+        return deterministic.DeterministicRun(self.flow) if deterministic.runs_at_once(self.flow) else None
 
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """det at one input: a value for every input, in their order, to one for every output, in theirs.

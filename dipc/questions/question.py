@@ -20,9 +20,7 @@ from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSo
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
-from dipc.questions.rows import FreeGamma, TableRows
 from dipc.questions.source import Enclosed, OtherSource, Source, results
-from dipc.questions.symmetric_inputs import grouped, is_everything, with_corollary
 from dipc.rules.class_claim import is_free
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
@@ -34,10 +32,13 @@ if TYPE_CHECKING:
     from dipc.program import expected_error as expected_errors
     from dipc.program import ideal as ideals
     from dipc.questions import expected_error as errors_of_rows
+    from dipc.questions import rows, symmetric_inputs
 else:
     ideals = Later("dipc.program.ideal")
     errors_of_rows = Later("dipc.questions.expected_error")
     expected_errors = Later("dipc.program.expected_error")
+    rows = Later("dipc.questions.rows")
+    symmetric_inputs = Later("dipc.questions.symmetric_inputs")
 
 
 def question(
@@ -83,19 +84,23 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
 
         number = None if opened is None else opened[0]
         return _between(program, claim, None, about_all, number)
-    classes = grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
+    classes = symmetric_inputs.grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
         return Retold(_about(classes.program, classes.table, claim), classes.counted)
     source = _about(program, prepared(program, table, inputs, asked.progress), claim)
-    return Retold(source, with_corollary) if is_everything(program, table, inputs) else source
+    return (
+        Retold(source, symmetric_inputs.with_corollary)
+        if symmetric_inputs.is_everything(program, table, inputs)
+        else source
+    )
 
 
 def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
     def about_rows(o: ClaimOptions) -> Source:
         if is_free(program, o.gamma):
-            return FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
+            return rows.FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
         claim = resolve_claim(program.core, table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps)
-        return (TableRows if program.said is None else errors_of_rows.ErrorRows)(program, table, claim)
+        return (rows.TableRows if program.said is None else errors_of_rows.ErrorRows)(program, table, claim)
 
     return _between(program, options, table, about_rows)
 

@@ -21,7 +21,6 @@ from dipc.above import VERSION, above
 from dipc.algebra.closed_form import ClosedForm
 from dipc.chain.constraints import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms
-from dipc.claims.conditions import Theorem
 from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
 from dipc.frozen import frozen
@@ -32,6 +31,7 @@ from dipc.text.diagnostic import Diagnostic
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
+    from dipc.claims.conditions import Theorem
     from dipc.program.ideal import Region
     from dipc.rules.halfspaces import Corner, Moving
     from dipc.rules.rule import Empty, Proved

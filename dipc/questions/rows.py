@@ -6,7 +6,9 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from dipc.above import Later
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.state import is_symbolic
@@ -25,10 +27,14 @@ from dipc.program.program import Program
 from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
 from dipc.rules.class_claim import FREE
-from dipc.rules.rule import Posed, TheProbability, Variable
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.rules import rule as rules
+else:
+    rules = Later("dipc.rules.rule")
 
 #: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
 _NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
@@ -274,12 +280,12 @@ class RowCase:
     def number(self) -> int:
         return self.row.number
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[rules.Posed]:
         terms = self.source.claim.terms(self.row)
         if terms.vacuous:
             return ()
         obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
-        return (Posed(obligation, Variable.EPS, TheProbability()),)
+        return (rules.Posed(obligation, rules.Variable.EPS, rules.TheProbability()),)
 
     def shown(self) -> RowResult:
         outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
@@ -407,13 +413,13 @@ class FreeRow:
     def number(self) -> int:
         return self.row.number
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[rules.Posed]:
         source = self.source
         return [
-            Posed(
+            rules.Posed(
                 Obligation(source.bound(self.row, gamma_range.terms), gamma_range.terms.beta, source.intervals),
-                Variable.EPS,
-                TheProbability(),
+                rules.Variable.EPS,
+                rules.TheProbability(),
             )
             for gamma_range in source.ranges(self.row)
             if not gamma_range.terms.vacuous

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from dipc.above import Later
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
@@ -22,9 +23,13 @@ from dipc.measure.measure import Bound
 from dipc.program.program import Program, Work
 from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowNames, RowResult
 from dipc.rules.class_claim import ClassClaim
-from dipc.rules.rule import Posed, Why
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from dipc.rules import rule as rules
+else:
+    rules = Later("dipc.rules.rule")
 
 #: Asks for decisions one after the other, and gives the result in the end. What is only to be measured is asked for as
 #: a `Bound`: its decision is UNDECIDED, with the bound in closed form.
@@ -38,7 +43,7 @@ class Case(Protocol):
     def number(self) -> int:
         """Its number in the report, from 1."""
 
-    def posed(self) -> Sequence[Posed]:
+    def posed(self) -> Sequence[rules.Posed]:
         """The obligations that it comes to: if all hold, so does the claim for the case; none where it claims nothing.
 
         Raises Undecided where they are not known.
@@ -306,11 +311,6 @@ class Enclosed(OtherSource):
 
 
 @frozen
-class _OnlyEnclosed(Why):
-    """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
-
-
-@frozen
 class _EnclosedCase:
     stronger: Case
     weaker: Case | None
@@ -322,8 +322,8 @@ class _EnclosedCase:
     def number(self) -> int:
         return self.stronger.number
 
-    def posed(self) -> Sequence[Posed]:
-        return [replace(one, why=_OnlyEnclosed()) for one in self.stronger.posed()]
+    def posed(self) -> Sequence[rules.Posed]:
+        return [replace(one, why=rules.OnlyEnclosed()) for one in self.stronger.posed()]
 
     def shown(self) -> RowResult:
         return self.stronger.shown()

@@ -12,7 +12,9 @@ from contextlib import suppress
 from fractions import Fraction
 from itertools import islice, permutations, product
 from math import ceil, exp, floor, sqrt
+from typing import TYPE_CHECKING
 
+from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.constraints import Affine, Constraint
@@ -27,7 +29,6 @@ from dipc.measure.measure import Bound
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import inner_point
 from dipc.questions.report import Refuted, RowResult, input_texts
-from dipc.questions.rows import TableRows
 from dipc.questions.source import Case
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.rules.goal import ConvexClass
@@ -38,6 +39,11 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value, show_value
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.questions import rows
+else:
+    rows = Later("dipc.questions.rows")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -324,7 +330,7 @@ class Witnesses:
         claim = resolve_claim(
             program.core, table, beta=options.beta, alpha=options.alpha, gamma=chosen, eps=options.eps
         )
-        (case,) = TableRows(program, table, claim).cases()
+        (case,) = rows.TableRows(program, table, claim).cases()
         return case
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:

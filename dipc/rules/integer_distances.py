@@ -13,8 +13,9 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from dipc.above import Later
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
@@ -24,7 +25,6 @@ from dipc.decide.obligation import Bound, Decision, Obligation
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
-from dipc.measure.lattice import Unsettled, lattice_trend
 from dipc.measure.measure import Measurer
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import ClassClaim, Fixed
@@ -36,6 +36,11 @@ from dipc.rules.rule import ClaimedDistances, Farkas, Instance, Posed
 from dipc.rules.vertices import Certain, End, box_of
 from dipc.sign.piecewise import over_positive
 from dipc.sign.polynomial import Growth, Trend, never_negative, of_ring, times, total
+
+if TYPE_CHECKING:
+    from dipc.measure import lattice
+else:
+    lattice = Later("dipc.measure.lattice")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -136,7 +141,7 @@ class FarAway:
         while start <= MOST_SINGLE:
             try:
                 return start, bound(start)
-            except Unsettled as small:
+            except lattice.Unsettled as small:
                 start = max(small.enough, start + 1)
         raise OutsideFragment("the probability is one function of the distance only for large distances")
 
@@ -319,7 +324,7 @@ class FarAway:
             return self._tail(component, *kept[0], start)
         if component.continuous or len(component.noises) > _MOST_NOISES:
             raise OutsideFragment("too many noises are compared with each other")
-        trend = lattice_trend(event, slopes, start, self.measurer.limits)
+        trend = lattice.lattice_trend(event, slopes, start, self.measurer.limits)
         ratio = _Ratio({}, {})
         for summand, c in trend.summands.items():
             growth = Growth(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
@@ -341,7 +346,7 @@ class FarAway:
             return _Ratio({Growth(0, 0, _ZERO, _ZERO): _ONE, Growth(0, 0, rate * base, rate * slope): -_ONE / 2}, {})
         if base + slope * start <= 0 and slope <= 0:
             return _Ratio({Growth(0, 0, -rate * base, -rate * slope): _ONE / 2}, {})
-        raise Unsettled(start + 1)
+        raise lattice.Unsettled(start + 1)
 
     def _slack(self, half: ShiftedHalfspace, start: int, *, least: bool) -> tuple[Fraction, Fraction] | None:
         """(base, slope) such that the slack is always at least, or at most, base + slope·k; None where it has none."""

@@ -49,6 +49,11 @@ class Why:
 
 
 @frozen
+class OnlyEnclosed(Why):
+    """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
+
+
+@frozen
 class Posed:
     """An obligation with where it comes from."""
 

@@ -11,7 +11,9 @@ from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
@@ -57,7 +59,6 @@ from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
 from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import leading_at_infinity
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
 from dipc.text.core import IntType
@@ -65,6 +66,11 @@ from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.diagnostic import Source as Text
 from dipc.text.parser import parse, parse_interval
+
+if TYPE_CHECKING:
+    from dipc.sign import optimum
+else:
+    optimum = Later("dipc.sign.optimum")
 
 #: Numbers of queries that are tried exactly where the union bound proves nothing, and where one of them is known to
 #: break the bound; numbers that are known to, of which some inputs are looked at, and how many; and numbers of which
@@ -417,7 +423,7 @@ class AllNumbers(ClassSource):
         value = None if form is None else form.in_product() if self.claim.is_open else form.flat()
         if value is None:
             return None
-        (rate, _), c = leading_at_infinity(value)
+        (rate, _), c = optimum.leading_at_infinity(value)
         return -rate if c > 0 else None
 
     @cached_property

@@ -9,16 +9,15 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dipc.above import above
+from dipc.above import Later, above
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
 from dipc.claims.expression import ClaimExpression, is_transcendental
-from dipc.claims.transcendental import enclosed_expression
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
@@ -26,6 +25,11 @@ from dipc.sign.chart import Fails, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.claims import transcendental
+else:
+    transcendental = Later("dipc.claims.transcendental")
 
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
@@ -106,7 +110,7 @@ def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, opt
         if not isinstance(value, Parametric):
             return _in_pieces(factor, expression, PiecewiseForm(value), intervals)
         return PrivacyClaim(factor, _delta(expression, constants, intervals), intervals)
-    ends = enclosed_expression(expression, program.core.constants, the_one_eps(intervals))
+    ends = transcendental.enclosed_expression(expression, program.core.constants, the_one_eps(intervals))
     low, high = (_delta(end, constants, intervals) for end in ends)
     return PrivacyClaim(factor, low, intervals, None if low == high else (text.strip(), high))
 
