@@ -557,9 +557,18 @@ def _unused(program: CoreProgram) -> Diagnostic:
         if isinstance(found := program.slots[slot].type, DomType) and not any(isinstance(v, str) for v in found.values)
     ]
     name = (numeric or names or ["out"])[0]
-    notes = [
-        f"`metric {{ output: abs({name} - {name}'); }}` compares the numbers by their distance" if numeric else "",
-        "or let a bool output say whether the answer is good enough",
-    ]
+    metric = f"`metric {{ output: abs({name} - {name}'); }}`"
+    if program.source.tree is None:
+        notes = [
+            f"{metric} compares the numbers by their distance",
+            "or let a bool output say whether the answer is good enough",
+        ]
+    else:
+        notes = [
+            f"`dipc fmt` writes the mechanism as a program, in which {metric} compares the numbers by their distance",
+            "or return a truth value that says whether the answer is good enough",
+        ]
+    if not numeric:
+        del notes[0]
     message = "gamma changes nothing: outputs with finitely many values count as right only where they are equal"
-    return Diagnostic(UNUSED_GAMMA, message, notes=tuple(filter(None, notes)))
+    return Diagnostic(UNUSED_GAMMA, message, notes=tuple(notes))

@@ -143,7 +143,8 @@ def _gamma_headline(solution: GammaSolution) -> str:
         smallest = "" if solution.value is None else f", at most {shown(*solution.value, solution.digits)}"
         return f"least gamma k/eps with k = {cell_text(*solution.product)}{smallest}"
     if solution.value is None:
-        return "NO SOLUTION: no gamma suffices"
+        more = "; `--inputs all` looks for k/eps" if solution.eps.startswith("(0, ") else ""
+        return f"NO SOLUTION: no gamma suffices {everywhere_text(solution.eps)}{more}"
     low, high = solution.value
     if solution.exact:
         why = _nothing(solution)

@@ -392,7 +392,11 @@ class Ideal:
 def how_to_say_the_answer(core: CoreProgram) -> str:
     """What to add to a program without an ideal."""
     if core.source.tree is not None:
-        return "say what the right answer is by a function of the same inputs: `@dipc.mechanism(ideal=exact)`"
+        names = ", ".join(dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in core.inputs))
+        return (
+            "say what the right answer is by a function of the same inputs: `@dipc.mechanism(ideal=exact)`, "
+            f"or `ideal=lambda {names}: …`"
+        )
     return "add `ideal { ... }`, a deterministic program that computes the exact answer"
 
 

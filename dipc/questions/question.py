@@ -180,6 +180,8 @@ def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
     if wants_inputs or program.core.source.tree is not None:
         message = f"the program `{program.name}` has no `ideal` block that says what the answers are at these inputs"
+        if program.core.source.tree is not None:
+            message = f"the mechanism `{program.name}` makes a `choice`: its right answer has to be said"
         notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
         return Diagnostic("E1101", message, notes=notes)
     return Diagnostic(

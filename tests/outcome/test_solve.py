@@ -44,7 +44,11 @@ ROW = {"q": 0, "out": 0}
         ("eps", {"beta": "0", "gamma": 1}, "NO SOLUTION: the claim fails for every eps in (0, ∞)"),
         ("gamma", {"beta": "1/10", "eps": "1"}, "least gamma in (2.30258, 2.30259]"),
         ("gamma", {"beta": "exp(-3*eps/2)", "eps": "1"}, "least gamma 3/2 = 1.5, exactly"),
-        ("gamma", {"beta": "1/10"}, "NO SOLUTION: no gamma suffices"),
+        (
+            "gamma",
+            {"beta": "1/10"},
+            "NO SOLUTION: no gamma suffices for every eps in (0, ∞); `--inputs all` looks for k/eps",
+        ),
         ("beta", {"gamma": "1/2"}, "least beta exp(-eps/2)"),
         ("beta", {"gamma": 1, "eps": "2"}, "least beta 0.135335… at eps = 2"),
         ("alpha", {"gamma": 1, "beta": "exp(-eps)"}, "least alpha 0: the row with dd(u) > 0 holds"),

@@ -51,7 +51,7 @@ MECHANISMS = {
     "svt": ("all", 0, "accurate: every real input (4 classes)"),
     "histogram": ("all", 0, "accurate: every real input (1 class)"),
     "response": (None, 2, "write `dipc.exp(eps)/(1+dipc.exp(eps))`"),
-    "median": (None, 1, "`metric { output: abs(out - out'); }` compares the numbers by their distance"),
+    "median": (None, 1, "in which `metric { output: abs(out - out'); }` compares the numbers by their distance"),
     "clamped": (None, 1, "INACCURATE: 5 of 11 rows fail"),
     "sum_and_count": ("all", 0, "accurate: every real input (1 class)"),
     "unary": (None, 2, "write `dipc.exp(eps/2)/(1+dipc.exp(eps/2))`"),
