@@ -461,13 +461,16 @@ def both_open(seed: int) -> str:
         return near + (1 - above if low <= 0 <= high else 0.0)
 
     # A gamma and a distance that differ by nothing are at the edge of both.
-    worst = min(
-        (probability(q, gamma, eps) - 1 + required(eps, abs(q - at), gamma), q, gamma, eps)
-        for q in (*_Q, 0.1)
-        for gamma in _GAMMAS
-        for eps in _GRID_EPS
-        if q != at
-    )
+    points = [(q, gamma, eps) for q in (*_Q, 0.1) for gamma in _GAMMAS for eps in _GRID_EPS if q != at]
+
+    def slack(factor: float, q: float, gamma: float, eps: float) -> float:
+        return probability(q, gamma, eps) - 1 + factor * required(eps, abs(q - at), gamma)
+
+    worst = min((slack(1, *point), *point) for point in points)
+    tightest = dipc.tighten(dipc.load(text), inputs="all", alpha="dd", beta=beta, gamma="free", digits=6)
+    proved = None if tightest.unknown else tightest.upper or tightest.factor
+    if proved is not None:
+        assert min(slack(float(proved[1]), *point) for point in points) > -1e-9, text + beta
     return _agrees(report, worst, text + beta)
 
 
