@@ -69,24 +69,24 @@ class SymmetryClasses:
     inputs: int
 
 
-def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> SymmetryClasses:
+def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None) -> SymmetryClasses:
     """The classes of all combinations of `values`, a list of distinct ones for every input slot.
 
     Guarantees that every combination is a member of one class, that the counts sum to the number of combinations, and
     that dd(u), the probability of det(u) within any gamma, and so every obligation is the same at all members.
 
     Raises DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, where
-    there are more classes than the program's limit `orbits`.
+    there are more classes than the program's limit `orbits`, or than `most`.
     """
     executed = promoted(program)
     try:
-        classes = _Finder(program, executed, values).find()
+        classes = _Finder(program, executed, values, most).find()
     except DiagnosticError as error:
         # Inputs that stay finite leave even more to go through.
         if executed is program or any(diagnostic.code == TOO_MANY for diagnostic in error.diagnostics):
             raise
         executed = program
-        classes = _Finder(program, program, values).find()
+        classes = _Finder(program, program, values, most).find()
     inputs = prod(len(values[slot]) for slot in program.core.inputs)
     counted = sum(each.count for each in classes)
     assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
@@ -108,9 +108,11 @@ class _Member:
 class _Finder:
     """The classes of one product of inputs."""
 
-    def __init__(self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]]) -> None:
+    def __init__(
+        self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]], most: int | None
+    ) -> None:
         self._given = program
-        self._most = program.limits.orbits
+        self._most = min(program.limits.orbits, program.limits.orbits if most is None else most)
         self._core = executed.core
         self._values = values
         self._ideal = ideals.Ideal(executed)
@@ -453,7 +455,9 @@ class ClassTable:
         return with_corollary(report) if self.everything else report
 
 
-def class_table(program: Program, inputs: FiniteInputs, *, as_given: bool = False) -> ClassTable:
+def class_table(
+    program: Program, inputs: FiniteInputs, *, as_given: bool = False, most: int | None = None
+) -> ClassTable:
     """The classes of `inputs`; see `input_classes`, which says what is raised. `as_given` leaves the types of inputs as
     they are declared: rows are decided more slowly then, but of the very program.
 
@@ -462,7 +466,7 @@ def class_table(program: Program, inputs: FiniteInputs, *, as_given: bool = Fals
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
-    classes = input_classes(program, values)
+    classes = input_classes(program, values, most)
     pool = CellPool()
     rows = tuple(
         Row(
@@ -502,7 +506,8 @@ def grouped(
         return None
 
     try:
-        return class_table(program, result, as_given=as_given)
+        # With hardly any two alike they are not worth what it takes to find them.
+        return class_table(program, result, as_given=as_given, most=None if classes else result.count // 2)
     except DiagnosticError as error:
         # Classes were not asked for by name, and there are too many of them to be worth it: row by row, then.
         if classes is None and all(each.code == TOO_MANY for each in error.diagnostics):

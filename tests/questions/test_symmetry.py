@@ -216,12 +216,14 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_classes_that_nobody_asked_for_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the limit on classes, inputs are decided one by one, or refused by the limit on those."""
+    """Past the limit on classes, and where hardly any inputs are alike, they are decided one by one, or refused by the
+    limit on those."""
     monkeypatch.setattr("dipc.questions.symmetric_inputs.ROW_BY_ROW", 6)
     program = dipc.load(BENCHMARKS / "sparse.dip", m=1)
     few, inputs = program.with_limits(Limits(orbits=5)), "q = -3..3"
-    by_classes, by_rows = dipc.check(program, inputs=inputs), dipc.check(few, inputs=inputs)
+    by_classes, by_rows = dipc.check(program, inputs=inputs, classes=True), dipc.check(few, inputs=inputs)
     assert all(row.count == 1 for row in by_classes.rows)
+    assert all(row.count is None for row in dipc.check(program, inputs=inputs).rows)
     assert by_rows.rows == dipc.check(program, inputs=inputs, classes=False).rows
     assert all(row.count is None for row in by_rows.rows)
     with pytest.raises(DiagnosticError, match="limit `orbits`"):
