@@ -81,21 +81,22 @@ def test_divisors_that_may_be_zero_are_jumps() -> None:
 
 _LEAVES = st.sampled_from([
     "exp(-alpha*eps)", "exp(-alpha*eps/2)", "exp(-gamma*eps)", "exp(-eps)", "alpha", "gamma", "eps", "1", "2", "1/3",
-    "alpha*eps", "exp(alpha*eps/4)",
+    "alpha*eps", "exp(alpha*eps/4)", "erfc(alpha*eps/2)", "exp(-alpha*alpha*eps*eps)",
 ])  # fmt: skip
 
 
 def _joined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     binary = st.tuples(inner, st.sampled_from(["+", "-", "*", "/"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
     selected = st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})")
-    return st.one_of(binary, binary, selected, inner.map(lambda t: f"(-{t})"), inner.map(lambda t: f"abs({t})"))
+    return st.one_of(binary, binary, selected, *(inner.map(form.format) for form in ("(-{})", "abs({})", "erfc({})")))
 
 
 EXPRESSIONS = st.recursive(_LEAVES, _joined, max_leaves=5)
 
 
 def value(text: str, alpha: float, gamma: float, eps: float) -> float | None:
-    names = {"alpha": alpha, "gamma": gamma, "eps": eps, "exp": math.exp, "min": min, "max": max, "abs": abs}
+    names = {"alpha": alpha, "gamma": gamma, "eps": eps, "min": min, "max": max, "abs": abs}
+    names |= {"exp": math.exp, "erfc": math.erfc}
     try:
         return float(eval(text, {"__builtins__": {}}, names))
     except ZeroDivisionError:
