@@ -29,7 +29,7 @@ from dipc.chain.constraints import (
     offsets,
     variables_of,
 )
-from dipc.chain.flow import Flow, analyze, recurrent_comparison, slot_set, slots_in, trapped, trapped_fault
+from dipc.chain.flow import Flow, analyze, recurrent_comparison, trapped, trapped_fault
 from dipc.chain.state import (
     Choice,
     ChoiceWeight,
@@ -38,18 +38,18 @@ from dipc.chain.state import (
     Fault,
     Mark,
     NoiseVar,
-    SlotValue,
     State,
-    initial_state,
     is_symbolic,
     nonnegative,
     path_notes,
+    slot_set,
+    slots_in,
 )
 from dipc.chain.step import Successor, step
 from dipc.frozen import frozen
 from dipc.linear.halfspace import ORIGIN, Difference, Weight, graph_of, greatest_bounds, turned_graph_of
-from dipc.text.ast import CompareOp, Role
-from dipc.text.core import Slot, Value
+from dipc.text.ast import CompareOp
+from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
 # --- Unites paths whose constraint sets together are one constraint set, such as those of a running maximum -----------
@@ -458,9 +458,9 @@ class _Explorer:
 
     def run(self) -> Chain:
         flow = self.flow
-        start = initial_state(flow.entry, tuple(self._initial_value(slot) for slot in flow.program.slots))
+        start = flow.first_state(self.inputs.finite)
         start = start.guarded_by(constraint_set(self.inputs.guards))
-        start = self._forgotten(start, self.everything & ~self.live[flow.entry])
+        start = start.forget(self.everything & ~self.live[flow.entry])
         self.initial = initial = self._add(start)
         along = self.inputs.along
         outside = along is not None and not all(guard.holds_at(along) for guard in start.guards.items)
@@ -506,18 +506,6 @@ class _Explorer:
             with suppress(LimitReached):
                 whole.run()
 
-    def _initial_value(self, slot: Slot) -> SlotValue:
-        if slot.role is Role.INPUT:
-            if is_symbolic(slot.type):
-                return Affine.input(slot.index)
-            return self.inputs.finite[slot.index]
-        if slot.initial is None:
-            return Mark.UNASSIGNED
-        if is_symbolic(slot.type):
-            assert not isinstance(slot.initial, str | bool)
-            return Affine.number(slot.initial)
-        return slot.initial
-
     def _add(self, state: State) -> int:
         self.created += 1
         if self.created > self.limits.states:
@@ -555,7 +543,7 @@ class _Explorer:
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
-            after = self._forgotten(after, dying) if dying else after
+            after = after.forget(dying)
             known = self.ids.get(after)
             if known is not None:
                 return known
@@ -591,9 +579,6 @@ class _Explorer:
         self.transitions.connect(source, goal, edges)
         if self.unites:
             self.dominators.connect(source, goal)
-
-    def _forgotten(self, state: State, slots: int) -> State:
-        return state.forget(list(slots_in(slots))) if slots else state
 
     def _differs(self, state: State, final: int) -> bool:
         return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))

@@ -10,7 +10,19 @@ from math import ceil, floor, prod
 from typing import TYPE_CHECKING, assert_never
 
 from dipc.chain.constraints import Affine, same_value
-from dipc.chain.state import Code, Comparison, Fault, Mark, NoiseWeight, State
+from dipc.chain.state import (
+    Code,
+    Comparison,
+    Fault,
+    Mark,
+    NoiseWeight,
+    SlotValue,
+    State,
+    initial_state,
+    is_symbolic,
+    slot_set,
+    slots_in,
+)
 from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text import core as operations
@@ -86,6 +98,20 @@ class Flow:
             draw = self.program.instructions[form.noises[0][0]]
             return isinstance(draw, SampleNoise) and draw.law.whole
         return bool(form.inputs) and isinstance(self.program.slots[form.inputs[0][0]].type, IntType)
+
+    def first_state(self, given: Mapping[int, Value]) -> State:
+        """The state before anything runs: with these values of inputs, and all others left open."""
+        values: list[SlotValue] = []
+        for slot in self.program.slots:
+            value = given.get(slot.index, slot.initial)
+            if value is None:
+                values.append(Affine.input(slot.index) if slot.role is Role.INPUT else Mark.UNASSIGNED)
+            elif is_symbolic(slot.type):
+                assert isinstance(value, Fraction)
+                values.append(Affine.number(value))
+            else:
+                values.append(value)
+        return initial_state(self.entry, tuple(values))
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
         """By label, the slots that a later instruction may read, or that are `observed` at the exit."""
@@ -168,14 +194,6 @@ def has_choices(program: CoreProgram) -> bool:
     return any(isinstance(instruction, SampleExponential | SampleChoice) for instruction in program.instructions)
 
 
-def slot_set(slots: Iterable[int]) -> int:
-    """The slots as a set."""
-    result = 0
-    for slot in slots:
-        result |= 1 << slot
-    return result
-
-
 def slots_read(tree: object) -> int:
     """The slots that an instruction or an expression may read."""
     reads = 0
@@ -186,14 +204,6 @@ def slots_read(tree: object) -> int:
             case ReadElement(slots=slots):
                 reads |= slot_set(slots)
     return reads
-
-
-def slots_in(members: int) -> Iterator[int]:
-    """The slots of a set, increasing."""
-    while members:
-        lowest = members & -members
-        yield lowest.bit_length() - 1
-        members ^= lowest
 
 
 def _backwards(

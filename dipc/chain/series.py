@@ -19,22 +19,20 @@ from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint
-from dipc.chain.flow import Flow, slots_in
+from dipc.chain.flow import Flow
 from dipc.chain.state import (
     DETERMINISTIC,
     Comparison,
     Fault,
     Mark,
     NoiseVar,
-    SlotValue,
     State,
-    initial_state,
     is_symbolic,
+    slot_set,
 )
 from dipc.chain.step import step
 from dipc.frozen import frozen
-from dipc.text.ast import Role
-from dipc.text.core import Slot, Value
+from dipc.text.core import Value
 
 #: A segment with more paths than this is not written out.
 _MOST_PATHS = 16
@@ -95,8 +93,8 @@ class _Runs:
     def _explored(self) -> list[int]:
         flow = self.flow
         live = flow.live(frozenset(flow.program.outputs))
-        start = initial_state(flow.entry, tuple(map(_initial_value, flow.program.slots)))
-        start = start.forget([slot for slot in range(len(flow.program.slots)) if not live[flow.entry] >> slot & 1])
+        start = flow.first_state({})
+        start = start.forget(slot_set(range(len(flow.program.slots))) & ~live[flow.entry])
         #: By label and number of discovery: what is taken first was reached from all that lead to it.
         pending: list[tuple[int, int, State]] = [(start.label, 0, start)]
         reached: dict[State, list[tuple[int, Path]]] = {start: []}
@@ -121,7 +119,7 @@ class _Runs:
                 known = edge.known if isinstance(edge, Comparison) else ()
                 dying = (live[label] | flow.writes[label]) & ~live[after.label]
                 goal = after.constrained_by(NOTHING_KNOWN, after.noises).guarded_by(NOTHING_KNOWN)
-                goal = goal.forget(list(slots_in(dying)))
+                goal = goal.forget(dying)
                 steps = reached.get(goal)
                 if steps is None:
                     steps = reached[goal] = []
@@ -168,15 +166,3 @@ class _Runs:
             noise for segment in segments for path in segment for item in path for noise, _ in item.form.noises
         }
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
-
-
-def _initial_value(slot: Slot) -> SlotValue:
-    """What a slot holds first, where inputs are left open."""
-    if slot.role is Role.INPUT:
-        return Affine.input(slot.index)
-    if slot.initial is None:
-        return Mark.UNASSIGNED
-    if is_symbolic(slot.type):
-        assert not isinstance(slot.initial, str | bool)
-        return Affine.number(slot.initial)
-    return slot.initial

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -190,12 +190,14 @@ class State:
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
-    def forget(self, slots: list[int]) -> State:
+    def forget(self, slots: int) -> State:
         """The slots lose their values; noises that nothing mentions any more are integrated out (measure 1)."""
+        if not slots:
+            return self
         values = list(self.values)
         fingerprint = self.fingerprint
         loose: set[int] = set()
-        for slot in slots:
+        for slot in slots_in(slots):
             old = values[slot]
             if old is Mark.FORGOTTEN:
                 continue
@@ -217,6 +219,22 @@ class State:
                 loose.difference_update([noise for noise, _ in value.noises])
         noises = tuple([noise for noise in self.noises if noise.id not in loose])
         return State(self.label, self.values, noises, self.constraints, self.guards, self.fingerprint)
+
+
+def slot_set(slots: Iterable[int]) -> int:
+    """The slots as a set."""
+    result = 0
+    for slot in slots:
+        result |= 1 << slot
+    return result
+
+
+def slots_in(members: int) -> Iterator[int]:
+    """The slots of a set, increasing."""
+    while members:
+        lowest = members & -members
+        yield lowest.bit_length() - 1
+        members ^= lowest
 
 
 def initial_state(label: int, values: tuple[SlotValue, ...]) -> State:

@@ -13,7 +13,7 @@ from typing import TextIO, assert_never, overload
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.numbers import exact_eps, exact_grid
 from dipc.chain.constraints import NOTHING_KNOWN, Affine
-from dipc.chain.flow import slot_set, slots_in, trapped_fault
+from dipc.chain.flow import trapped_fault
 from dipc.chain.state import (
     Choice,
     Comparison,
@@ -22,8 +22,7 @@ from dipc.chain.state import (
     Mark,
     SlotValue,
     State,
-    initial_state,
-    is_symbolic,
+    slot_set,
 )
 from dipc.chain.step import Successor, step
 from dipc.claims.given import CellPool
@@ -217,17 +216,7 @@ class Tree:
         self._noises: dict[int, tuple[Fraction, Fraction, bool]] = {}
         self._events: dict[State, Event] = {}
         self._given = dict(zip(core.inputs, inputs, strict=True))
-        values: list[SlotValue] = []
-        for slot in core.slots:
-            value = self._given.get(slot.index, slot.initial)
-            if value is None:
-                values.append(Mark.UNASSIGNED)
-            elif is_symbolic(slot.type):
-                assert isinstance(value, Fraction)
-                values.append(Affine.number(value))
-            else:
-                values.append(value)
-        self._start = initial_state(self._flow.entry, tuple(values))
+        self._start = self._flow.first_state(self._given)
 
     def first(self) -> Event:
         """The event that every run begins with. Raises DiagnosticError as all of them do."""
@@ -284,11 +273,7 @@ class Tree:
     def _bare(self, state: State) -> State:
         """The state without what is known of its noises, which every run knows for itself, and without values that
         nobody reads any more: so that few are different."""
-        values = state.values
-        dead = [
-            slot for slot in slots_in(self._everything & ~self._live[state.label]) if values[slot] is not Mark.FORGOTTEN
-        ]
-        kept = state.forget(dead) if dead else state
+        kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
 
     def _form(self, form: Affine) -> Form:

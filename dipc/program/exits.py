@@ -18,7 +18,7 @@ from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
-from dipc.chain.flow import Flow, finite_noise_slots, slot_set, slots_in, slots_read, without_finite_noise
+from dipc.chain.flow import Flow, finite_noise_slots, slots_read, without_finite_noise
 from dipc.chain.state import (
     DETERMINISTIC,
     Choice,
@@ -28,10 +28,10 @@ from dipc.chain.state import (
     Fault,
     Mark,
     NoiseWeight,
-    SlotValue,
     State,
-    initial_state,
     is_symbolic,
+    slot_set,
+    slots_in,
 )
 from dipc.chain.step import step
 from dipc.frozen import frozen
@@ -349,18 +349,11 @@ class _Counting:
         self._compared = slot_set(slot for slot in wanted if slot != counter)
         self._may_give = flow.may_give(wanted)
         self._last = max(label for label, each in enumerate(flow.program.instructions) if _added_to(each) == counter)
-        values: list[SlotValue] = []
-        for slot in flow.program.slots:
-            initial = finite[slot.index] if slot.role is Role.INPUT else slot.initial
-            if is_symbolic(slot.type) and isinstance(initial, Fraction):
-                values.append(Affine.number(initial))
-            else:
-                values.append(Mark.UNASSIGNED if initial is None else initial)
-        base = values[counter]
+        start = flow.first_state(finite)
+        base = start.values[counter]
         assert isinstance(base, Fraction)
         self._base: Fraction = base
-        start = initial_state(flow.entry, tuple(values))
-        self._start = self._forgotten(start, slot_set(range(len(values))) & ~self._live[flow.entry])
+        self._start = start.forget(slot_set(range(len(start.values))) & ~self._live[flow.entry])
 
     def exits(self, limits: Limits) -> CountedExits:
         factors, end = self._factors()
@@ -434,7 +427,7 @@ class _Counting:
                 after = after.assign(self._counter, self._base, after.label)
             goal = after.label
             dying = (self._live[state.label] | self._flow.writes[state.label]) & ~self._live[goal]
-            after = self._forgotten(after, dying & ~(1 << self._counter))
+            after = after.forget(dying & ~(1 << self._counter))
             final = self._compared & ~self._may_give[goal]
             if all(after.values[slot] == self._wanted[slot] for slot in slots_in(final)):
                 result.append((after, int(number), weight))
@@ -448,9 +441,6 @@ class _Counting:
                 raise _CountsOtherwise
             state = after.state
         return state
-
-    def _forgotten(self, state: State, slots: int) -> State:
-        return state.forget(list(slots_in(slots))) if slots else state
 
 
 # --- The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises ------------
@@ -490,9 +480,9 @@ class Exits:
         if slots not in self._known:
             by_outputs: dict[object, list[ExitState]] = {}
             for state in self.states:
-                by_outputs.setdefault(_values_key(state.outputs[slot] for slot in slots), []).append(state)
+                by_outputs.setdefault(values_key(state.outputs[slot] for slot in slots), []).append(state)
             self._known[slots] = by_outputs
-        states = self._known[slots].get(_values_key(wanted.values()), ())
+        states = self._known[slots].get(values_key(wanted.values()), ())
         opposite = {guard.negation for guard in within}
         return self._exits((state for state in states if opposite.isdisjoint(state.guards.items)), balls)
 
@@ -545,7 +535,7 @@ def exits(
     return Exits(flow.program, chain.exits, reached.weights, reached.intervals)
 
 
-def _values_key(values: Iterable[object]) -> object:
+def values_key(values: Iterable[object]) -> object:
     """Equal for values that are the same: true is not the number 1."""
     return tuple([(isinstance(value, bool), value) for value in values])
 

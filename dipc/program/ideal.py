@@ -23,7 +23,7 @@ from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finit
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.series import Series, series
-from dipc.chain.state import Code, Fault, Mark, SlotValue, initial_state, is_symbolic
+from dipc.chain.state import Code, Fault, Mark, SlotValue, is_symbolic
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
 from dipc.frozen import frozen
@@ -84,17 +84,7 @@ def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value
     program = flow.program
     given = dict(zip(program.inputs, inputs, strict=True))
     notes = _input_notes(flow, given)
-    values: list[SlotValue] = []
-    for slot in program.slots:
-        value = given.get(slot.index, slot.initial)
-        if value is None:
-            values.append(Mark.UNASSIGNED)
-        elif is_symbolic(slot.type):
-            assert not isinstance(value, str | bool)
-            values.append(Affine.number(value))
-        else:
-            values.append(value)
-    state = initial_state(flow.entry, tuple(values))
+    state = flow.first_state(given)
     visited = {state}  # only where control goes back: nothing else can repeat
     while state.label != flow.exit_label:
         label = state.label

@@ -27,7 +27,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, Answer, Constraint, Terms, centered, constraint_set, contradict, entails
+from dipc.chain.constraints import Affine, Constraint, Terms, centered, constraint_set, contradict, entails
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import Path, Series, series
@@ -37,7 +37,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Unbounded, minimum
 from dipc.measure import event as exact
-from dipc.program.exits import Exit, Exits, exits
+from dipc.program.exits import Exit, Exits, exits, values_key
 from dipc.program.ideal import Region
 from dipc.program.program import Program
 from dipc.rules.input_classes import NearAnswers
@@ -152,7 +152,7 @@ class ExitFinder:
         """
         if self._by_answer is None:
             return None
-        known = self._by_answer.get(_answer_key(region.answer))
+        known = self._by_answer.get(values_key(region.answer))
         return None if known is None else known.exits(region)
 
     def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
@@ -198,7 +198,7 @@ class ExitFinder:
             return None
         outputs = self._program.core.outputs
         return {
-            _answer_key([each.outputs[slot] for slot in outputs]): _SeriesExits(self._program.core, each)
+            values_key([each.outputs[slot] for slot in outputs]): _SeriesExits(self._program.core, each)
             for each in self.series
         }
 
@@ -214,11 +214,6 @@ class ExitFinder:
     def _explore(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: Limits) -> Exits:
         program = self._program
         return exits(program.flow, program.choices, limits, finite, wanted, program.core.outputs)
-
-
-def _answer_key(answer: Sequence[Answer]) -> object:
-    """Equal for answers that are the same: true is not the number 1."""
-    return tuple([(isinstance(value, bool), value) for value in answer])
 
 
 class _SeriesExits:

@@ -28,7 +28,8 @@ from math import comb, prod
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine, Answer, Constraint, combination, connected, constraint, contradict, entails
-from dipc.chain.flow import slots_in, slots_read
+from dipc.chain.flow import slots_read
+from dipc.chain.state import slots_in
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum, solution

@@ -22,8 +22,8 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict
-from dipc.chain.flow import Flow, slots_in
-from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, is_symbolic
+from dipc.chain.flow import Flow
+from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, is_symbolic, slots_in
 from dipc.chain.step import step
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -38,7 +38,6 @@ from dipc.rules.input_classes import combinations_of
 from dipc.rules.least_slacks import slack_of
 from dipc.rules.rule import ClaimedDistances, SlackBound
 from dipc.text import ast
-from dipc.text.ast import Role
 from dipc.text.core import IntType, Type, Value
 from dipc.text.diagnostic import Span
 from dipc.text.program import CoreProgram
@@ -217,22 +216,6 @@ def steps(flow: Flow, state: State) -> list[State]:
         raise NotUniform(fault.message, fault.span) from None
 
 
-def initial(flow: Flow, finite: Mapping[int, Value]) -> State:
-    """The beginning of a run with these values of the finite inputs, and all others left open."""
-    values: list[SlotValue] = []
-    for slot in flow.program.slots:
-        if slot.role is Role.INPUT:
-            values.append(finite[slot.index] if slot.index in finite else Affine.input(slot.index))
-        elif slot.initial is None:
-            values.append(Mark.UNASSIGNED)
-        elif is_symbolic(slot.type):
-            assert isinstance(slot.initial, Fraction)
-            values.append(Affine.number(slot.initial))
-        else:
-            values.append(slot.initial)
-    return initial_state(flow.entry, tuple(values))
-
-
 def stripped(state: State) -> State:
     """The state without what is known of noises and inputs: fewer comparisons are then decided, which only adds ways
     and terms."""
@@ -292,7 +275,7 @@ def require_defined(
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
     seen: set[Key] = set()
-    pending = [initial(flow, finite)]
+    pending = [flow.first_state(finite)]
     for _ in range(states):
         if not pending:
             return
@@ -468,8 +451,8 @@ class Agreement(LoopRuns[_Node, Transition]):
 
     def _before(self) -> Iterator[Transition]:
         there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
-        ideal, _ = self._only_way(initial(self._other.flow, there), self._other.head(0), "before")
-        runs = list(self._agreeing(initial(self._own.flow, self._finite), (), self._own.head(0)))
+        ideal, _ = self._only_way(self._other.flow.first_state(there), self._other.head(0), "before")
+        runs = list(self._agreeing(self._own.flow.first_state(self._finite), (), self._own.head(0)))
         if len(runs) != 1 or ideal.label != self._other.head(0) or runs[0][0].label != self._own.head(0):
             raise NotUniform("there is more than one way to the loop")
         ((program, terms),) = runs

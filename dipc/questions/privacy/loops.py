@@ -50,7 +50,7 @@ from dipc.linear.program import Infeasible, Least, cells, corners, is_bounded_on
 from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
-from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, Side, initial, plain_value, stripped
+from dipc.questions.every_number.loop_runs import Automaton, LoopRuns, Side, plain_value, stripped
 from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mark, with_enough_iterations
 from dipc.questions.every_number.uniform import NotUniform, uniform_loop
 from dipc.questions.privacy.adjacency import Distance, Within
@@ -260,7 +260,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low, only_answers)
 
     def _before(self) -> Iterator[LoopPath]:
-        return self._paths(initial(self._own.flow, {}), self._own.head(0), 0, -1)
+        return self._paths(self._own.flow.first_state({}), self._own.head(0), 0, -1)
 
     def _iteration(self, node: State, iteration: int) -> Iterator[LoopPath]:
         return self._paths(node, self._own.head(iteration + 1), iteration + 1, iteration)

@@ -47,7 +47,7 @@ from dipc.linear.program import Infeasible, Least, implies, minimum, solution
 from dipc.noise.law import Sides
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio
-from dipc.questions.every_number.loop_runs import Key, initial, stripped
+from dipc.questions.every_number.loop_runs import Key, stripped
 from dipc.questions.every_number.normal_form import rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.privacy.alignment import AlignedExit, aligned_exits
@@ -156,7 +156,7 @@ class _Word(PathRuns):
 
     def _reached(self) -> Iterator[dict[Key, State]]:
         """By position the heads that the letters before it lead to, by their keys, up to where some run may end."""
-        begun = self._ends(initial(self._own.flow, {}), -1, -1)
+        begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
         for position in range(self.count):
             yield heads
@@ -267,7 +267,7 @@ class _Word(PathRuns):
         number of such blocks; None where that is not known."""
         block = self.count - period
         heads = self._heads_of(block, period)
-        begun = self._ends(initial(self._own.flow, {}), -1, block - 1)
+        begun = self._ends(self._own.flow.first_state({}), -1, block - 1)
         if heads is None or any(end.label == self._own.flow.exit_label for end in begun):
             return None
         needed = self._needed(heads, block, period)
@@ -295,7 +295,7 @@ class _Word(PathRuns):
         the same noises, so that it is as cheap as may be; None where there is none."""
         block = self.count - period
         costs = []
-        for begun in self._ends(initial(self._own.flow, {}), -1, block - 1):
+        for begun in self._ends(self._own.flow.first_state({}), -1, block - 1):
             if begun.label == self._own.flow.exit_label:
                 continue
             known = {noise.id for noise in begun.noises}
