@@ -10,7 +10,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.auditing import Audit
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
-from dipc.outcome.words import assignment_text, count, rational, shown
+from dipc.outcome.words import assignment_text, count, place_of_runs, rational, shown
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance, LikelihoodTest
 from dipc.simulation.runs import Tally
@@ -65,12 +65,7 @@ def _simulation_parts(comparison: ComparedTally) -> Iterator[Part]:
     """A table with a line for each output, and what follows from it."""
     tally = comparison.tally
     yield GAP
-    pairs = []
-    if tally.program.constants:
-        pairs.append(("constants", assignment_text({k: str(v) for k, v in tally.program.constants.items()})))
-    if tally.input:
-        pairs.append(("input", assignment_text({name: show_value(value) for name, value in tally.input.items()})))
-    pairs.append(("eps", rational(tally.eps)))
+    pairs = place_of_runs(tally.program.constants, tally.input, tally.eps)
     pairs.append(("seed", str(tally.seed)))
     if tally.events:
         pairs.append(("gamma", rational(tally.gamma)))

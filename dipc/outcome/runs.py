@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dipc.execution import Runs
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing
-from dipc.outcome.words import assignment_text, count, rational
+from dipc.outcome.words import count, place_of_runs, rational
 from dipc.text.core import show_value
 from dipc.text.diagnostic import Diagnostic
 
@@ -48,12 +48,7 @@ def runs_line(runs: Runs) -> str:
 def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
     """What was run, a row for each of the first runs, and the random bits."""
     yield GAP
-    pairs = []
-    if runs.program.constants:
-        pairs.append(("constants", assignment_text({k: str(v) for k, v in runs.program.constants.items()})))
-    if runs.input:
-        pairs.append(("input", assignment_text({name: show_value(value) for name, value in runs.input.items()})))
-    pairs.append(("eps", rational(runs.eps)))
+    pairs = place_of_runs(runs.program.constants, runs.input, runs.eps)
     if runs.grid is not None:
         pairs.append(("grid", f"{rational(runs.grid)}: real outputs are rounded down to its multiples"))
     yield Fields(pairs)

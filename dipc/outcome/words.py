@@ -24,7 +24,7 @@ from dipc.program.metric import Metric
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
-from dipc.text.core import IntType, RealType
+from dipc.text.core import IntType, RealType, Value, show_value
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
@@ -134,6 +134,15 @@ def assignment_text(values: Mapping[str, str | None]) -> str:
     """All of `values` in order: `x = 3, q = (-1, 1)`; arrays given whole from index 1 are written as a vector, other
     elements by name; None is something never assigned. An empty mapping is `nothing`."""
     return ", ".join(_text(*group) for group in groups(values)) or "nothing"
+
+
+def place_of_runs(
+    constants: Mapping[str, Fraction], given: Mapping[str, Value], eps: Fraction
+) -> list[tuple[str, str]]:
+    """The fields that say what is run, and where."""
+    known = {"constants": {name: str(value) for name, value in constants.items()}}
+    known["input"] = {name: show_value(value) for name, value in given.items()}
+    return [*((name, assignment_text(values)) for name, values in known.items() if values), ("eps", rational(eps))]
 
 
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:

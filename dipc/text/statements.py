@@ -646,12 +646,7 @@ def lower(
 
     Raises DiagnosticError with everything that is wrong with the program, in the order of the text.
     """
-    findings = Findings(source)
-    scope = _declared(program, overrides or {}, findings, eps)
-    core = _main(program, scope, findings)
-    if core.ideal is not None:
-        _ideal(program, core, scope, findings)
-    findings.raise_if_any()
+    core, _, scope = _lowered(program, source, overrides or {}, eps)
     core = replace(core, given=dict(overrides or {}))
     return replace(core, only_at=scope.eps.value) if scope.eps.used else core
 
@@ -667,12 +662,19 @@ def lower_ideal(
     Its inputs and outputs are those of the mechanism in the same order, though in other slots. It draws nothing at
     random. Raises DiagnosticError as `lower` does.
     """
+    _, ideal, _ = _lowered(program, source, overrides or {}, eps)
+    return ideal
+
+
+def _lowered(
+    program: ast.Program, source: Source, overrides: Mapping[str, Fraction], eps: Fraction | None
+) -> tuple[CoreProgram, CoreProgram | None, Scope]:
     findings = Findings(source)
-    scope = _declared(program, overrides or {}, findings, eps)
+    scope = _declared(program, overrides, findings, eps)
     core = _main(program, scope, findings)
     ideal = None if core.ideal is None else _ideal(program, core, scope, findings)
     findings.raise_if_any()
-    return ideal
+    return core, ideal, scope
 
 
 def _declared(
