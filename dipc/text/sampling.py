@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import UnionType
 from typing import assert_never
 
 from dipc.algebra.reals import Real
@@ -323,7 +324,7 @@ class Sampling:
             return None
         return SampleNoise(place.target, law, slope, center, statement.span)
 
-    def _suits(self, place: Place | None, wanted: type[Type], statement: ast.Sample, name: str) -> bool:
+    def _suits(self, place: Place | None, wanted: type[Type] | UnionType, statement: ast.Sample, name: str) -> bool:
         """Whether the variable can hold what is drawn; an unknown variable is no new reason to complain."""
         if place is None or place.type is None:
             return False
@@ -333,22 +334,16 @@ class Sampling:
             Code.WRONG_DISTRIBUTION,
             statement.target.span,
             f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws "
-            f"{'ints' if wanted is IntType else 'reals'}",
+            + ("ints" if wanted is IntType else "reals" if wanted is RealType else "DOM values"),
             notes=(_HELP,),
         )
         return False
 
     def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> BoolType | DomType | None:
         """The finite type of the variable; None when it has none."""
-        if place is None or place.type is None or isinstance(place.type, BoolType | DomType):
-            return None if place is None or not isinstance(place.type, BoolType | DomType) else place.type
-        self._findings.report(
-            Code.WRONG_DISTRIBUTION,
-            statement.target.span,
-            f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws DOM values",
-            notes=(_HELP,),
-        )
-        return None
+        if not self._suits(place, BoolType | DomType, statement, name) or place is None:
+            return None
+        return place.type if isinstance(place.type, BoolType | DomType) else None
 
     def _exponential(
         self, place: Place | None, statement: ast.Sample, distribution: ast.ExponentialMechanism
