@@ -612,7 +612,20 @@ def every_number(seed: int) -> str:
     rate = chance.choice(("eps", "eps/2", "eps/m", "eps/(2*m)", "2*eps", "eps/(m + 1)"))
     text = chance.choice((_MAXIMUM, _TESTS, _ABOVE)).replace("RATE", rate)
     text = text.replace("OTHER", chance.choice((rate, "eps/4", "eps/2")))
-    beta = chance.choice(_NUMBER_BETAS)
+    return _for_every_number(text, chance.choice(_NUMBER_BETAS))
+
+
+def every_number_normal(seed: int) -> str:
+    """The same with Gaussian noise, and with both kinds."""
+    chance = random.Random(f"every m normal {seed}")
+    text = chance.choice((_MAXIMUM, _TESTS, _ABOVE))
+    size, other = (chance.choice(("1/eps", "2/eps", "sqrt(2)/eps", "1/(2*eps)", "4/eps")) for _ in range(2))
+    mixed = chance.random() < 0.25
+    text = text.replace("Lap(RATE", f"Gauss({size}").replace("Lap(OTHER", "Lap(eps/2" if mixed else f"Gauss({other}")
+    return _for_every_number(text, chance.choice((*_NUMBER_BETAS, "2*m*exp(-alpha*eps/4)/3", "m*erfc(alpha*eps/4)")))
+
+
+def _for_every_number(text: str, beta: str) -> str:
     program = dipc.load(text)
     found = dipc.check(program, inputs="all", for_all="m", alpha="dd", beta=beta)
     exact = {}
@@ -646,6 +659,7 @@ ATTACKS: dict[str, Callable[[int], str]] = {
         bands,
         same_answers,
         every_number,
+        every_number_normal,
     )
 }
 
