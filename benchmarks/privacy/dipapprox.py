@@ -2,7 +2,8 @@
 
 Theirs are seconds on a 1.4 GHz i5, as the result files of the repository give them, for eps = 1/2 and delta = 1/100 on
 inputs in {0, 1}^N: one pair of inputs, or all that differ anywhere. Of the programs whose text is there all are here;
-SVT-Gauss-Leaky-2 has none. Those of m-Range and k-Min-Max are integrals over a plane from 2 and 4 inputs on.
+SVT-Gauss-Leaky-2 has none. Those of m-Range and k-Min-Max are integrals over a plane from 2 and 4 inputs on. Its
+non-private SVT with Laplace noise, 4 to 6, are Lyu, Su and Li's: claims with delta = 0 about inputs -1 and 0.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ class Entry:
     all_pairs: bool
     verdict: str
     published: float | None
+    eps: str = "1/2"
+    #: Values of the inputs where they are real; delta is 0 then.
+    inputs: str | None = None
 
     @property
     def title(self) -> str:
-        return f"{self.name}, N = {self.number}, {'all pairs' if self.all_pairs else 'one pair'}"
+        return f"{self.name}, N = {self.number}, {'all pairs' if self.all_pairs else 'one pair'}, eps = {self.eps}"
 
 
 def _entry(name: str, number: int, one: float | None, every: float | None, verdict: str = "private") -> Iterator[Entry]:
@@ -68,6 +72,15 @@ ENTRIES: tuple[Entry, ...] = (
     *_entry("m_range", 3, None, None),
     *_entry("k_min_max", 3, 2.6, 5.8),
     *_entry("k_min_max", 4, 41.4, 318.1),
+    Entry("noisy_max_laplace", 3, False, "private", 151.0),
+    Entry("noisy_max_laplace", 3, True, "private", None),
+    Entry("noisy_max_laplace", 3, False, "private", 163.0, "1"),
+    Entry("noisy_min_laplace", 3, False, "private", 163.0),
+    Entry("noisy_min_laplace", 3, True, "private", None),
+    Entry("noisy_min_laplace", 3, False, "private", 174.0, "1"),
+    Entry("svt4", 2, True, "not private", 41.0, "1", "q in {-1, 0}"),
+    Entry("svt5", 2, True, "not private", 1.0, "1/2", "q in {-1, 0}"),
+    Entry("svt6", 3, True, "not private", 89.0, "1", "q in {-1, 0}"),
     *_entry("svt_laplace", 1, 1.0, None),
     *_entry("svt_laplace", 2, 22.0, None),
     *_entry("svt_laplace", 3, 203.0, None),
@@ -87,12 +100,14 @@ class Measured:
 def measured(entry: Entry) -> Measured:
     """One entry, start-up apart."""
     begun = time.process_time()
-    program = dipc.load(HERE / f"{entry.name}.dip", N=entry.number)
+    constants = {"N" if entry.inputs is None else "m": entry.number}
+    program = dipc.load(HERE / f"{entry.name}.dip", **constants)
     engine = Engine(program.measurer, program.limits)
     with TemporaryDirectory() as folder:
         adjacent = "linf:1" if entry.all_pairs else _one_pair(entry.number, Path(folder))
-        question = PrivacyQuestion(program, adjacent, None, engine)
-    report = question.decide(read_claim(program, None, "1/100", "[1/2, 1/2]"))
+        question = PrivacyQuestion(program, adjacent, entry.inputs, engine)
+    delta = "1/100" if entry.inputs is None else "0"
+    report = question.decide(read_claim(program, None, delta, f"[{entry.eps}, {entry.eps}]"))
     return Measured(entry, str(report.verdict), time.process_time() - begun)
 
 
