@@ -459,6 +459,7 @@ class _Final:
             kind = self.kinds.get(answer.name, ONLY_NONE)
             missing = answer.array.partial if answer.array is not None else written.returns_none is not None
             if missing:
+                self._check_ends(answer, body)
                 kind = replace(kind, none=True)
             if like is not None:
                 kind = self._as_in(answer, kind, like)
@@ -466,6 +467,20 @@ class _Final:
         self.given = self._flags(like)
         MayBeNone(self.module, self.written.name_shown, self.given).check(body)
         self.statements = tuple(self._completed(body))
+
+    def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:
+        """Raise DiagnosticError for a list that may end early, and has None among its elements: where it ends could
+        not be told."""
+        if answer.array is None or not answer.array.grows:
+            return
+        for part in ast.walk(tuple(body)):
+            if isinstance(part, ast.Assign) and part.target.name == answer.name and is_none(part.value):
+                raise self.module.wrong(
+                    part.span,
+                    "a list that may end early has no None among its elements",
+                    "append something else, such as False or a word, or begin with `[None] * m`",
+                    code=UNKNOWN_TYPE,
+                )
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
         """The variables that say of numbers with noise, which may be None, whether they are not; for outputs of the
@@ -556,7 +571,7 @@ class _Final:
             none: Bound | str | Fraction | None = None
             if kind.none:
                 none = kind.ends[0].plus(-1) if kind.base == "range" else kind.all_values[0]
-            grows = answer.array is not None and answer.array.grows
+            grows = answer.array is not None and answer.array.grows and answer.array.partial
             given = self.given.get(answer.name)
             yield Part(answer.name, answer.array is not None, none, kind.is_three_valued, grows, given)
 

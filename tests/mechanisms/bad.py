@@ -229,6 +229,17 @@ def none_is_compared(q: dipc.Reals["m"], eps):
     return out
 
 
+@dipc.mechanism(m=3)
+def none_and_an_end(q: dipc.Reals["m"], eps):
+    found = []
+    for x in q:
+        if dipc.laplace(x, scale=1 / eps) > 0:
+            found.append(1)
+            break
+        found.append(None)
+    return found
+
+
 def sometimes(q):
     if q > 0:
         return q

@@ -195,6 +195,17 @@ def index_of_a_name(x: dipc.Finite[0:4], y: dipc.Finite[0:4], eps):
     return xs.index(best)
 
 
+@dipc.mechanism
+def none_appended(x: dipc.Finite[0:4], eps):
+    found = []
+    for i in range(3):
+        if i == x:
+            found.append(i)
+        else:
+            found.append(None)
+    return found
+
+
 # With noise, and None where there is no number.
 
 
@@ -229,4 +240,16 @@ def kept(q: dipc.Reals["m"], eps):
         noisy = dipc.laplace(x, scale=1 / eps)
         if noisy > 0:
             found.append(noisy)
+    return found
+
+
+@dipc.mechanism(m=3)
+def appended(q: dipc.Reals["m"], eps):
+    found = []
+    for x in q:
+        noisy = dipc.laplace(x, scale=1 / eps)
+        if noisy > 0:
+            found.append(noisy)
+        else:
+            found.append(None)
     return found

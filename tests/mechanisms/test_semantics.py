@@ -47,6 +47,7 @@ NAMES = [
     "zipped",
     "functions_inside",
     "index_of_a_name",
+    "none_appended",
 ]
 
 
@@ -120,6 +121,7 @@ def test_numbers_with_noise_or_none_are_those_of_python() -> None:
         for mechanism, expected in (
             (module().best_two, (*largest, None, None)[:2]),
             (module().positive, above),
+            (module().appended, above),
             (module().kept, [x for x in q if x > 0]),
         ):
             given = mechanism(list(q), eps=10**6, grid="1/4")
