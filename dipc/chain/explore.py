@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
 
@@ -523,7 +522,7 @@ class _Explorer:
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
-            replace(known, keys=frozenset(), variables=frozenset()) if self.unites else NOTHING_KNOWN
+            ConstraintSet(known.items, frozenset(), frozenset(), known.fingerprint) if self.unites else NOTHING_KNOWN
             for known in (state.constraints, state.guards)
         )
         self.states[node] = State(state.label, (), state.noises, constraints, guards, 0)
