@@ -165,7 +165,9 @@ end
 FINER = frozenset({112})
 
 
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 153))])
+@pytest.mark.parametrize(
+    "seed", [*range(3), 21, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 153) if seed != 21)]
+)
 def test_random_loops(seed: int) -> None:
     """What the engine proves has a certificate, but for some; no less is accepted than a number of queries refutes."""
     text = loop(random.Random(f"loops {seed}"))

@@ -322,7 +322,7 @@ class _Word(PathRuns):
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
         """The heads before a block that is made any number of times, by their keys, as they are the first time; None
-        where a run may end in it."""
+        where a run may end in it, or where a head that only the block leads to has noises which the block draws."""
         if block >= len(self._heads):
             return None
         heads = dict(self._heads[block])
@@ -333,7 +333,11 @@ class _Word(PathRuns):
                     return None
                 key = self._key(end)
                 if key not in heads:
-                    heads[key] = end.at(self._own.head(block))
+                    alive = alive_noises(self._own, end)
+                    if any(noise >= self._own.head(block) for noise in alive):
+                        return None
+                    kept = tuple([noise for noise in end.noises if noise.id in alive])
+                    heads[key] = replace(end, noises=kept).at(self._own.head(block))
                     pending.append(heads[key])
         return heads
 
