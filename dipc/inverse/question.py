@@ -133,6 +133,13 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
     inputs = inputs_meant(program, table, options)
     opened = options.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
+        if isinstance(program, Erring):
+            message = "what is solved for, or tightened, of expected errors is known at finitely many inputs only"
+            notes = (
+                'give a table, or such as --inputs "q = -1..1"',
+                "`dipc error PROG.dip --inputs all` shows the largest expected error at every input, where it is known",
+            )
+            raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
         return Question(program, options.claim, engine, None, *(opened or (None, None)))
     return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress))
 

@@ -37,7 +37,7 @@ from dipc.questions.privacy.adjacency import Pairs, parse_adjacency, read_pairs
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.gaussian import GaussianMechanism
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
-from dipc.questions.question import answer, question_of
+from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.text.ast import (
     BaseType,
     BaseTypeExpr,
@@ -209,6 +209,12 @@ class _Decided:
         one, options = self._program.given({self._name: value}), self._options
         with ExitStack() as stack:
             engine = options.engine(stack, one)
+            if options.error is not None:
+                about = error_asked(one, self._table, options)
+                expected = errors(about, engine, replace(options, progress=None))
+                self.claim, self.eps = {"error": about.claimed}, expected.eps
+                assert expected.verdict is not None, "an error is claimed"
+                return expected.verdict
             if options.adjacent is None:
                 source = question_of(one, self._table, replace(options, progress=None))
                 report = answer(source, engine)

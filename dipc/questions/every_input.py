@@ -596,7 +596,7 @@ class ClassCase:
         forms = goal.lower.slacks or [guard.form for guard in self.convex.guards]
         every = by_distances(source.setting, self.convex)
         systems = [_system(convex, alpha) for alpha in alphas for convex in every]
-        most = max(_LEAST_POINTS, _MOST_POINTS // len(systems))
+        most = max(_LEAST_POINTS, _MOST_POINTS // max(len(systems), 1))
         whole = self.convex.inputs.whole
         points = [
             point

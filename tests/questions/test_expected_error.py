@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.cli.main import run
 from dipc.inverse.question import EpsSolution
+from dipc.inverse.solve_constant import ConstantSolution
 from dipc.questions.expected_error import ErrorReport
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
@@ -194,6 +195,29 @@ def test_nothing_is_said_of_inputs_that_may_be_further_off() -> None:
         text = CLAMPED.replace("then v <- r end", f"then {other} end")
         report = dipc.expected_error(dipc.load(text), inputs="all")
         assert any(row.error is None and "as far off as its noise" in (row.reason or "") for row in report.rows)
+
+
+def test_inverse_questions_about_errors_have_finitely_many_inputs() -> None:
+    """The classes of every input are about probabilities: they said that no error is ever above 1."""
+    laplace = dipc.load("program p; input x : real; output y : real; ideal { y <- x } y <- Lap(eps, x)")
+    for wanted, claim in (("error", None), ("eps", "1/10"), ("alpha", "1/10")):
+        with pytest.raises(DiagnosticError, match="E1805"):
+            dipc.solve(laplace, wanted=wanted, error=claim, inputs="all")
+    with pytest.raises(DiagnosticError, match="E1805"):
+        dipc.tighten(laplace, error="1/10", inputs="all")
+    (row,) = dipc.expected_error(laplace, inputs="all").rows
+    assert row.error is not None
+    assert row.error.expr == 1 / dipc.eps
+
+
+@pytest.mark.parametrize(("claim", "values"), [("100/eps", "123"), ("2/eps", "12"), ("1/2", "")])
+def test_constants_for_which_a_claim_about_the_error_holds(claim: str, values: str) -> None:
+    """The error of noise of rate eps/k is k/eps; the claim was taken for one about beta."""
+    scaled = dipc.load("program p; const k = 2; input x : real; output y : real; ideal { y <- x } y <- Lap(eps/k, x)")
+    solution = dipc.solve(scaled, wanted="k in 1..3", error=claim, inputs="all")
+    assert isinstance(solution, ConstantSolution)
+    assert [str(value) for value in solution.holds] == list(values)
+    assert solution.as_json()["claim"] == {"error": claim}
 
 
 def test_what_has_no_expected_error() -> None:

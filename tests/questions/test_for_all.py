@@ -807,3 +807,14 @@ def test_normal_noise_and_a_claim_that_fails_for_one_query() -> None:
         dipc.load("benchmarks/gaussian_sparse.dip"), inputs="all", for_all="m", beta="m*exp(-alpha*eps/8)/3"
     )
     assert report.verdict is Verdict.INACCURATE
+
+
+def test_no_distance_leaves_any_input_of_a_finite_class() -> None:
+    """Then there is no input to look at; it was divided by how many systems of half-spaces there are."""
+    text = """program scores; const m = 2; input s[1..m] : {0..1}; output answer : {1..m};
+    ideal { var b : {0..1} = 0; answer <- 1; b <- s[1];
+            for i in 2..m do if s[i] > b then answer <- i; b <- s[i] end end }
+    claim { alpha: dd; beta: exp(-alpha*eps/2)/2; }
+    answer <- Exp(eps/2, k in {1..m} : s[k])"""
+    report = dipc.check(text, inputs="all", for_all="m")
+    assert report.verdict is not Verdict.ACCURATE
