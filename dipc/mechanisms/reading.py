@@ -239,19 +239,22 @@ class _Header:
                 self.written[argument.arg] = number(value, module.span(argument))
         statements.constants.update(self.constants)
         statements.taken.update(self.constants)
-        has_eps = False
+        has_eps = any(argument.arg == "eps" for argument in both)
+        for argument in both:
+            if argument.arg in ("epsilon", "ε") and not has_eps:
+                note = f"write `eps` for `{argument.arg}`"
+                raise module.wrong(argument, "the privacy parameter is called `eps`", note, code=BAD_HEADER)
         for argument, default in zip(both, defaults, strict=True):
             if argument.arg == "eps":
-                has_eps = True
                 statements.env["eps"] = _Eps
                 continue
             if self._is_constant(argument):
                 continue
             span = module.span(argument)
             if default is not None:
-                raise module.wrong(
-                    default, f"the input `{argument.arg}` has a value already", "leave it out", code=BAD_HEADER
-                )
+                as_constant = f"write `{argument.arg}: dipc.Const = {module.text(default)}` for a constant"
+                notes = (as_constant, "leave the value out for an input")
+                raise module.wrong(default, f"the input `{argument.arg}` has a value already", *notes, code=BAD_HEADER)
             if argument.annotation is None:
                 raise module.wrong(
                     argument,
@@ -279,10 +282,11 @@ class _Header:
             )
 
     def _size(self, statements: Statements, annotation: python.expr) -> tuple[Bound, Kind] | None:
-        """The length of `dipc.Reals["m"]`, `dipc.Ints[3]` or `Annotated[list[float], "m"]`, and the type of an element;
-        None for what is no list."""
+        """The length of `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` or `Annotated[list[float], "m"]`,
+        and the type of an element; None for what is no list."""
         module = self.module
         called: str | None
+        element: Kind | None = None
         match annotation:
             case python.Subscript(
                 value=value,
@@ -294,16 +298,20 @@ class _Header:
                 ),
             ) if module.called(value) == "typing.Annotated":
                 called, inside = {"float": "dipc.Reals", "int": "dipc.Ints"}[of], length
+            case python.Subscript(value=python.Subscript(value=value) as of_each, slice=inside):
+                called, element = module.called(value), statements.kind(of_each)
             case python.Subscript(value=value, slice=inside):
                 called = module.called(value)
+                if called == "dipc.Finite":
+                    return None
             case _:
                 called = module.called(annotation)
                 if called in ("dipc.Reals", "dipc.Ints"):
                     raise module.wrong(annotation, "how long is the list?", f'write `{called}["m"]`', code=BAD_HEADER)
                 return None
-        if called not in ("dipc.Reals", "dipc.Ints"):
+        if called not in ("dipc.Reals", "dipc.Ints", "dipc.Finite"):
             return None
-        kind = Kind("real" if called == "dipc.Reals" else "int")
+        kind = element or Kind("real" if called == "dipc.Reals" else "int")
         if isinstance(inside, python.Constant) and isinstance(inside.value, str):
             if inside.value not in self.constants:
                 notes = did_you_mean(inside.value, self.constants)

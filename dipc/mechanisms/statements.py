@@ -705,6 +705,7 @@ class Statements(Expressions):
             annotation,
             f"`{module.text(annotation)}` says no type here",
             'write dipc.Real, dipc.Reals["m"], dipc.Int, dipc.Ints["m"], dipc.Finite[0:5] or bool',
+            'a list of m values of a finite type is `dipc.Finite[0:5]["m"]`',
             code=BAD_HEADER,
         )
 

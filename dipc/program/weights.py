@@ -18,7 +18,7 @@ from dipc.measure.measure import measure
 from dipc.sign.chart import Fails, decide_nonnegative, isolate_roots, number_text, place_text, refined, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
-from dipc.text.ast import Expr
+from dipc.text.ast import Binary, Expr
 from dipc.text.core import SampleChoice
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.expressions import FIX_EPS
@@ -187,7 +187,7 @@ SUM = "E0313"
 
 _ENOUGH = 20
 _LONGEST_SUM = 60
-_SUM_NOTE = "the weights of a `choose` sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
+_SUM_NOTE = "the weights of a `{}` sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
 _FIX = f"where the weights are rational at one eps, {FIX_EPS}"
 _RANGE = 'where they are probabilities for some eps only, ask about these: `--eps "(0, 1)"`, `claim { eps: (0, 1); }`'
 
@@ -268,10 +268,20 @@ def _mistakes(
         text = str(ClosedForm(whole))
         message = f"the weights sum to {text}" if len(text) <= _LONGEST_SUM else "the weights do not sum to 1"
         once = _sum_is_one(whole, limits)
-        notes = (*once, _SUM_NOTE, *([_FIX] if once else []))
+        moves = isinstance(whole, Quotient) or any(power or exponent for power, exponent, _ in whole.terms())
+        written = [] if once or not moves else [_divided(arms, program.source)]
+        drawn = "choose" if program.source.tree is None else "choice"
+        notes = (*once, _SUM_NOTE.format(drawn), *written, *([_FIX] if once else []))
         label = f"at eps = {point} the weights sum to {_value_text(whole, point)}"
         diagnostics.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
     return diagnostics
+
+
+def _divided(arms: Sequence[ExpressionWeight], source: Source) -> str:
+    """The first weight as it is written, divided by the sum of all."""
+    texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
+    first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
+    return f"for example `{first}/({' + '.join(texts)})` for the first"
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:

@@ -17,6 +17,8 @@ from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean
 from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
+    BY_WEIGHT_OR_SCORE,
+    CHOICES,
     MAX_CHARACTERS,
     MAX_DIGITS,
     MAX_NESTING,
@@ -118,6 +120,7 @@ FOREIGN_DISTRIBUTIONS = {
     **dict.fromkeys(("gauss", "gaussian", "normal", "norm", "n"), _NORMAL),
     **dict.fromkeys(("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete"), _FINITE),
     **dict.fromkeys(("uniform", "unif"), _FINITE),
+    **dict.fromkeys(CHOICES, BY_WEIGHT_OR_SCORE),
     **dict.fromkeys(
         ("geom", "geometric", "twosidedgeometric", "discretelaplace"),
         "two-sided geometric noise is `DLap(eps/2, 0)`",

@@ -94,8 +94,9 @@ class _NotLinear(NoMonomial):
     """Why an expression is not constant + slope * eps; `reason` None when that has been reported."""
 
 
-def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """The positive a of the rate a*eps; None when `expr` is no such rate, which has been reported."""
+def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.Noise | None = None) -> Fraction | None:
+    """The positive a of the rate a*eps; None when `expr` is no such rate, which has been reported. `noise` is what it
+    is the rate of, where that is no exponential mechanism."""
     try:
         constant, slope = _linear(expr, elaborator)
     except _NotLinear as error:
@@ -103,7 +104,8 @@ def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
             return None
         if elaborator.scope.eps.value is not None:
             return _fixed_rate(expr, elaborator)
-        _bad_rate(error.span, f"a rate is a positive multiple of eps, and {error.reason}", elaborator, FIX_EPS)
+        notes = (*_inverted(expr, error.span, elaborator, noise), FIX_EPS)
+        _bad_rate(error.span, f"a rate is a positive multiple of eps, and {error.reason}", elaborator, *notes)
         return None
     if constant != 0 and elaborator.scope.eps.value is not None:
         return _fixed_rate(expr, elaborator)
@@ -166,6 +168,27 @@ def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 def _bad_rate(span: Span, message: str, elaborator: Elaborator, *notes: str) -> None:
     elaborator.report_value(Code.BAD_RATE, span, message, notes=notes or ("write `a*eps` with a constant a > 0",))
+
+
+def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.Noise | None) -> list[str]:
+    """How a rate is written where a scale c/eps was given, or eps where a scale was asked for."""
+    if not (isinstance(expr, ast.Binary) and expr.op is BinaryOp.DIVIDE and expr.span == wrong):
+        return []  # the mistake is in a part of it
+    scale, under = _linear(expr.left, elaborator), _linear(expr.right, elaborator)
+    if scale[1] or under[0] or scale[0] * under[1] <= 0:
+        return []
+    findings = elaborator.findings
+    above, below = findings.snippet(expr.left.span), findings.snippet(expr.right.span)
+    if expr.left.span == expr.right.span:  # of a mechanism in Python, where the scale is given
+        return [f"the more eps, the smaller the scale: write `scale=1/{below}`"]
+    if scale[0] != 1:
+        below += f"/({above})" if isinstance(expr.left, ast.Binary) else f"/{above}"
+    if findings.source.tree is not None:
+        return [f"a rate grows with eps, it is one over the scale: write `{below}`"]
+    if noise is None:
+        return [f"the first argument is the rate, which grows with eps: write `{below}`"]
+    mean = "" if noise.mean is None else f", {findings.snippet(noise.mean.span)}"
+    return [f"the first argument is the rate, 1/scale: write `{noise.law.keyword}({below}{mean})`"]
 
 
 def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
@@ -315,7 +338,7 @@ class Sampling:
             scaled = deviation(noise.rate, law, self._elaborator)
             law, slope = (law, None) if scaled is None else scaled
         else:
-            slope = rate(noise.rate, self._elaborator)
+            slope = rate(noise.rate, self._elaborator, noise)
         center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
         if noise.mean is not None:
             name = place.target.name if place is not None else f"the mean of {law.keyword}"
@@ -391,7 +414,13 @@ class Sampling:
         assert isinstance(typed, Concrete | Linear | Switch)
         what = typed.kind.value if isinstance(typed, Concrete | Linear) else "a comparison of reals or ints"
         written = self._findings.snippet(expr.span)
-        note = "scores are made of constants, variables with a finite domain, such as `{0..5}`, and the variable of Exp"
+        if self._findings.source.tree is None:
+            variables = "variables with a finite domain, such as `{0..5}`, and the variable of Exp"
+            note = f"scores are made of constants, {variables}"
+        else:
+            note = (
+                "scores are made of constants, the candidate, and what is of a finite type, such as `dipc.Finite[0:5]`"
+            )
         self._findings.report(
             Code.MISMATCH,
             expr.span,

@@ -235,6 +235,17 @@ SIGNATURES = {
     "EXP": "the exponential mechanism is written `Exp(eps/2, v in D : score)`",
     "CHOOSE": "a choice is written `choose { a : 1/3, b : 2/3 }`",
 }
+#: What others draw by weights or scores with, in small letters, and how it is done here.
+CHOICES = frozenset({"choice", "choices", "choose", "pick", "random", "sample", "select", "draw"})
+BY_WEIGHT_OR_SCORE = (
+    "random choices are written `choose {a: w1, b: w2}`, with weights that sum to 1, and those by scores "
+    "`Exp(eps/2, k in {1..4} : s[k])`"
+)
+#: What others call the blocks of a program, in small letters.
+BLOCKS = {
+    **dict.fromkeys(("exact", "det", "deterministic", "truth", "correct", "noiseless", "spec"), "ideal"),
+    **dict.fromkeys(("accuracy", "accurate", "ensure", "ensures", "assert", "property"), "claim"),
+}
 FOREIGN = {
     **dict.fromkeys(("elif", "elsif", "elseif", "elsef"), "there is no `elif`: write `else if ... end end`"),
     **dict.fromkeys(("endif", "endwhile", "endfor", "fi", "od", "done"), "`if`, `while` and `for` close with `end`"),
@@ -313,6 +324,9 @@ def _comment(s: Situation) -> str | None:
 
 
 def _braces(s: Situation) -> str | None:
+    if s.kind() == "LBRACE" and s.kind(-1) == "NAME" and "ARROW" in s.accepts and s.text(-1).lower() in BLOCKS:
+        meant = BLOCKS[s.text(-1).lower()]
+        return f"did you mean `{meant} {{ … }}`?"
     if s.kind() == "LBRACE" and s.kind(-1) == "POWER":
         return "a power of e is written `exp(...)`, for example `exp(-eps/2)`"
     if s.kind() == "LBRACE" and s.accepts & {"THEN", "DO"}:
@@ -339,6 +353,14 @@ def _signature(s: Situation) -> str | None:
     if s.kind(head) in SIGNATURES and s.kind() in ("RPAR", "RBRACE", "COMMA", "COLON"):
         return SIGNATURES[s.kind(head)]
     return None
+
+
+def _choice(s: Situation) -> str | None:
+    if s.kind() not in ("COLON", "LBRACE") or not s.opened or s.opened[-1].token.type != "LPAR":
+        return None
+    head = s.opened[-1].index - s.at - 1
+    called = s.kind(head) == "NAME" and (s.kind() == "COLON" or s.text(head).lower() in CHOICES)
+    return BY_WEIGHT_OR_SCORE if called else None
 
 
 def _product(s: Situation) -> str | None:
@@ -463,6 +485,7 @@ RULES: tuple[Callable[[Situation], str | None], ...] = (
     _braces,
     _distribution,
     _signature,
+    _choice,
     _product,
     _for_header,
     _declaration,

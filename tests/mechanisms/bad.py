@@ -372,3 +372,38 @@ def jump_outside(q: dipc.Real, eps):
 @dipc.mechanism()
 def weights_as_strings(x: bool, eps):
     return dipc.choice({x: "exp(eps)/(1 + exp(eps))", not x: "1/(1 + exp(eps))"})
+
+
+@dipc.mechanism(ideal=lambda x: x)
+def weights_not_divided(x: bool, eps):
+    return dipc.choice({x: dipc.exp(eps), not x: 1})
+
+
+@dipc.mechanism()
+def list_of_finite(s: list[dipc.Finite[0:5]], eps):
+    return dipc.exponential_mechanism(range(4), lambda k: s[k], rate=eps / 2)
+
+
+@dipc.mechanism(m=3)
+def scores_that_are_real(s: dipc.Reals["m"], eps):
+    return dipc.exponential_mechanism(range(3), lambda k: s[k], rate=eps / 2)
+
+
+@dipc.mechanism()
+def called_epsilon(q, epsilon):
+    return dipc.laplace(q, scale=1 / epsilon) >= 1
+
+
+@dipc.mechanism()
+def value_of_no_constant(q: dipc.Real, eps, T=100):
+    return dipc.laplace(q, scale=1 / eps) >= T
+
+
+@dipc.mechanism()
+def scale_upside_down(q: dipc.Real, eps):
+    return dipc.laplace(q, scale=eps) >= 1
+
+
+@dipc.mechanism()
+def rate_upside_down(x: dipc.Finite[0:3], eps):
+    return dipc.exponential_mechanism(range(3), lambda k: -abs(k - x), rate=2 / eps)

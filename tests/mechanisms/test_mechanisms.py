@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import itertools
 import json
 import sys
 from collections import Counter
@@ -109,6 +110,29 @@ def test_closed_forms_are_those_of_the_program(name: str) -> None:
             for program in (ours, theirs)
         ]
         assert str(forms[0]) == str(forms[1])
+
+
+SCORED = """
+program scored;
+input s[0..2] : {0..4};
+output out : {0..2};
+out <- Exp(eps/2, k in {0..2} : s[k]);
+"""
+
+
+def test_lists_of_finite_inputs(tmp_path: Path) -> None:
+    """`dipc.Finite[0:5]["m"]` is an array of a finite domain: the same laws as the program, at all inputs."""
+    file = tmp_path / "scored.py"
+    file.write_text(
+        "import dipc\n\n\n@dipc.mechanism(m=3)\n"
+        'def scored(s: dipc.Finite[0:5]["m"], eps):\n'
+        "    return dipc.exponential_mechanism(range(3), lambda k: s[k], rate=eps / 2)\n",
+        encoding="utf-8",
+    )
+    ours, theirs = dipc.load(f"{file}::scored"), dipc.load(SCORED)
+    for values in itertools.product((0, 1, 4), repeat=3):
+        assert law(ours, values, {}) == law(theirs, values, {})
+    assert len(dipc.check(ours, inputs="all", beta="1", alpha="0").rows) == 5**3
 
 
 CLAIMED = ["above_threshold", "sparse", "noisy_max", "noisy_max_by_hand", "laplace"]

@@ -499,3 +499,24 @@ def test_the_inputs_of_a_claim_have_values() -> None:
     found = refusal("program p; input inputs : {0..2}; claim { beta: 1; inputs: inputs; } exit")
     assert (found.code, found.message) == ("E0111", "`inputs` is given no value")
     assert "inputs: all" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "note"),
+    [
+        ("y <- choice(p: exp(eps*x/2), q: 1)", "E0102", "random choices are written `choose {a: w1, b: w2}`"),
+        ("y <- choice({p: 1/2, q: 1/2})", "E0102", "random choices are written `choose {a: w1, b: w2}`"),
+        ("y <- choice(p, q)", "E0109", "those by scores `Exp(eps/2, k in {1..4} : s[k])`"),
+        ("y <- Sample(p, q)", "E0109", "random choices are written `choose {a: w1, b: w2}`"),
+    ],
+)
+def test_choices_of_other_languages(text: str, code: str, note: str) -> None:
+    found = refusal(HEAD + text)
+    assert found.code == code
+    assert note in found.notes[0]
+
+
+@pytest.mark.parametrize(("written", "meant"), [("exact", "ideal"), ("Det", "ideal"), ("accuracy", "claim")])
+def test_blocks_that_are_called_otherwise(written: str, meant: str) -> None:
+    found = refusal(f"program p; input x : real; output y : real; {written} {{ y <- x }} y <- x")
+    assert (found.code, found.notes) == ("E0102", (f"did you mean `{meant} {{ … }}`?",))

@@ -156,3 +156,32 @@ def test_a_loop_that_is_wrong_hides_nothing_elsewhere() -> None:
 def test_no_output() -> None:
     (found,) = refused("program quiet; input x : real;")
     assert (found.code, found.message) == ("E0307", "the program `quiet` has no output")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "note"),
+    [
+        ("Lap(1/eps, x)", "the first argument is the rate, 1/scale: write `Lap(eps, x)`"),
+        ("Lap(2*m/eps, x - 1)", "the first argument is the rate, 1/scale: write `Lap(eps/(2*m), x - 1)`"),
+        ("Expo(m/eps)", "the first argument is the rate, 1/scale: write `Expo(eps/m)`"),
+    ],
+)
+def test_a_scale_in_the_place_of_a_rate(drawn: str, note: str) -> None:
+    """The line that was meant is a program."""
+    text = "program p; const m = 3; input x : real; output r : real; r <- {};"
+    (found,) = refused(text.format(drawn))
+    assert (found.code, found.notes[0]) == ("E0213", note)
+    source = Source("p.dip", text.format(note.split("`")[1]))
+    lower(parse(source), source)
+
+
+@pytest.mark.parametrize("drawn", ["Lap(-1/eps, x)", "Lap(1/(1 - eps), x)", "Lap(eps + 1/eps, x)"])
+def test_what_is_no_scale_is_not_turned_over(drawn: str) -> None:
+    (found,) = refused(f"program p; input x : real; output r : real; r <- {drawn};")
+    assert found.code == "E0213"
+    assert not any("write `Lap" in note for note in found.notes)
+
+
+def test_scores_of_exponential_mechanisms_turned_over() -> None:
+    (found,) = refused("program p; input x : {0..2}; output k : {0..2}; k <- Exp(2/eps, v in {0..2} : -abs(v - x));")
+    assert found.notes[0] == "the first argument is the rate, which grows with eps: write `eps/2`"
