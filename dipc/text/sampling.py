@@ -188,6 +188,8 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
     if noise is None:
         return [f"the first argument is the rate, which grows with eps: write `{below}`"]
     mean = "" if noise.mean is None else f", {findings.snippet(noise.mean.span)}"
+    if isinstance(noise.mean, ast.Number) and mean == ", )":
+        mean = ""  # a mean of 0 that is not written
     return [f"the first argument is the rate, 1/scale: write `{noise.law.keyword}({below}{mean})`"]
 
 

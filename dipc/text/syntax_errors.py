@@ -339,6 +339,13 @@ def _braces(s: Situation) -> str | None:
 
 
 def _distribution(s: Situation) -> str | None:
+    inside = s.opened[-1].index - s.at - 1 if s.opened and s.opened[-1].token.type == "LPAR" else 0
+    if s.kind() == "IN" and s.kind(inside) == "NAME" and s.text(inside) == "exp":
+        return f"`exp` is the exponential function; {SIGNATURES['EXP']}, with a capital letter"
+    if s.kind(inside) == "EXP" and s.kind(-1) == "IN" and s.kind() == "NUMBER":
+        return "the values to draw from are written in braces: `Exp(eps/2, k in {1..m} : score[k])`"
+    if s.kind(inside) == "EXP" and s.kind() == "LBRACE":
+        return SIGNATURES["EXP"]
     if s.kind() == "RPAR" and s.opened and s.kind(s.opened[-1].index - s.at - 1) == "EXP":
         return f"the exponential function is `exp`, in small letters; {SIGNATURES['EXP']}"
     return None
@@ -385,7 +392,8 @@ def _for_header(s: Situation) -> str | None:
 
 
 def _declaration(s: Situation) -> str | None:
-    if s.kind() == "COMMA" and s.accepts >= {"SEMICOLON", "EQUAL"} and not s.continues_expression():
+    bare = s.accepts >= {"SEMICOLON", "EQUAL"} and not s.continues_expression()
+    if s.kind() == "COMMA" and (bare or ("SEMICOLON" in s.accepts and s.kind(1) == "NAME" and s.kind(2) == "COLON")):
         return "each type has a declaration of its own: `var a : real; var b : bool;`"
     if s.kind() in TYPES and s.kind(1) == "NAME" and (s.starts_statement() or "SEMICOLON" in s.accepts):
         return f"a declaration is written `var {s.text(1)} : {s.text()};`"

@@ -507,6 +507,13 @@ def test_the_inputs_of_a_claim_have_values() -> None:
         ("y <- choice(p: exp(eps*x/2), q: 1)", "E0102", "random choices are written `choose {a: w1, b: w2}`"),
         ("y <- choice({p: 1/2, q: 1/2})", "E0102", "random choices are written `choose {a: w1, b: w2}`"),
         ("y <- choice(p, q)", "E0109", "those by scores `Exp(eps/2, k in {1..4} : s[k])`"),
+        (
+            "y <- exp(eps/2, k in {1..3} : x)",
+            "E0102",
+            "`exp` is the exponential function; the exponential mechanism is",
+        ),
+        ("y <- Exp(eps/2, {1..3}, x)", "E0102", "the exponential mechanism is written `Exp(eps/2, v in D : score)`"),
+        ("y <- Exp(eps/2, k in 1..3 : x)", "E0102", "in braces: `Exp(eps/2, k in {1..m} : score[k])`"),
         ("y <- Sample(p, q)", "E0109", "random choices are written `choose {a: w1, b: w2}`"),
     ],
 )
@@ -520,3 +527,11 @@ def test_choices_of_other_languages(text: str, code: str, note: str) -> None:
 def test_blocks_that_are_called_otherwise(written: str, meant: str) -> None:
     found = refusal(f"program p; input x : real; output y : real; {written} {{ y <- x }} y <- x")
     assert (found.code, found.notes) == ("E0102", (f"did you mean `{meant} {{ … }}`?",))
+
+
+@pytest.mark.parametrize(
+    "declared", ["{no, yes} = no, b : bool", "real = 0, b : bool", "{0..2}, b : bool", "bool, b : real"]
+)
+def test_declarations_of_several_types(declared: str) -> None:
+    found = refusal(f"program p; input x : real; output a : {declared}; b <- true")
+    assert found.notes == ("each type has a declaration of its own: `var a : real; var b : bool;`",)

@@ -163,6 +163,7 @@ def test_no_output() -> None:
     [
         ("Lap(1/eps, x)", "the first argument is the rate, 1/scale: write `Lap(eps, x)`"),
         ("Lap(2*m/eps, x - 1)", "the first argument is the rate, 1/scale: write `Lap(eps/(2*m), x - 1)`"),
+        ("Lap(1/eps)", "the first argument is the rate, 1/scale: write `Lap(eps)`"),
         ("Expo(m/eps)", "the first argument is the rate, 1/scale: write `Expo(eps/m)`"),
     ],
 )
