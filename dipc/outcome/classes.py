@@ -145,7 +145,7 @@ def about_every_input(asked: Asked, program: Program, numbers: tuple[str, int] |
         distance=not Nearness(core).plain,
         distances=_left_open(claim),
         numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
-        inputs=kinds(core, core.inputs),
+        inputs=kinds(core, core.inputs) or "finite",
     )
 
 
