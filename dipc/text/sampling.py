@@ -232,8 +232,12 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
             return bounded(a / c), bounded(b / c)
 
 
+def _mentions_eps(expr: ast.Expr) -> bool:
+    return any(isinstance(part, ast.Eps) for part in walk(expr))
+
+
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
-    if any(isinstance(part, ast.Eps) for part in walk(expr)):
+    if _mentions_eps(expr):
         raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
     value = elaborator.constant(expr, "what multiplies eps", or_chosen=True)
     if value is None:
@@ -331,6 +335,29 @@ class Sampling:
                 return self._choice(place, statement, distribution)
             case _:
                 assert_never(distribution)
+
+    def mean_comes_first(self, noise: ast.Noise) -> bool:
+        """Whether rate and mean have changed places, as in other languages, which is then reported."""
+        findings = self._findings
+        if noise.mean is None or self._elaborator.scope.eps.value is not None or findings.source.tree is not None:
+            return False
+        if _mentions_eps(noise.rate) or not _mentions_eps(noise.mean):
+            return False
+        written = findings.snippet(noise.mean.span)
+        match noise.mean:
+            case ast.Binary(BinaryOp.DIVIDE, left, ast.Eps()) if not noise.law.by_deviation:
+                above = findings.snippet(left.span)
+                written = (
+                    "eps" if above == "1" else f"eps/({above})" if isinstance(left, ast.Binary) else f"eps/{above}"
+                )
+        first = "standard deviation" if noise.law.by_deviation else "rate, 1/scale,"
+        findings.report(
+            Code.BAD_RATE,
+            noise.rate.span,
+            f"the {first} comes first, and then the mean",
+            notes=(f"write `{noise.law.keyword}({written}, {findings.snippet(noise.rate.span)})`",),
+        )
+        return True
 
     def _noise(self, place: Place | None, statement: ast.Sample, noise: ast.Noise, mean: Typed) -> SampleNoise | None:
         law, slope = noise.law, None

@@ -444,6 +444,10 @@ class Statements:
         """Emit one sampling; whether all was right with it."""
         mean: Typed = UNKNOWN
         if isinstance(statement.distribution, ast.Noise) and statement.distribution.mean is not None:
+            if self._sampling.mean_comes_first(statement.distribution):
+                if place is not None:
+                    self._assume_assigned(place, statement.span)
+                return False
             mean = self._elaborator.typed(statement.distribution.mean)
 
         def draw(around: Typed) -> bool:

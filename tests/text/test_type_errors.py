@@ -186,3 +186,22 @@ def test_what_is_no_scale_is_not_turned_over(drawn: str) -> None:
 def test_scores_of_exponential_mechanisms_turned_over() -> None:
     (found,) = refused("program p; input x : {0..2}; output k : {0..2}; k <- Exp(2/eps, v in {0..2} : -abs(v - x));")
     assert found.notes[0] == "the first argument is the rate, which grows with eps: write `eps/2`"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "written"),
+    [
+        ("Lap(x, 1/eps)", "Lap(eps, x)"),
+        ("Lap(x, eps)", "Lap(eps, x)"),
+        ("Lap(0, 2*m/eps)", "Lap(eps/(2*m), 0)"),
+        ("Lap(x - 1, eps/m)", "Lap(eps/m, x - 1)"),
+        ("Gauss(x, m/eps)", "Gauss(m/eps, x)"),
+    ],
+)
+def test_a_mean_in_the_place_of_the_rate(drawn: str, written: str) -> None:
+    """As numpy.random.laplace(loc, scale) has them. The line that was meant is a program."""
+    text = "program p; const m = 3; input x : real; output r : real; r <- {};"
+    (found,) = refused(text.format(drawn))
+    assert (found.code, found.notes) == ("E0213", (f"write `{written}`",))
+    source = Source("p.dip", text.format(written))
+    lower(parse(source), source)
