@@ -31,7 +31,7 @@ from dipc.program.exits import Exit, Exits, exits
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Cells, Probabilities, Program
 from dipc.text.core import Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -83,10 +83,12 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
         return Measured(kind, None)
     if len(core.outputs) == 1 and numeric:
         return Measured(kind, 0)
-    advice = [f"`--output {name}` is about one that is a number" for name in [*numeric][:1]]
+    advice = [f"name one with `--output NAME`; those that are numbers: {listing(numeric)}"] if numeric else []
     if not _has_symbolic(core):
         advice.append("`metric { output: discrete; }` counts every other answer as 1; `output: linf` is about numbers")
-    message = "other answers of this program are infinitely far, so that no distance is to be expected"
+    outputs = f"{len(core.outputs)} outputs" if len(core.outputs) > 1 else "one output"
+    outputs += "" if numeric else ", which is none" if len(core.outputs) == 1 else ", none of them a number"
+    message = f"an error is asked of one number, and `{core.name}` has {outputs}"
     raise DiagnosticError(Diagnostic("E1803", message, notes=tuple(advice)))
 
 

@@ -221,8 +221,13 @@ def test_constants_for_which_a_claim_about_the_error_holds(claim: str, values: s
 
 
 def test_what_has_no_expected_error() -> None:
-    with pytest.raises(DiagnosticError, match="E1803"):
+    with pytest.raises(DiagnosticError, match=r"E1803.*one number.*one output, which is none"):
         dipc.expected_error(dipc.load("benchmarks/sparse.dip", m=1), inputs="q = 0..1")
+    with pytest.raises(DiagnosticError) as refused:
+        dipc.expected_error(dipc.load("benchmarks/laplace.dip", m=2), inputs="q = 0..1")
+    assert refused.value.diagnostics[0].notes == (
+        "name one with `--output NAME`; those that are numbers: `out[1]` and `out[2]`",
+    )
     with pytest.raises(DiagnosticError, match="E1805"):
         dipc.expected_error(dipc.load(REGRET), inputs="all")
     gauss = dipc.load("program n; input q : real; output o : real; ideal { o <- q } o <- Gauss(1/eps, q)")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
+from typing import assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
@@ -16,7 +17,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.given import Cell
 from dipc.claims.table import CsvSource, read_table
 from dipc.frozen import frozen
-from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
+from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, ListedInputs, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing
@@ -140,9 +141,6 @@ def _mistake(text: str, start: int, end: int, code: str, message: str, *notes: s
     return DiagnosticError(Diagnostic(code, message, place, notes=notes))
 
 
-#: So many inputs are listed where all are meant and they are finite.
-_FEW = 100
-
 #: Values of all inputs, in their order.
 Input = tuple[Value, ...]
 
@@ -177,17 +175,21 @@ class Pairs:
 
 @frozen
 class EveryPair:
-    """All adjacent inputs that the program's types allow."""
+    """All adjacent inputs that the program's types allow: infinitely many, or finitely many that are `too_many` to be
+    enumerated."""
 
     adjacency: Within
+    too_many: LimitReached | None = None
 
 
 def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits) -> Pairs | EveryPair:
-    """The pairs among the `inputs`, as `parse_inputs` reads them (None: finite inputs range over their domains), or
-    those of the file.
+    """The pairs among the `inputs`, as `parse_inputs` reads them, or those of the file.
+
+    Where every input is finite, `all` and None are one question: all of these pairs are enumerated, or, where they are
+    past the limit, every pair is meant without being enumerated.
 
     Raises DiagnosticError where there are infinitely many to be enumerated, or none, or for a file that cannot be read;
-    LimitReached where there are too many.
+    LimitReached where there are too many of those that are named.
     """
     if isinstance(adjacency, Listed):
         if inputs is not None:
@@ -197,19 +199,28 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
             )
         return _listed(program, adjacency)
     given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    if isinstance(given, AllInputs) and _are_finite(program):
-        listed = default_inputs(program)
-        given = listed if listed.count <= _FEW else given
-    match given:
-        case AllInputs():
+    if isinstance(given, AllInputs):
+        if not _are_finite(program):
             return EveryPair(adjacency)
+        inputs, given = None, default_inputs(program)
+    try:
+        return _pairs_among(given, adjacency, limits)
+    except LimitReached as reached:
+        if inputs is None:
+            return EveryPair(adjacency, reached)
+        raise
+
+
+def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Within, limits: Limits) -> Pairs:
+    """The adjacent ones of these inputs. Raises DiagnosticError where there are none, LimitReached."""
+    match given:
         case FiniteInputs():
             if given.count > limits.rows:
                 raise LimitReached("rows", f"there are {given.count} inputs")
             points = tuple(given)
             ordered = _related(points, given, adjacency, limits)
             about = given.name
-        case _:
+        case ListedInputs():
             points = tuple(dict.fromkeys(_values(row.inputs) for row in given.table.rows))
             if len(points) ** 2 > limits.rows:
                 raise LimitReached("rows", f"{len(points)} inputs have {len(points) ** 2} pairs to look at")
@@ -217,6 +228,8 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
                 (i, j) for i, one in enumerate(points) for j, two in enumerate(points) if adjacency.relates(one, two)
             ]
             about = given.table.name
+        case _:
+            assert_never(given)
     if not ordered:
         note = "a claim about no pair would hold of itself: give inputs that are adjacent"
         raise DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))

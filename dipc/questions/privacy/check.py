@@ -494,10 +494,13 @@ class PrivacyQuestion:
         return bounds if self.runs == 1 else bounds_of_runs(bounds, self.runs)
 
     def _enumerated(self, option: str) -> Pairs:
-        """The pairs that are looked at one by one. Raises DiagnosticError where there are infinitely many."""
+        """The pairs that are looked at one by one. Raises DiagnosticError where there are infinitely many, LimitReached
+        where there are too many."""
         try:
             return self._worst_pairs()
         except Undecided as undecided:
+            if isinstance(self.pairs, EveryPair) and self.pairs.too_many is not None:
+                raise self.pairs.too_many from None
             notes = (
                 'give inputs that can be enumerated, such as --inputs "q = -1..1", or the pairs of a file',
                 "`--constant` bounds the loss of all real inputs and outputs at once",
