@@ -169,11 +169,14 @@ def most_promising(
 
 
 def _required(claim: Claimed, eps: Fraction) -> float:
-    """A guess of what is required at eps: everything where beta is too small, or large, to be written out."""
+    """A guess of what is required at eps: everything where beta is too small, or large, to be written out, and nothing
+    where it is beyond all floats."""
     try:
         return 1 - float(claim.beta.at(claim.scale * eps, 8)[0])
     except LimitReached:
         return 1.0
+    except OverflowError:
+        return 0.0
 
 
 #: By how much a claim seems to fail that clearly does, and to hold that may not.

@@ -350,3 +350,8 @@ def test_multiples_of_a_beta_that_is_at_most_one() -> None:
         assert dipc.check(loaded, beta=f"9/10*{at_most_one}", **claim).verdict == "inaccurate"
     solution = dipc.solve(loaded, wanted="alpha", beta=beta, inputs="all", gamma=5)
     assert solution.status == "solved"
+
+
+def test_a_beta_beyond_all_floats_requires_nothing_of_a_guess() -> None:
+    report = dipc.check(dipc.load(APART), inputs="all", alpha="dd", gamma="free", beta="10^880*exp(-gamma*eps/2)")
+    assert report.verdict is not dipc.Verdict.ACCURATE

@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import pytest
 
+import dipc
+from dipc.simulation.compare import Agreement
 from dipc.simulation.runs import shares, weight
 from dipc.text import ast
 from dipc.text.diagnostic import Source
@@ -61,3 +63,12 @@ def test_shares():
     assert shares([value("exp(-eps)"), value("1 - exp(-eps)")]) is not None
     assert shares([value("exp(-eps)"), value("1 - exp(-eps) + 1/1000000")]) is None
     assert shares([value("exp(eps)"), value("1 - exp(eps)")]) is None
+
+
+@pytest.mark.parametrize(
+    "weights", ["0 : (1 + (x = 2))/(2 + (x = 2)), 1 : 1/(2 + (x = 2))", "0 : (x = 2)/2, 1 : 1 - (x = 2)/2"]
+)
+@pytest.mark.parametrize("x", [0, 2])
+def test_a_comparison_is_a_number_in_a_weight(weights: str, x: int) -> None:
+    program = dipc.load(f"program p; input x : {{0..2}}; output o : {{0..1}}; o <- choose {{ {weights} }}")
+    assert dipc.simulate(program, {"x": x}, 1, runs=2000).agreement is Agreement.MATCH
