@@ -219,3 +219,15 @@ def test_pairs_are_asked_for_where_none_is_known_to_be_the_worst() -> None:
         )
         assert report.verdict is PrivacyVerdict.UNDECIDED
         assert "give inputs that can be enumerated, or the pairs of a file" in (report.reason or "")
+
+
+def test_a_bound_that_grows_without_end_is_left_out(tmp_path: Path) -> None:
+    """Towards infinity the excess over a fixed set is no delta: it was asserted to have a supremum."""
+    text = """program m; input q, p : real; output out : real; output big : {0, 1} = 0; var r : real;
+    r <- Lap(eps, q); if r >= 1 then big <- 1 end; out <- Lap(eps/2, p)"""
+    program = dipc.load(text)
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("q,p,q',p'\n0,0,1,1\n")
+    question = PrivacyQuestion(program, str(pairs), None, Engine(program.measurer, program.limits))
+    low, high = question.least_delta(read_claim(program, "eps/2", None, None)).supremum
+    assert 0 < low < high <= 1

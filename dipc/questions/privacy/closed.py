@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, total
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
 from dipc.frozen import frozen
@@ -253,14 +253,14 @@ def supremum_of(
     greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
     """The supremum of the least delta, enclosed, whether it is attained, where, and by which function (None for 0).
-    Raises LimitReached."""
+    Raises LimitReached, and Undecided where a function is no delta but a bound of one, and has no supremum."""
     best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
     for each in greatest:
         for interval in intervals:
             most = supremum(*fraction_of(each.value), interval, digits, limits)
-            assert most.low is not None
-            assert most.high is not None
+            if most.low is None or most.high is None:
+                raise OutsideFragment("what the least delta is at most grows without end there")
             if most.low > best[0][0]:
                 at = most.peaks[0].at
                 place: tuple[Fraction, Fraction] | str

@@ -732,13 +732,14 @@ def constant_of_candidates(
     if not failing:
         return replace(at_limits, proved=best)
     # From here on only what fails at the limits matters: the others hold at every greater constant.
-    low, high = best, max(best, WIDTH) * 2
+    low, high, is_finite = best, max(best, WIDTH) * 2, False
     while still := _failing(failing, high, intervals, engine):
         failing, low, high = still, high, high * 2
-        if low >= _MANY > low / 2:
+        if low >= _MANY and not is_finite:
             poles = (each for each in failing if _has_a_pole(each.first, each.second, intervals, limits))
             if (infinite := next(poles, None)) is not None:
                 return Ends(None, None, infinite)
+            is_finite = True
     witness = failing[0]
     while high - low > (WIDTH if digits is None else high / 10**digits):
         middle = (low + high) / 2

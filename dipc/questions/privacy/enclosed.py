@@ -458,7 +458,7 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
         return (min(ends), max(ends)), place, best
     if any(interval.upper is None for interval in claim.intervals):
         return (best.value[0], _ONE), place, best
-    heap: list[tuple[float, int, Fraction, tuple[int, int], Ends]] = []
+    heap: list[tuple[Fraction, tuple[int, int], Ends]] = []
     enough = max(best.value[0], _NOTHING)
     for interval in claim.intervals:
         assert interval.upper is not None
@@ -474,9 +474,9 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
             for cell in _cells(lower, max(lower, interval.upper)):
                 _push(heap, laws, pair, claim.budget, cell)
     for _ in range(_MOST_STEPS):
-        if not heap or heap[0][2] >= -max(best.value[0] * _NEAR, _NOTHING):
+        if not heap or heap[0][0] >= -max(best.value[0] * _NEAR, _NOTHING):
             break
-        _, _, _, pair, (left, right) = heappop(heap)
+        _, pair, (left, right) = heappop(heap)
         middle = (left + right) / 2
         there = laws.needed(pair, claim.budget, middle, 4 * digits)
         if there.value[0] > best.value[0]:
@@ -484,7 +484,7 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
         for half in ((left, middle), (middle, right)):
             _push(heap, laws, pair, claim.budget, half)
     skipped = enough if any(not interval.lower for interval in claim.intervals) else _ZERO
-    highest = max(-heap[0][2] if heap else _ZERO, best.value[1], skipped)
+    highest = max(-heap[0][0] if heap else _ZERO, best.value[1], skipped)
     return (best.value[0], min(highest, _ONE)), place, best
 
 
@@ -496,7 +496,7 @@ _NOTHING, _TO_ZERO = Fraction(1, 10**6), tuple([Fraction(2) ** -k for k in range
 
 
 def _push(
-    heap: list[tuple[float, int, Fraction, tuple[int, int], Ends]],
+    heap: list[tuple[Fraction, tuple[int, int], Ends]],
     laws: EnclosedLaws,
     pair: tuple[int, int],
     budget: Fraction,
@@ -505,4 +505,4 @@ def _push(
     functions = laws.polynomials(pair, budget, cell)
     with precision(_BITS, _LENGTH):
         most = dyadic(_at_most(functions))
-    heappush(heap, (-float(most), len(heap), -most, pair, cell))
+    heappush(heap, (-most, pair, cell))
