@@ -560,7 +560,7 @@ def _unused(program: CoreProgram) -> Diagnostic:
     metric = f"`metric {{ output: abs({name} - {name}'); }}`"
     if program.source.tree is None:
         notes = [
-            f"{metric} compares the numbers by their distance",
+            f"{metric} compares the numbers by their distance, as those of type int are",
             "or let a bool output say whether the answer is good enough",
         ]
     else:

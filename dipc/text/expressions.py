@@ -79,6 +79,9 @@ _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 
 
 #: What a constant may be made of, and what else where each value of a variable has its own.
+_NEVER_MEET = (
+    "int and real never meet: Lap is for reals, DLap for ints; declare the inputs real, or sample both with DLap"
+)
 _CONSTANT = "numbers, constants and the variables of enclosing `for` loops"
 _CHOSEN = "numbers, constants, bool and DOM variables, and the variables of enclosing `for` loops"
 
@@ -458,7 +461,7 @@ class Elaborator(References):
             Code.INT_MEETS_REAL,
             span,
             f"the int `{self.variable_of(integer)}` meets the real `{self.variable_of(real)}`",
-            notes=("int and real never meet: sample both with Lap, or both with DLap",),
+            notes=(_NEVER_MEET,),
         )
         return True
 
@@ -579,7 +582,7 @@ class Fitting:
                 Code.INT_MEETS_REAL,
                 expr.span,
                 f"the int `{integer}` meets the real `{real}`",
-                notes=("int and real never meet: sample both with Lap, or both with DLap",),
+                notes=(_NEVER_MEET,),
             )
             return None
         if not isinstance(typed, Linear) and not (isinstance(typed, Concrete) and typed.kind is Kind.NUMBER):
