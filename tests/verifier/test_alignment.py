@@ -152,7 +152,8 @@ def test_what_is_not_shown_is_on_trust(change: Callable[[dict[str, Any]], None])
         set_to("not private", "verdict"),
         set_to("-1", "claim", "budget"),
         set_to([[0, "0", "-1"]], "claim", "delta"),
-        set_to([[0, "-1", "1"]], "claim", "delta"),
+        set_to([[0, "-1", "-1"]], "claim", "delta"),
+        set_to([[0, "0", "1"], [0, "-1", "-2"]], "claim", "delta"),
         set_to([], "claim", "eps"),
         set_to("linf:-1", "adjacent"),
         set_to("near:1", "adjacent"),
@@ -176,6 +177,15 @@ def test_what_makes_no_sense_is_rejected(change: Callable[[dict[str, Any]], None
     change(data)
     with pytest.raises(Rejected):
         checked(data)
+
+
+def test_with_a_delta_less_is_claimed() -> None:
+    """What holds with no delta does with e^-eps, which is seen to be at least 0."""
+    data = certificate("3/4*eps")
+    set_to([[0, "-1", "1"]], "claim", "delta")(data)
+    assert checked(data).complete
+    set_to("2/3", "claim", "budget")(data)
+    assert not checked(data).complete
 
 
 def test_a_dearer_shift_shows_less() -> None:
