@@ -16,7 +16,6 @@ from dipc.algebra.numbers import exact_eps, exact_rational
 from dipc.frozen import frozen
 
 # --- The one SymPy symbol of the project, made when it is first asked for: importing SymPy takes a third of a second --
-#
 
 
 @cache
@@ -45,7 +44,6 @@ class Supremum:
 
 
 # --- Closed forms: what a probability is, as an object for people, for SymPy and for exact evaluation -----------------
-#
 
 
 class ClosedForm:

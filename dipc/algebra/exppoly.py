@@ -549,7 +549,6 @@ def fraction_of(value: Closed) -> tuple[ExpPoly, ExpPoly]:
 
 
 # --- Sums and products of many closed forms, in the ring as long as they can be ---------------------------------------
-#
 
 #: Of so many factors the product is tried.
 _FEW = 4

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from dipc.frozen import frozen
 
 # --- When exact work is given up, and how that is said. Never caught to be replaced by an approximation ---------------
-#
 
 
 def _limit(most: int, bounds: str) -> int:
@@ -90,7 +89,6 @@ class NoClosedForm(OutsideFragment):
 
 
 # --- How much work one closed form may take: deterministic limits, so that a verdict does not depend on the machine ---
-#
 
 _WORD = 64
 #: A term takes about as much room as so many bits of its coefficient.

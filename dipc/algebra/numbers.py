@@ -12,7 +12,6 @@ import flint
 from dipc.algebra.exppoly import dyadic, to_fmpq
 
 # --- Exact numbers from the Python side: what may be given where the program wants a rational -------------------------
-#
 
 #: The longest run of digits (and the largest power of ten) taken for one number.
 DIGIT_LIMIT = 1000
@@ -138,7 +137,6 @@ def _foreign_rational(value: object) -> Fraction | None:
 
 
 # --- Decimal texts of enclosures: rounded outwards, so that the text itself is a proved bound -------------------------
-#
 
 #: Beyond these the text uses scientific notation, as `1.25e-30`.
 _LEAST_PLAIN = -7
@@ -224,7 +222,6 @@ def outward(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fract
 
 
 # --- Logarithms of rationals, enclosed --------------------------------------------------------------------------------
-#
 
 
 def log_enclosure(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:

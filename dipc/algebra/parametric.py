@@ -563,7 +563,6 @@ def bits(value: Selected) -> int:
 
 
 # --- Which form a value of selections is, and where: the functions whose signs tell, and the form at one eps ----------
-#
 
 #: Functions whose signs tell which form a value is.
 MOST_CONDITIONS = 256

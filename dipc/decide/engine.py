@@ -38,7 +38,6 @@ else:
     by_series = Later("dipc.decide.series")
 
 # --- Obligations decided, each different one once: here, or by whichever executor -------------------------------------
-#
 
 R = TypeVar("R")
 
@@ -273,7 +272,6 @@ def _has_dear_signs(form: ClosedForm) -> bool:
 
 
 # --- The one loop that decides: it settles cases in order, looking ahead as far as the engine likes -------------------
-#
 
 
 class Underway(Generic[R]):
@@ -335,7 +333,6 @@ def settled(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
 
 
 # --- Which engine decided: a fingerprint of the code whose answers are kept or sent -----------------------------------
-#
 
 #: The rooms that decisions come from. What asks is not among them: equal obligations have equal answers.
 _ROOMS = ("noise", "algebra", "linear", "sign", "measure", "decide")
@@ -359,7 +356,6 @@ def fingerprint() -> str:
 
 
 # --- What a worker is asked, and what it answers: plain values, so that any process on any machine can do it ----------
-#
 
 
 @frozen
@@ -447,7 +443,6 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 
 
 # --- The protocol of all executors ------------------------------------------------------------------------------------
-#
 
 
 @frozen
@@ -482,7 +477,6 @@ class Executor(Protocol):
 
 
 # --- Tasks done one after the other, in this process ------------------------------------------------------------------
-#
 
 
 class InTurn:

@@ -40,7 +40,6 @@ else:
     optimum = Later("dipc.sign.optimum")
 
 # --- What was found about one obligation: the verdict, the counterexample, and the exact set of eps where it fails ----
-#
 
 
 class Verdict(StrEnum):
@@ -176,7 +175,6 @@ class Obligation:
 
 
 # --- The exact set of eps where a claim fails: where the slack bound - 1 + beta is negative ---------------------------
-#
 
 #: Isolated ends are known to this part of their size.
 PRECISION = Fraction(1, 10**15)
@@ -290,7 +288,6 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 
 
 # --- Pr >= 1 - beta for a beta in cells: one sign decision for each cell, and exact failure sets ----------------------
-#
 
 
 @frozen
@@ -422,7 +419,6 @@ def _simplest_witness(
 
 
 # --- What was found about one obligation ------------------------------------------------------------------------------
-#
 
 
 @frozen
@@ -459,7 +455,6 @@ MEASURED = "it was measured, and nothing was asked of it"
 # From a measured bound to a decision; where a claim says anything, and by how much it fails.
 
 # --- Where a claim fails, to as many digits as asked for, and by how much at most: the shortfall is 1 - beta - Pr -----
-#
 
 
 def failing_intervals(
@@ -524,7 +519,6 @@ def _end_point(end: RegionEnd, digits: int, limits: Limits) -> EndPoint:
 
 
 # --- From a measured bound to a decision: the sign of bound - 1 + beta on the intervals of eps ------------------------
-#
 
 _ZERO = Fraction(0)
 

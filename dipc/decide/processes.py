@@ -195,7 +195,6 @@ def _stillborn(code: int | None) -> Diagnostic:
 
 
 # --- Tasks in processes that are started late: a process takes longer to start than most tables take ------------------
-#
 
 #: Seconds of work in this process before others are worth starting: about what starting one takes.
 WORTH = 0.5
@@ -275,7 +274,6 @@ class LateProcesses:
 
 
 # --- Tasks on a Dask cluster, which the user started ------------------------------------------------------------------
-#
 
 #: Seconds to wait for the scheduler, and for a worker where none is left.
 CONNECT, PATIENCE = 10.0, 60.0

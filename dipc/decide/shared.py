@@ -446,7 +446,6 @@ def _is_interval(failing: FailureInterval) -> bool:
 
 
 # --- Questions with their answers, as a cache file keeps them ---------------------------------------------------------
-#
 
 _T = TypeVar("_T")
 

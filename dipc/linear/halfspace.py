@@ -15,7 +15,6 @@ from fractions import Fraction
 from dipc.frozen import frozen
 
 # --- Half-spaces of rational space, and the arithmetic of Farkas' lemma on them ---------------------------------------
-#
 
 #: Σ coefficient · x[key], keys increasing, coefficients nonzero.
 Terms = tuple[tuple[int, Fraction], ...]
@@ -133,7 +132,6 @@ def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -
 
 
 # --- Unions of polyhedra: whether some of them cover another one, and whether together they are one -------------------
-#
 
 #: Whether a system has no point that matters; what that is, and how many questions may be asked, is the caller's.
 IsEmpty = Callable[[Sequence[Halfspace]], bool]

@@ -625,8 +625,6 @@ def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[
 
 
 # --- The corners of a polyhedron --------------------------------------------------------------------------------------
-#
-# The corners of a polyhedron.
 
 
 def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]:

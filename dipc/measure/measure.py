@@ -409,7 +409,6 @@ def measure(event: Event, limits: Limits | None = None) -> Closed:
 
 
 # --- Sums of weighted probabilities of events, and their measures -----------------------------------------------------
-#
 
 
 @frozen

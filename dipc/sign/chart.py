@@ -30,7 +30,6 @@ from dipc.sign.polynomial import (
 from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within, separated
 
 # --- The sign chart of an exponential polynomial on an interval: all roots, and the sign on every gap -----------------
-#
 
 
 @frozen
@@ -222,7 +221,6 @@ def _suspect(polynomial: Polynomial, budget: Budget) -> None:
 
 
 # --- Simple rationals at which something is negative, between neighboring roots ---------------------------------------
-#
 
 #: A simpler counterexample is not worth more bits than this.
 _WITNESS_BITS = 4096
@@ -279,7 +277,6 @@ def simplest_in_gap(
 
 
 # --- The roots of several functions on one interval together, in order, with a rational sample between any two --------
-#
 
 #: Common divisors are not looked for once the products of the pairs may have more monomials than this together.
 
@@ -393,7 +390,6 @@ def _sample(interval: Interval, left: Root | None, right: Root | None, budget: B
 
 
 # --- Where on the line of eps something is, in the words of diagnostics -----------------------------------------------
-#
 
 _DIGITS = 6
 

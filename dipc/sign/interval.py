@@ -7,7 +7,6 @@ from fractions import Fraction
 from dipc.frozen import frozen
 
 # --- Intervals of eps -------------------------------------------------------------------------------------------------
-#
 
 
 @frozen
@@ -80,7 +79,6 @@ class Interval:
 
 
 # --- The simplest rational of an interval: the one that the Stern-Brocot tree reaches first ---------------------------
-#
 
 
 def simplest_between(

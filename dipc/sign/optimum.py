@@ -65,7 +65,6 @@ def order(first: Root, second: Root, budget: Budget) -> int:
 
 
 # --- Real numbers that are values of quotients: rational, or known by enclosures as narrow as one likes ---------------
-#
 
 #: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
 _MOST_MAGNITUDE = 300_000
@@ -252,7 +251,6 @@ def _exponent(exact: flint.arb) -> int:
 
 
 # --- Quotients whose supremum is asked for, in lowest terms -----------------------------------------------------------
-#
 
 
 @frozen
@@ -312,7 +310,6 @@ class Ratio:
 
 
 # --- Limits of a quotient of exponential polynomials at the two ends of the positive numbers, exactly -----------------
-#
 
 
 class Infinite(Enum):
@@ -371,7 +368,6 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
 
 
 # --- The places where a quotient has a local maximum between two ends, or is largest as an end is approached ----------
-#
 
 
 class Far(Enum):
@@ -543,7 +539,6 @@ def _plain(end: RegionEnd) -> RegionEnd:
 
 
 # --- The greatest of some peaks, and the supremum of a quotient on an interval ----------------------------------------
-#
 
 #: Significant digits of a supremum unless more are asked for.
 DIGITS = 30

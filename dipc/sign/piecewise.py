@@ -249,7 +249,6 @@ def _sympy(value: Closed | Selected) -> Any:
 
 
 # --- Denominators of beta: admitted where they are proved to have one sign for every eps > 0 --------------------------
-#
 
 
 def over_positive(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
@@ -296,7 +295,6 @@ def _inside(interval: Interval) -> Fraction:
 
 
 # --- Divisors of beta: admitted where they are proved to be 0 nowhere on the intervals of eps that are asked about ----
-#
 
 
 def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:

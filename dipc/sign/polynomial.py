@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 # --- e^{-x} in integer arithmetic, with stated errors -----------------------------------------------------------------
-#
 
 #: LOG2E_LOW / LOG2E_SCALE < log2(e) < LOG2E_HIGH / LOG2E_SCALE.
 LOG2E_SCALE = 10_000
@@ -82,7 +81,6 @@ def exp_minus(numerator: int, denominator: int, bits: int) -> int:
 
 
 # --- Integer polynomials F(t, z) read as functions t -> F(t, e^{-t}) of t > 0 -----------------------------------------
-#
 
 
 @frozen
@@ -209,7 +207,6 @@ def _step(gap: int, numerator: int, denominator: int, bits: int, steps: dict[int
 
 
 # --- The sign of F at a rational point, and enclosures of its value there ---------------------------------------------
-#
 
 #: Significant bits by default.
 _FIRST_BITS = 24
@@ -280,7 +277,6 @@ def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list
 
 
 # --- From an exponential polynomial in eps to an integer polynomial in t and e^{-t} with the same sign ----------------
-#
 
 
 @frozen

@@ -33,7 +33,6 @@ from dipc.sign.taylor import (
 )
 
 # --- The sign next to 0: order of vanishing by exact Taylor coefficients, and a radius on which it holds --------------
-#
 
 #: Taylor coefficients used beyond the first that does not vanish.
 _EXTRA_TERMS = 20
@@ -171,7 +170,6 @@ def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int |
 
 
 # --- The sign near infinity: a bound past which the leading term wins -------------------------------------------------
-#
 
 _GUARD_BITS_AT_INFINITY = 16
 #: Smaller bounds than 2^this are not worth looking for.
@@ -231,7 +229,6 @@ def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) 
 
 
 # --- Cover an interval by pieces on which the sign of F, or of its derivative, is proved ------------------------------
-#
 
 #: Bits by which |F| at the left end of a model exceeds the model's unit, at first. Doubled where that is not enough.
 _FIRST_BITS = 20
@@ -385,7 +382,6 @@ class _Worker:
 
 
 # --- Roots of F on t > 0: isolated, refined to any width, and sorted --------------------------------------------------
-#
 
 
 @frozen
@@ -511,7 +507,6 @@ def _place(root: Root) -> tuple[Fraction, Fraction]:
 
 
 # --- The sign of one factor on an interval of t, from near 0 through the middle to infinity ---------------------------
-#
 
 #: Intervals that begin above this do not need the sign near 0 to be fast.
 _NEAR = Fraction(1, 64)

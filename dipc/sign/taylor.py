@@ -222,7 +222,6 @@ def _rounded(
 
 
 # --- Signs of a polynomial known up to an error, by its Bernstein coefficients and de Casteljau's subdivision ---------
-#
 
 #: Where all coefficients are below this many times the error, more precision is needed, not smaller intervals.
 _NOISE = 8
