@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
@@ -128,11 +128,12 @@ def _between(
     return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
 
 
-@dataclass(frozen=True)
 class Retold(OtherSource):
     """A source whose whole report says more: that its rows stand for others, or are all inputs."""
 
-    told: Callable[[Report], Report]
+    def __init__(self, source: Source, told: Callable[[Report], Report]) -> None:
+        super().__init__(source)
+        self.told = told
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = self.source.report(rows, engine, interrupted=interrupted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
@@ -136,7 +136,7 @@ class TableRows(TableSource):
             return report
         evidence = None
         if engine.keep_proofs and isinstance(rows, DecidedRows):  # a part of another question gets rows of its own
-            evidence = Evidence(self._program, self.table, self.claim, rows, self.probabilities)
+            evidence = Evidence(self.program, self.table, self.claim, rows, self.probabilities)
         return replace(report, theorem=theorem_of(self.claim), evidence=evidence)
 
 
@@ -325,10 +325,7 @@ class FreeGamma(TableSource):
         self._nearness = Nearness(program.core, program.limits)
         self._pool = CellPool()
         self._curve = _curve(self.claim)
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.claim.stated | {"gamma": FREE}
+        self.stated = self.claim.stated | {"gamma": FREE}
 
     def cases(self) -> Iterable[FreeRow]:
         return (FreeRow(self, row) for row in self.table.rows)

@@ -7,10 +7,11 @@ look at `Case.posed`, a certificate is written from what both gave.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from dipc.above import Later
 from dipc.claims.claim import Claim, intervals_text
@@ -57,26 +58,27 @@ class Case(Protocol):
         fails it may pose another bound, or inputs that may refute the claim."""
 
 
-class Source(Protocol):
-    """A question about one program. Sources inherit from this class: what most have in common is here."""
+class Source(ABC):
+    """A question about one `program` for all eps of the `intervals`. `stated` are alpha, beta and gamma as they are
+    claimed, None for one that every row has its own of; `table` is what it is about, where it is about one: given, or
+    of classes of inputs."""
 
-    @property
-    def program(self) -> Program:
-        """What it is about."""
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        """All eps it is about."""
+    def __init__(
+        self,
+        program: Program,
+        intervals: tuple[Interval, ...],
+        stated: Mapping[str, str | None],
+        table: Table | None = None,
+    ) -> None:
+        self.program = program
+        self.intervals = intervals
+        self.stated = stated
+        self.table = table
 
     @property
     def total(self) -> int | None:
         """How many cases there are, where that is known before."""
-        return None
-
-    @property
-    def table(self) -> Table | None:
-        """The table it is about, where it is about one: given, or of classes of inputs."""
-        return None
+        return None if self.table is None else len(self.table.rows)
 
     @property
     def numbers(self) -> tuple[str, int] | None:
@@ -94,15 +96,11 @@ class Source(Protocol):
         return Work()
 
     @property
-    def stated(self) -> Mapping[str, str | None]:
-        """alpha, beta and gamma as they are claimed, None for one that every row has its own of."""
-        return {}
-
-    @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """Where the claim may not mean what it seems to."""
         return ()
 
+    @abstractmethod
     def cases(self) -> Iterable[Case]:
         """All parts of the question, in the order of the report; at least one. Made as they are asked for."""
 
@@ -141,53 +139,28 @@ class Source(Protocol):
         )
 
 
-C = TypeVar("C", bound=Claim | ClassClaim)
-
-
-class ClaimedSource(Source, Generic[C]):
-    """A claim about one program."""
-
-    def __init__(self, program: Program, claim: C) -> None:
-        self._program = program
-        self.claim: C = claim
-
-    @property
-    def program(self) -> Program:
-        return self._program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.claim.intervals
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.claim.stated
-
-
-class TableSource(ClaimedSource[Claim]):
+class TableSource(Source):
     """A claim about the rows of one table."""
 
+    table: Table
+
     def __init__(self, program: Program, table: Table, claim: Claim) -> None:
-        super().__init__(program, claim)
-        self._table = table
+        super().__init__(program, claim.intervals, claim.stated, table)
+        self.claim = claim
         self.probabilities = program.probabilities()
         self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
-
-    @property
-    def total(self) -> int:
-        return len(self.table.rows)
-
-    @property
-    def table(self) -> Table:
-        return self._table
 
     @property
     def work(self) -> Work:
         return self.probabilities.work
 
 
-class ClassSource(ClaimedSource[ClassClaim]):
+class ClassSource(Source):
     """A claim about infinitely many inputs, decided class by class."""
+
+    def __init__(self, program: Program, claim: ClassClaim) -> None:
+        super().__init__(program, claim.intervals, claim.stated)
+        self.claim = claim
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -197,27 +170,16 @@ class ClassSource(ClaimedSource[ClassClaim]):
         return reported(self.cases(), engine)
 
 
-@dataclass(frozen=True)
 class OtherSource(Source):
     """Another source, reported in another way."""
 
-    source: Source
-
-    @property
-    def program(self) -> Program:
-        return self.source.program
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        return self.source.intervals
+    def __init__(self, source: Source, said: Mapping[str, str | None] | None = None) -> None:
+        super().__init__(source.program, source.intervals, {**source.stated, **(said or {})}, source.table)
+        self.source = source
 
     @property
     def total(self) -> int | None:
         return self.source.total
-
-    @property
-    def table(self) -> Table | None:
-        return self.source.table
 
     @property
     def numbers(self) -> tuple[str, int] | None:
@@ -230,10 +192,6 @@ class OtherSource(Source):
     @property
     def work(self) -> Work:
         return self.source.work
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return self.source.stated
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -264,23 +222,27 @@ def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
 LOGARITHMS = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
 
 
-@dataclass(frozen=True)
 class Enclosed(OtherSource):
     """The question whose claim that of `source` implies, and which implies that of `weaker`; `said` are the parts of
-    the claim in the user's words."""
+    the claim in the user's words, `between` why nothing is known where the stronger claim fails and the weaker one does
+    not. `others` are stronger claims, too, about the same cases. `itself`: the weaker claim is the claim itself, and
+    what proves it counts."""
 
-    weaker: Source
-    said: Mapping[str, str]
-    #: Why nothing is known where the stronger claim fails and the weaker one does not.
-    between: str = LOGARITHMS
-    #: Other claims that are stronger, about the same cases.
-    others: tuple[Source, ...] = ()
-    #: Whether the weaker claim is the claim itself: what proves it counts, too.
-    itself: bool = False
-
-    @property
-    def stated(self) -> Mapping[str, str | None]:
-        return {**self.source.stated, **self.said}
+    def __init__(
+        self,
+        source: Source,
+        weaker: Source,
+        said: Mapping[str, str],
+        between: str = LOGARITHMS,
+        others: tuple[Source, ...] = (),
+        *,
+        itself: bool = False,
+    ) -> None:
+        super().__init__(source, said)
+        self.weaker = weaker
+        self.between = between
+        self.others = others
+        self.itself = itself
 
     def cases(self) -> Iterable[Case]:
         # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
