@@ -1,6 +1,5 @@
 """What objects of the library are asked and only rooms above their own can answer: closed forms are compared and drawn,
-reports shown in notebooks. The package itself says which module answers, and which version all of this is. And what
-most runs do without is loaded when it is first used."""
+reports shown in notebooks. The package itself says which module answers, and which version all of this is."""
 
 from __future__ import annotations
 
@@ -21,14 +20,3 @@ def service(name: str) -> Any:
 def above(kind: str) -> Any:
     """The module that answers for objects of this kind, imported when it is first asked."""
     return import_module(_PACKAGE.ANSWERED_BY[kind])
-
-
-class Later:
-    """A module that is loaded when something of it is first used. Which one it is stands beside it as an import for the
-    type checker, so that who imports whom is known."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(sys.modules.get(self._name) or import_module(self._name), name)

@@ -1,14 +1,17 @@
-"""Frozen dataclasses whose methods are shared, not generated: half of the time to start was spent on compiling them.
+"""What makes a start quick: frozen dataclasses whose methods are shared, and modules loaded when they are first used.
 
-`dataclasses` compiles six functions for each frozen class with slots, and creates the class twice. Here it finds the
-fields alone; of the methods only `__init__` is compiled, and the others are the same closures for all classes over a
-getter of the fields, which is written in C. What is made is a dataclass for `fields`, `replace`, `asdict` and patterns.
+Half of the time to start was spent on compiling methods: `dataclasses` compiles six functions for each frozen class
+with slots, and creates the class twice. Here it finds the fields alone; of the methods only `__init__` is compiled, and
+the others are the same closures for all classes over a getter of the fields, which is written in C. What is made is a
+dataclass for `fields`, `replace`, `asdict` and patterns.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from importlib import import_module
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -144,3 +147,14 @@ def _getstate(self: Any) -> list[Any]:
 def _setstate(self: Any, state: list[Any]) -> None:
     for each, value in zip(fields(self), state, strict=True):
         object.__setattr__(self, each.name, value)
+
+
+class Later:
+    """A module that is loaded when something of it is first used. Which one it is stands beside it as an import for the
+    type checker, so that who imports whom is known."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.modules.get(self._name) or import_module(self._name), name)

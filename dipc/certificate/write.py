@@ -32,7 +32,7 @@ from dipc.certificate.data import (
 from dipc.certificate.inputs import certify_inputs
 from dipc.certificate.obligations import Beta, ObligationWriter, certified, has_normal, stars_of
 from dipc.certificate.privacy import certify_privacy
-from dipc.claims.claim import Terms, claim_expression
+from dipc.claims.claim import FREE, Terms, claim_expression
 from dipc.claims.given import number_of
 from dipc.claims.table import Row, packed
 from dipc.decide.engine import Engine
@@ -49,7 +49,6 @@ from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer
 from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.rows import FreeGamma
-from dipc.rules.class_claim import FREE
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.printer import print_expression

@@ -11,8 +11,7 @@ from functools import cached_property
 from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING
 
-from dipc.above import Later
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import (
     Difference,
     Graph,

@@ -37,6 +37,20 @@ from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
+#: How gamma is left open, as an option or in the claim block.
+FREE = "free"
+
+
+def is_free(program: CoreProgram, gamma: Given) -> bool:
+    """Whether gamma is left open, by the option or else by the program's claim block."""
+    if FREE in program.constants:
+        return False
+    if gamma is not None:
+        return isinstance(gamma, str) and gamma.strip() == FREE
+    fields = () if program.claim is None else program.claim.fields
+    return any(each.name == "gamma" and isinstance(each.value, Name) and each.value.name == FREE for each in fields)
+
+
 # --- The intervals of eps that a claim is about -----------------------------------------------------------------------
 
 
@@ -282,7 +296,7 @@ class Claim:
         if self.gamma is None:
             return Fraction(0)
         tree = self.gamma.tree
-        if isinstance(tree, Name) and tree.name == "free" and tree.name not in names:
+        if isinstance(tree, Name) and tree.name == FREE and tree.name not in names:
             advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
             raise self.gamma.error("E0614", "gamma is free, and one gamma is needed here", tree, "", *advice)
         value = self.gamma.number(names, self.intervals)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dipc.above import Later
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -33,7 +32,7 @@ from dipc.cli.options import (
 )
 from dipc.cli.output import Output, later
 from dipc.cli.terminal import ExitCode
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
 from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement

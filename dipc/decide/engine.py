@@ -18,12 +18,12 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from dipc.above import VERSION, Later
+from dipc.above import VERSION
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval

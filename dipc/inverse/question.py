@@ -17,7 +17,7 @@ from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric, times
-from dipc.claims.claim import Claim, ClaimOptions, resolve_claim
+from dipc.claims.claim import Claim, ClaimOptions, is_free, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.decide.crossings import Stretch, failing_stretches, stretches
@@ -45,7 +45,6 @@ from dipc.questions.question import about_errors, inputs_meant, prepared
 from dipc.questions.question import question as about_table
 from dipc.questions.report import RowResult, warnings_json
 from dipc.questions.source import Case, Source
-from dipc.rules.class_claim import is_free
 from dipc.rules.goal import Proof
 from dipc.rules.rule import Posed, Summand, Variable
 from dipc.sign.interval import Interval
@@ -86,7 +85,7 @@ class Question:
     @property
     def free(self) -> bool:
         """Whether gamma is left open."""
-        return is_free(self.program, self.options.gamma)
+        return is_free(self.program.core, self.options.gamma)
 
     def asking(self, **changes: Any) -> Question:
         """The same with other parts of the claim."""

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import flint
 
-from dipc.above import Later
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
 from dipc.noise.law import Sides

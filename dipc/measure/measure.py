@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import flint
 
-from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, fraction_of, simplest, to_fmpq, total, watch_product
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import exact_eps
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.forest import (

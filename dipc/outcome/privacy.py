@@ -8,8 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
-from dipc.above import Later
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import (
     DIGITS,

@@ -11,7 +11,6 @@ from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
 
-from dipc.above import Later
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
@@ -34,7 +33,7 @@ from dipc.chain.state import (
     slots_in,
 )
 from dipc.chain.step import step
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound, Share
 from dipc.program.weights import Choices, Weights, numerator_of
 from dipc.sign.chart import isolate_roots, place_text

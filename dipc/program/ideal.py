@@ -16,7 +16,6 @@ from math import floor, prod
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from dipc.above import Later
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finite_values, irredundant, same_value
@@ -26,7 +25,7 @@ from dipc.chain.series import Series, series
 from dipc.chain.state import Code, Fault, Mark, SlotValue, is_symbolic
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearness import Every, Formula, Some, every, opposite
 from dipc.program.program import Program

@@ -10,7 +10,6 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dipc.above import Later
 from dipc.chain.constraints import finite_values
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
@@ -24,7 +23,7 @@ from dipc.claims.table import (
     first_of_each_claim,
     read_table,
 )
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.program.program import Program
 from dipc.text.core import Slot, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing

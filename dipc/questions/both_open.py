@@ -34,7 +34,7 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.claims.claim import ClaimOptions
+from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.conditions import Halves, at_alpha, below_one, depends, halves, of_lesser, trend
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.obligation import Bound, Decision, Obligation, Saying, Verdict, saying
@@ -44,7 +44,7 @@ from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult
 from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
-from dipc.rules.class_claim import FREE, ClassClaim
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import Choice, Needed
 from dipc.rules.goal import ConvexClass
 from dipc.rules.integer_distances import Asking

@@ -20,7 +20,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
-from dipc.claims.claim import ClaimOptions
+from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.conditions import below_one, trend
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, saying
@@ -44,10 +44,10 @@ from dipc.questions.report import (
     guard_texts,
     input_texts,
 )
-from dipc.questions.source import Case, ClassSource, Settling, reported
+from dipc.questions.source import Case, Settling, Source, reported
 from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
-from dipc.rules.class_claim import FREE, ClassClaim
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import (
     Choice,
     Established,
@@ -76,7 +76,7 @@ from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, 
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.core import Value
-from dipc.text.diagnostic import DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -107,6 +107,21 @@ _FEW, _FEW_PROVED = 64, 512
 
 #: Inputs that are looked at of one class, and of each of its parts at least.
 _MOST_POINTS, _LEAST_POINTS = 400, 30
+
+
+class ClassSource(Source):
+    """A claim about infinitely many inputs, decided class by class."""
+
+    def __init__(self, program: Program, claim: ClassClaim) -> None:
+        super().__init__(program, claim.intervals, claim.stated)
+        self.claim = claim
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        return reported(self.cases(), engine)
 
 
 class EveryInput(ClassSource):

@@ -8,20 +8,18 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
-from dipc.above import Later
 from dipc.algebra.limits import Limits
 from dipc.chain.state import is_symbolic
-from dipc.claims.claim import ClaimOptions, claim_expression, resolve_claim
+from dipc.claims.claim import ClaimOptions, claim_expression, is_free, resolve_claim
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.source import Enclosed, OtherSource, Source, results
-from dipc.rules.class_claim import is_free
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -84,20 +82,24 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
 
         number = None if opened is None else opened[0]
         return _between(program, claim, None, about_all, number)
-    classes = symmetric_inputs.grouped(program, table, inputs, asked.classes, as_given=asked.as_given)
+    if table is not None and asked.classes:
+        note = 'give `--inputs` in its place, such as `--inputs "q = -1..1"`: det comes from the `ideal` block then'
+        message = "the rows of a table are checked one by one, not in classes"
+        raise DiagnosticError(Diagnostic("E1255", message, notes=(note,)))
+    if table is not None or program.core.ideal is None:
+        return _about(program, prepared(program, table, inputs, asked.progress), claim)
+    classes = symmetric_inputs.grouped(program, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
         return Retold(_about(classes.program, classes.table, claim), classes.counted)
-    source = _about(program, prepared(program, table, inputs, asked.progress), claim)
+    source = _about(program, prepared(program, None, inputs, asked.progress), claim)
     return (
-        Retold(source, symmetric_inputs.with_corollary)
-        if symmetric_inputs.is_everything(program, table, inputs)
-        else source
+        Retold(source, symmetric_inputs.with_corollary) if symmetric_inputs.is_everything(program, inputs) else source
     )
 
 
 def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
     def about_rows(o: ClaimOptions) -> Source:
-        if is_free(program, o.gamma):
+        if is_free(program.core, o.gamma):
             return rows.FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
         claim = resolve_claim(program.core, table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps)
         return (rows.TableRows if program.said is None else errors_of_rows.ErrorRows)(program, table, claim)

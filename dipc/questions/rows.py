@@ -8,17 +8,16 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dipc.above import Later
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.state import is_symbolic
-from dipc.claims.claim import Claim, Given, GivenEps, Terms, gamma_warnings, resolve_claim
+from dipc.claims.claim import FREE, Claim, Given, GivenEps, Terms, gamma_warnings, resolve_claim
 from dipc.claims.conditions import Condition, Theorem, at_dd, betas_of, region_conditions, theorem_of
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation, Saying, Verdict, saying, together
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
@@ -26,7 +25,6 @@ from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
-from dipc.rules.class_claim import FREE
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

@@ -13,17 +13,15 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
 
-from dipc.above import Later
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation, Verdict
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program, Work
 from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowNames, RowResult
-from dipc.rules.class_claim import ClassClaim
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 
@@ -153,21 +151,6 @@ class TableSource(Source):
     @property
     def work(self) -> Work:
         return self.probabilities.work
-
-
-class ClassSource(Source):
-    """A claim about infinitely many inputs, decided class by class."""
-
-    def __init__(self, program: Program, claim: ClassClaim) -> None:
-        super().__init__(program, claim.intervals, claim.stated)
-        self.claim = claim
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.claim.warnings
-
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        return reported(self.cases(), engine)
 
 
 class OtherSource(Source):

@@ -9,14 +9,13 @@ from itertools import product
 from math import floor, prod
 from typing import TYPE_CHECKING, Any
 
-from dipc.above import Later
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
 from dipc.chain.state import is_symbolic
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
 from dipc.program.nearness import Nearness
@@ -486,20 +485,14 @@ def class_table(
     )
 
 
-def grouped(
-    program: Program, table: object, inputs: Any, classes: bool | None, *, as_given: bool = False
-) -> ClassTable | None:
+def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bool = False) -> ClassTable | None:
     """The classes of the inputs that are asked for, if they are to be decided so: always, never, or, for None, where
-    they are many and their classes are not. None where rows are checked one by one. `inputs` is what `parse_inputs`
+    they are many and their classes are not. None where they are checked one by one. `inputs` is what `parse_inputs`
     reads, None for all inputs of a program that has finitely many.
 
-    Raises DiagnosticError for classes of a table, for inputs that cannot be read, and as `class_table` does.
+    Raises DiagnosticError for inputs that cannot be read, and as `class_table` does.
     """
-    if table is not None:
-        if classes:
-            raise DiagnosticError(_of_a_table())
-        return None
-    if classes is False or program.core.ideal is None:
+    if classes is False:
         return None
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs) or (classes is None and result.count <= ROW_BY_ROW):
@@ -524,11 +517,9 @@ def with_corollary(report: Report) -> Report:
     return replace(report, theorem=Theorem("Corollary 13", f"{theorem.decides}, at all inputs", theorem.conditions))
 
 
-def is_everything(program: Program, table: object, inputs: Any) -> bool:
-    """Whether the rows are all inputs of a program with finite inputs and outputs; the arguments are as for `grouped`,
-    and were read before."""
-    if table is not None or program.core.ideal is None:
-        return False
+def is_everything(program: Program, inputs: Any) -> bool:
+    """Whether these are all inputs of a program with finite inputs and outputs; they are as for `grouped`, and were
+    read before."""
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     core = program.core
     return isinstance(result, FiniteInputs) and _is_everything(
@@ -551,11 +542,6 @@ def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> 
             case _:
                 return False
     return True
-
-
-def _of_a_table() -> Diagnostic:
-    note = 'give `--inputs` in its place, such as `--inputs "q = -1..1"`: det comes from the `ideal` block then'
-    return Diagnostic("E1255", "the rows of a table are checked one by one, not in classes", notes=(note,))
 
 
 def _distinct(values: Sequence[Value]) -> tuple[Value, ...]:

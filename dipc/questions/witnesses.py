@@ -14,7 +14,6 @@ from itertools import islice, permutations, product
 from math import ceil, exp, floor, sqrt
 from typing import TYPE_CHECKING
 
-from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.constraints import Affine, Constraint
@@ -22,7 +21,7 @@ from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
 from dipc.claims.table import read_table
 from dipc.decide.obligation import Decision, Obligation, Verdict
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, integer_minimum, minimum, solution
 from dipc.measure.measure import Bound

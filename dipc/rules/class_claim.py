@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil
 
 from dipc.algebra.parametric import Parametric, rebuilt
-from dipc.claims.claim import Claim, Given, GivenEps, Terms, forgotten, resolve_claim, unused_gamma
+from dipc.claims.claim import FREE, Claim, Given, GivenEps, Terms, forgotten, is_free, resolve_claim, unused_gamma
 from dipc.claims.conditions import lesser
 from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
@@ -29,23 +29,6 @@ from dipc.text.ast import Name, mentions
 from dipc.text.core import show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
-
-#: How gamma is left open, as an option or in the claim block.
-FREE = "free"
-
-
-def is_free(program: object, gamma: Given) -> bool:
-    """Whether gamma is left open, by the option or else by the program's claim block."""
-    if not isinstance(program, Program) or FREE in program.constants:
-        return False
-    if gamma is not None:
-        return isinstance(gamma, str) and gamma.strip() == FREE
-    claim = program.core.claim
-    fields = () if claim is None else claim.fields
-    return any(
-        field_.name == "gamma" and isinstance(field_.value, Name) and field_.value.name == FREE for field_ in fields
-    )
-
 
 #: The names of the distance to disagreement, where that is alpha.
 _DISTANCES = ("alpha", "dd")
@@ -91,7 +74,7 @@ class ClassClaim:
     ) -> None:
         """Raises DiagnosticError for what cannot be read, or is not about all inputs; `together` says that alpha and
         gamma may both be left open."""
-        self.free_gamma = is_free(program, gamma)
+        self.free_gamma = is_free(program.core, gamma)
         core = program.core
         self._program: CoreProgram = core
         self._given: dict[str, Given] = {"beta": beta, "alpha": alpha, "gamma": gamma}

@@ -15,14 +15,13 @@ from itertools import count
 from math import ceil
 from typing import TYPE_CHECKING, TypeVar
 
-from dipc.above import Later
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
 from dipc.chain.constraints import Affine
 from dipc.claims.conditions import trend
 from dipc.decide.obligation import Bound, Decision, Obligation
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer

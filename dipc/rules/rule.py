@@ -15,12 +15,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from dipc.above import Later
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
 from dipc.chain.constraints import Affine, Constraint, contradict
 from dipc.decide.obligation import Obligation
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
@@ -22,10 +21,10 @@ from dipc.claims.conditions import below_one
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict, decide, saying, together
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program
-from dipc.questions.every_input import EveryInput
+from dipc.questions.every_input import ClassSource, EveryInput
 from dipc.questions.every_number.in_number import (
     ONE,
     InNumber,
@@ -52,7 +51,7 @@ from dipc.questions.report import (
     RowResult,
     overall,
 )
-from dipc.questions.source import Case, ClassSource, Settling
+from dipc.questions.source import Case, Settling
 from dipc.questions.witnesses import stretched
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement

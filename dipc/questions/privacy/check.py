@@ -12,7 +12,6 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack, assert_never
 
-from dipc.above import Later
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
@@ -20,6 +19,7 @@ from dipc.algebra.numbers import outward
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
+from dipc.frozen import Later
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within

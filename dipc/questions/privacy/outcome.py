@@ -11,14 +11,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dipc.above import Later, above
+from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
 from dipc.claims.expression import ClaimExpression, is_transcendental
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.sign.chart import Fails, decide_nonnegative
