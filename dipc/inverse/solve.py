@@ -59,7 +59,7 @@ from dipc.inverse.question import (
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import failing_parts, outside, preventing, solve_eps, span_between
-from dipc.inverse.solve_gamma import solve_gamma
+from dipc.inverse.solve_gamma import LeastNumber, solve_gamma, tried
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenInterval, GivenSolve, Options, takes
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
@@ -89,7 +89,7 @@ def solve_alpha(
     of a kind whose least alpha this finds.
     """
     if question.table is None:
-        return _in_products(question, digits)
+        return _everywhere(question, digits)
     assert claim is not None
     _require_distances(question.table)
     _check_kind(question.table.rows, claim)
@@ -195,8 +195,29 @@ def _distance(row: Row) -> Fraction | None:
 # --- every real input ----------------------------------------------------------------------------------------
 
 
-def _in_products(question: Question, digits: int) -> AlphaSolution:
+def _everywhere(question: Question, digits: int) -> AlphaSolution:
+    """As a multiple of 1/eps, from the claim about every alpha; where that is not decided, and one eps is asked about,
+    among decimal numbers."""
     claims = claims_of(question.asking(alpha="dd"))
+    solution = _in_products(claims, digits)
+    first, *more = claims.intervals
+    if solution.status is not Status.UNDECIDED or solution.interrupted or not first.is_point or more:
+        return solution
+    _check_kind((), question.asking(alpha="dd").claim())
+    at_zero = claims_of(question.asking(alpha=0))
+    known, rows, _ = tried(at_zero)
+    if known is Verdict.ACCURATE:
+        return _answer(at_zero, digits, Status.SOLVED, (), "", cell=(Fraction(0), Fraction(0)))
+    refuted = Fraction(0) if known is Verdict.INACCURATE else None
+    search = LeastNumber("alpha", lambda alpha: claims_of(question.asking(alpha=alpha)), rows, refuted)
+    status, rows, reason, between = search.between(digits)
+    if status is Status.SOLVED:
+        return _answer(at_zero, digits, status, rows, "", cell=between)
+    return replace(solution, remark=reason)
+
+
+def _in_products(claims: Claims, digits: int) -> AlphaSolution:
+    question = claims.question
     limits = question.program.limits
     whole = Interval.positive()
     fixed = [claimed for claimed in claims.distinct if claimed.variable is not Variable.ALPHA_EPS]
@@ -204,7 +225,7 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
     failing, unproved, unknown = failing_parts(moving, [whole], question.engine)
     unknown = [*claims.unknown, *unknown]
     if fixed:
-        _check_kind((), question.asking(alpha="dd").claim())
+        _check_kind((), question.claim())
     for claimed in fixed:
         # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
         try:
@@ -250,8 +271,8 @@ def _answer(
     remark: str,
     product: tuple[Fraction, Fraction | None] | None = None,
     holds: tuple[Span, ...] = (),
+    cell: Cell | None = None,
 ) -> AlphaSolution:
-    cell = None
     if status is Status.SOLVED and product is not None and product[1] is not None:
         (first, *more) = claims.intervals
         if first.is_point and not more:

@@ -108,7 +108,7 @@ class _Search:
         hopeless = self._hopeless()
         if hopeless is not None:
             return hopeless
-        low, high = neighboring_powers(self._all_hold, GREATEST_POWER)
+        low, high = neighboring_powers(self._all_hold, GREATEST_POWER, "gamma")
         exact = self._on_steps(low, high) if self._all_in_steps() else None
         if exact is not None:
             return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
@@ -319,7 +319,7 @@ class _Everywhere:
         self._at_zero = claims_of(question.asking(gamma=0))
 
     def solve(self) -> GammaSolution:
-        known, rows, reason = self._tried(self._at_zero)
+        known, rows, reason = tried(self._at_zero)
         if known is Verdict.ACCURATE:
             claiming = self._at_zero.cases > self._at_zero.vacuous
             nothing = "" if claiming else f"no {self._question.word} claims anything"
@@ -337,25 +337,6 @@ class _Everywhere:
             return self._at_numbers(rows, Fraction(0) if known is Verdict.INACCURATE else None)
         wanted = "give one eps: the least gamma is then looked for among numbers"
         return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
-
-    def _tried(self, claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
-        """Whether all inequalities hold, the cases that are to blame where they do not, and why that is not known."""
-        blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
-        reason = claims.unknown[0].reason if claims.unknown else ""
-        for claimed in claims.distinct:
-            try:
-                holds = claimed.holds(self._question.engine)
-            except Undecided as undecided:
-                blamed, reason = blamed or claimed.rows, reason or undecided.reason
-                continue
-            if not holds and claimed.exact:
-                return Verdict.INACCURATE, claimed.rows, ""
-            if not holds:
-                blamed, reason = (
-                    blamed or claimed.rows,
-                    reason or "a lower bound of its probabilities does not suffice",
-                )
-        return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
 
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
@@ -396,37 +377,10 @@ class _Everywhere:
     def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
         """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved. `refuted` is
         one that is known to be, if there is."""
-        blamed = rows
         core = self._question.program.core
         ints = Nearness(core).plain and not any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
-
-        def holds(gamma: Fraction) -> bool:
-            nonlocal blamed, refuted
-            # Integers that are within gamma are within the greatest integer that is at most gamma.
-            gamma = Fraction(gamma // 1) if ints else gamma
-            known, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
-            if known is not Verdict.ACCURATE:
-                blamed = failing
-            if known is Verdict.INACCURATE:
-                refuted = gamma if refuted is None else max(refuted, gamma)
-            return known is Verdict.ACCURATE
-
-        try:
-            low, high = neighboring_powers(holds, GREATEST_EVERYWHERE)
-            if ints:
-                below, above = bisected(lambda number: holds(Fraction(number)), int(low), -int(-high // 1))
-                low, high = Fraction(below), Fraction(above)
-            else:
-                low, high = narrowed(holds, low, high, self._digits)
-        except Undecided as undecided:
-            return self._answer(Status.UNDECIDED, blamed, undecided.reason)
-        if refuted == low:
-            return self._answer(Status.SOLVED, blamed, "", (high if ints else low, high))
-        if refuted is None:
-            reason = f"it holds with gamma = {high}, and nothing less is refuted"
-        else:
-            reason = f"it fails with gamma = {refuted} and holds with {high}; between them the bounds prove nothing"
-        return self._answer(Status.UNDECIDED, blamed, reason, (refuted or _ZERO, high))
+        search = LeastNumber("gamma", lambda gamma: claims_of(self._question.asking(gamma=gamma)), rows, refuted, ints)
+        return self._answer(*search.between(self._digits))
 
     def _answer(
         self,
@@ -583,9 +537,75 @@ def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
     return max((Fraction(1), *_jumps(probabilities, row, exits)))
 
 
+# --- among numbers --------------------------------------------------------------------------------
+#
+# A claim about every input, decided with one decimal number after the other in it.
+
+
+def tried(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
+    """Whether all inequalities hold, the cases that are to blame where they do not, and why that is not known."""
+    blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
+    reason = claims.unknown[0].reason if claims.unknown else ""
+    for claimed in claims.distinct:
+        try:
+            holds = claimed.holds(claims.question.engine)
+        except Undecided as undecided:
+            blamed, reason = blamed or claimed.rows, reason or undecided.reason
+            continue
+        if not holds and claimed.exact:
+            return Verdict.INACCURATE, claimed.rows, ""
+        if not holds:
+            blamed, reason = blamed or claimed.rows, reason or "a lower bound of its probabilities does not suffice"
+    return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
+
+
+@dataclass(slots=True, eq=False)
+class LeastNumber:
+    """Looks for the least alpha or gamma, its `name`, with which the claims hold that `claims` has for a number; those
+    that hold have to be all from some number on, whole where only `ints` make a difference. `blamed` are the cases that
+    are known to fail, and `refuted` is a number with which they are, if one is known."""
+
+    name: str
+    claims: Callable[[Fraction], Claims]
+    blamed: tuple[int, ...]
+    refuted: Fraction | None
+    ints: bool = False
+
+    def between(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
+        """What is known: the cases that fail last, why no more is known, and numbers one unit of the last digit apart,
+        of which the claims are refuted with the less and proved with the greater; with `ints` twice the latter."""
+        try:
+            low, high = neighboring_powers(self._holds, GREATEST_EVERYWHERE, self.name)
+            if self.ints:
+                below, above = bisected(lambda number: self._holds(Fraction(number)), int(low), -int(-high // 1))
+                low, high = Fraction(below), Fraction(above)
+            else:
+                low, high = narrowed(self._holds, low, high, digits)
+        except Undecided as undecided:
+            return Status.UNDECIDED, self.blamed, undecided.reason, None
+        if self.refuted == low:
+            return Status.SOLVED, self.blamed, "", (high if self.ints else low, high)
+        if self.refuted is None:
+            reason = f"it holds with {self.name} = {high}, and nothing less is refuted"
+        else:
+            fails = f"it fails with {self.name} = {self.refuted} and holds with {high}"
+            reason = f"{fails}; between them the bounds prove nothing"
+        return Status.UNDECIDED, self.blamed, reason, (self.refuted or _ZERO, high)
+
+    def _holds(self, number: Fraction) -> bool:
+        # Integers that are within gamma are within the greatest integer that is at most gamma.
+        number = Fraction(number // 1) if self.ints else number
+        known, failing, _ = tried(self.claims(number))
+        if known is not Verdict.ACCURATE:
+            self.blamed = failing
+        if known is Verdict.INACCURATE:
+            self.refuted = number if self.refuted is None else max(self.refuted, number)
+        return known is Verdict.ACCURATE
+
+
 # --- bisection ------------------------------------------------------------------------------------
 #
-# Decimal numbers that enclose where a property of gamma begins to hold.
+# Decimal numbers that enclose where a property of alpha or gamma begins to hold.
 
 Property = Callable[[Fraction], bool]
 
@@ -594,7 +614,7 @@ Property = Callable[[Fraction], bool]
 _LEAST_POWER = -300
 
 
-def neighboring_powers(holds: Property, greatest: int) -> tuple[Fraction, Fraction]:
+def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
     """Powers of ten, one ten times the other, such that it holds at the larger and not at the smaller.
 
     Raises LimitReached where there are none from 10^-300 to 10^greatest.
@@ -607,7 +627,7 @@ def neighboring_powers(holds: Property, greatest: int) -> tuple[Fraction, Fracti
             low = power if step < 0 else power - 1
             return Fraction(10) ** low, Fraction(10) ** (low + 1)
     side = "greater" if step > 0 else "less"
-    raise LimitReached(None, f"the least gamma, if there is one, is {side} than 10^{power}")
+    raise LimitReached(None, f"the least {name}, if there is one, is {side} than 10^{power}")
 
 
 def narrowed(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:

@@ -363,6 +363,8 @@ class _Search:
                 return (low, high), None
             case AlphaSolution(value=value) if value is not None:
                 return (value, value), None
+            case AlphaSolution(cell=(low, high)):
+                return (low, high), None
             case GammaSolution(product=(low, high)):
                 return (low, high), None
             case GammaSolution(value=(low, high)):

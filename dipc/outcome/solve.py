@@ -160,6 +160,9 @@ def _alpha_headline(solution: AlphaSolution) -> str:
             return f"least alpha 0, for every eps{'' if why is None else f': the claim is vacuous ({why})'}"
         number = "" if solution.cell is None else f" = {shown(*solution.cell, solution.digits)}"
         return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
+    if solution.cell is not None:
+        low, high = solution.cell
+        return f"least alpha in ({decimal(low)}, {decimal(high)}]" if low < high else f"least alpha {rational(high)}"
     if solution.value is None:
         return f"NO SOLUTION: no alpha suffices for which a {solution.question.word} claims anything"
     rows = "the row" if solution.claims == 1 else f"all {solution.claims} rows"
@@ -220,9 +223,11 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
                 yield "at most for" if undecided else "holds for", f"t = alpha*eps in {_union(holds)}"
             if solution.status == "undecided" and product[1] is not None:
                 yield "proved with", f"alpha = t/eps, t = {decimal(product[1])}"
-        case GammaSolution(value=value, product=None) if value is not None and not solution.exact:
-            yield "fails with", f"gamma = {decimal(value[0])}"
-            yield "holds with", f"gamma = {decimal(value[1])}"
+        case GammaSolution(value=(low, high)) | AlphaSolution(cell=(low, high)) if (
+            low < high and solution.product is None
+        ):
+            yield "fails with", f"{solution.wanted} = {decimal(low)}"
+            yield "holds with", f"{solution.wanted} = {decimal(high)}"
         case BetaSolution(pieces=pieces) if len(pieces) > 1 or any(p.value or not p.exact for p in pieces):
             for piece in pieces:
                 yield _at(solution, piece), _beta_text(solution, piece)

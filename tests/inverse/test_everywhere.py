@@ -130,6 +130,41 @@ def test_least_alpha_and_eps_are_the_same_product() -> None:
     assert dipc.check(program, alpha=low, **at_four).verdict is dipc.Verdict.INACCURATE
 
 
+#: A number and a sign with noises of their own.
+NUMBER_AND_SIGN = """program p;
+input q : real; output y : real; output z : bool;
+ideal { y <- q; z <- q >= 0 }
+var r : real;
+y <- Lap(eps, q); r <- Lap(2*eps, q); z <- r >= 0;
+"""
+
+
+@pytest.mark.parametrize(
+    ("gamma", "beta", "least"),
+    [
+        # (1 - e^-6)(1 - e^(-6*alpha)/2) = 19/20; no function of alpha*eps alone, so that numbers are looked through.
+        (2, "1/20", lambda: -mpmath.log(2 * (1 - mpmath.mpf("0.95") / (1 - mpmath.exp(-6)))) / 6),
+        (2, "exp(-5*alpha*eps) + 1/100", None),
+        (2, "3/4", lambda: 0),
+        (0, "1/20", lambda: mpmath.inf),
+    ],
+)
+def test_the_least_alpha_at_one_eps_is_looked_for_among_numbers(gamma: int, beta: str, least: object) -> None:
+    program = dipc.load(NUMBER_AND_SIGN)
+    claim = {"inputs": "all", "gamma": gamma, "beta": beta, "eps": "3"}
+    solution = solve(program, wanted="alpha", digits=12, **claim)
+    assert isinstance(solution, AlphaSolution)
+    if least is not None and least() == mpmath.inf:
+        assert (solution.status, solution.cell) == (Status.UNDECIDED, None)
+        return
+    assert solution.status is Status.SOLVED
+    assert solution.cell is not None
+    low, high = solution.cell
+    assert dipc.check(program, alpha=high, **claim).verdict is dipc.Verdict.ACCURATE
+    assert low == high == 0 or dipc.check(program, alpha=low, **claim).verdict is dipc.Verdict.INACCURATE
+    assert least is None or low <= F(str(least())) <= high
+
+
 def test_least_beta_is_the_largest_of_the_grid() -> None:
     program = dipc.load(SPARSE, m=2)
     found = solve(program, inputs="all", wanted="beta")
