@@ -36,7 +36,7 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability
 from dipc.options import Options, asks_for_all
 from dipc.program.expected_error import Erring
-from dipc.program.program import Program, ProgramGiven, within
+from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.both_open import question_about_all
 from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
@@ -49,6 +49,7 @@ from dipc.rules.goal import Proof
 from dipc.rules.rule import Posed, Summand, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta
+from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import Name, mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -142,9 +143,6 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
         return Question(program, options.claim, engine, None, *(opened or (None, None)))
     return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress))
 
-
-#: Called with the number of cases done and of all (None where that is not known).
-Progress = Callable[[int, int | None], None]
 
 #: Why a case is not known that was still to come when Ctrl-C was pressed.
 INTERRUPTED = "interrupted"
@@ -441,8 +439,6 @@ SCHEMA = "dipc.solve/1"
 
 #: Significant digits of an answer unless more are asked for.
 DIGITS = 30
-
-Cell = tuple[Fraction, Fraction]
 
 
 class Wanted(StrEnum):

@@ -38,12 +38,10 @@ from dipc.inverse.question import (
     INTERRUPTED,
     AlphaSolution,
     BetaSolution,
-    Cell,
     Claimed,
     Claims,
     EnvelopePiece,
     GammaSolution,
-    Progress,
     Question,
     Solution,
     Span,
@@ -63,7 +61,7 @@ from dipc.inverse.solve_gamma import LeastNumber, solve_gamma, tried
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenInterval, GivenSolve, Options, takes
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
-from dipc.program.program import Program, ProgramGiven, one_sided, within
+from dipc.program.program import Program, ProgramGiven, Progress, one_sided, within
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
@@ -74,7 +72,7 @@ from dipc.rules.rule import Posed, Summand, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
-from dipc.sign.optimum import Number, decimal_cell, number_cell
+from dipc.sign.optimum import Cell, Number, decimal_cell, number_cell
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

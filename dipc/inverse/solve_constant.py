@@ -52,6 +52,7 @@ from dipc.text.ast import (
     Role,
     VariableDecl,
     mentions,
+    occurrences,
     walk,
 )
 from dipc.text.ast import Program as Tree
@@ -301,13 +302,8 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
         return False
     tree = parse(program.core.source)
     rates = [node.rate for node in walk(tree) if isinstance(node, Noise) and node.law.by_deviation]
-    within = sum(_times(rate, name) for rate in rates)
-    return within == _times(tree, name) and all(_grows(rate, name) for rate in rates if mentions(rate, name))
-
-
-def _times(tree: object, name: str) -> int:
-    """How often the constant is mentioned."""
-    return sum(isinstance(node, Name) and node.name == name for node in walk(tree))
+    within = sum(occurrences(rate, name) for rate in rates)
+    return within == occurrences(tree, name) and all(_grows(rate, name) for rate in rates if mentions(rate, name))
 
 
 def _grows(expr: Expr, name: str) -> bool:
@@ -361,7 +357,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
     Where nothing is known of it, it is said not to be."""
     tree = parse(program.core.source)
     if (
-        _times(tree.body, name) != _times(tree, name)
+        occurrences(tree.body, name) != occurrences(tree, name)
         or options.error is not None
         or options.mention(name)
         or (tree.ideal is not None and tree.ideal.noiseless)

@@ -30,7 +30,6 @@ from dipc.inverse.question import (
     refuse_dependence,
     sayings_of,
 )
-from dipc.inverse.question import Cell as Enclosure
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
 from dipc.measure.measure import Bound, Share
 from dipc.program.nearness import Nearness
@@ -38,6 +37,7 @@ from dipc.program.program import Probabilities
 from dipc.rules.rule import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
+from dipc.sign.optimum import Cell as Enclosure
 from dipc.sign.optimum import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root

@@ -26,10 +26,10 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Obligation, Saying, Verdict
 from dipc.frozen import frozen
 from dipc.inverse.question import (
+    DIGITS,
     INTERRUPTED,
     Claimed,
     Claims,
-    Progress,
     Question,
     Stopped,
     UnknownCases,
@@ -41,12 +41,13 @@ from dipc.inverse.question import (
 from dipc.measure.measure import EnclosedForm, series_of
 from dipc.measure.power_series import coefficients, precision
 from dipc.options import GivenInverse, Options, takes
-from dipc.program.program import ProgramGiven
+from dipc.program.program import ProgramGiven, Progress
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
 from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import (
+    Cell,
     Far,
     Highest,
     Number,
@@ -203,12 +204,6 @@ def _without(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> 
             low = max(ends[1], interval.lower)
             result.append(Interval(low, interval.upper, True, interval.upper_closed))
     return result
-
-
-#: Significant digits of a factor unless more are asked for.
-DIGITS = 30
-
-Cell = tuple[Fraction, Fraction]
 
 
 @frozen(eq=False)

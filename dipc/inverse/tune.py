@@ -42,7 +42,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.onwards import LeastCosts
 from dipc.rules.rule import Variable
-from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, walk
+from dipc.text.ast import Binary, BinaryOp, Expr, Name, Noise, Unary, mentions, occurrences, walk
 from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -461,9 +461,9 @@ class _Search:
         for name in sorted(names):
             if computed_from(tree.declarations, core.given, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")
-            inside = sum(_occurrences(rate, name) for rate in rates)
+            inside = sum(occurrences(rate, name) for rate in rates)
             in_claim = self.options.mention(name) or self._is_in_table(name)
-            if in_claim or inside != _occurrences((tree.declarations, tree.body), name):
+            if in_claim or inside != occurrences((tree.declarations, tree.body), name):
                 raise OutsideFragment(f"`{name}` stands in other places than rates")
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
             raise OutsideFragment(f"a rate is no affine function of {' and '.join(f'`{name}`' for name in names)}")
@@ -559,10 +559,6 @@ def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move
-
-
-def _occurrences(tree: object, name: str) -> int:
-    return sum(1 for part in walk(tree) if isinstance(part, Name) and part.name == name)
 
 
 def _degree(tree: Expr, names: set[str]) -> int | None:

@@ -23,7 +23,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval, decide
 from dipc.frozen import frozen
-from dipc.inverse.question import Cell, Claimed, Solution, claims_of, measured
+from dipc.inverse.question import Claimed, Solution, claims_of, measured
 from dipc.inverse.tighten import Tightest
 from dipc.inverse.tune import Tuned
 from dipc.measure.measure import EnclosedForm, Probability
@@ -39,6 +39,7 @@ from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Source
 from dipc.rules.rule import Posed, Variable
 from dipc.sign.interval import Interval
+from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
@@ -67,23 +68,37 @@ _MOST_EXPONENT = 10_000
 
 @frozen
 class Curve:
-    """One inequality, `bound` >= 1 - `beta`, of the cases called `name`; `labels` say what its two sides are. `xs` are
-    values of `variable`; `bounds` and `required` the two sides there, None where there is no number to draw. `optima`
-    are the values at which nothing is left over."""
+    """One inequality, `bound` >= 1 - `factor`·`beta`, of the cases called `name`; `labels` say what its two sides are.
+    Where it is drawn, `xs` are values of `variable`; `bounds` and `required` the two sides there, None where there is
+    no number to draw. `needed` encloses the values at which nothing is left over."""
 
     name: str
     variable: Variable
     labels: tuple[str, str]
+    intervals: Sequence[Interval]
     bound: Probability
     beta: BetaForm
-    xs: tuple[float, ...]
-    bounds: tuple[float | None, ...]
-    required: tuple[float | None, ...]
     failing: tuple[FailureInterval, ...] = ()
     counterexample: Counterexample | None = None
-    optima: tuple[float, ...] = ()
+    factor: Fraction = Fraction(1)
+    needed: Sequence[Cell | None] = ()
     #: Whether the first side is what is allowed, and the second what is probable; else it is what is required.
     is_limit: bool = False
+    xs: tuple[float, ...] = ()
+    bounds: tuple[float | None, ...] = ()
+    required: tuple[float | None, ...] = ()
+
+    @staticmethod
+    def of(word: str, claimed: Claimed, required: str = "1 − β") -> Curve:
+        """That of rows or classes with one obligation."""
+        name = numbered(word, claimed.rows, _LISTED)
+        said = labels(required, exact=claimed.exact)
+        return Curve(name, claimed.variable, said, claimed.intervals, claimed.bound, claimed.beta)
+
+    @property
+    def optima(self) -> tuple[float, ...]:
+        """The values at which nothing is left over."""
+        return tuple(float((at[0] + at[1]) / 2) for at in self.needed if at is not None and at[0] > 0)
 
     @property
     def is_compared(self) -> bool:
@@ -100,53 +115,12 @@ class Curve:
         """The same of what the probability is compared with."""
         return (self.labels[0], self.bounds) if self.is_limit else (self.labels[1], self.required)
 
-
-@frozen
-class _Inequality:
-    """What a curve is drawn of; with `factor` times beta in the place of beta, which is just enough at the `optima`."""
-
-    name: str
-    variable: Variable
-    labels: tuple[str, str]
-    intervals: Sequence[Interval]
-    bound: Probability
-    beta: BetaForm
-    failing: tuple[FailureInterval, ...] = ()
-    counterexample: Counterexample | None = None
-    factor: Fraction = Fraction(1)
-    optima: Sequence[Cell | None] = ()
-    is_limit: bool = False
-
-    @staticmethod
-    def of(word: str, claimed: Claimed, required: str = "1 − β") -> _Inequality:
-        """That of rows or classes with one obligation."""
-        name = numbered(word, claimed.rows, _LISTED)
-        said = labels(required, exact=claimed.exact)
-        return _Inequality(name, claimed.variable, said, claimed.intervals, claimed.bound, claimed.beta)
-
-    @property
-    def span(self) -> Span:
-        """From where little has happened yet to where all is over."""
-        return _span(self.intervals, self.bound, self.failing)
-
-    def curve(self, span: Span) -> Curve:
-        """Both sides at many values."""
+    def drawn(self, span: Span) -> Curve:
+        """It with both sides at many values."""
         points = self._points(span)
         grid = sorted(points)
-        return Curve(
-            self.name,
-            self.variable,
-            self.labels,
-            self.bound,
-            self.beta,
-            tuple(map(float, grid)),
-            tuple(points[eps][0] for eps in grid),
-            tuple(points[eps][1] for eps in grid),
-            self.failing,
-            self.counterexample,
-            tuple(float((at[0] + at[1]) / 2) for at in self.optima if at is not None and at[0] > 0),
-            self.is_limit,
-        )
+        bounds, required = (tuple(points[eps][side] for eps in grid) for side in (0, 1))
+        return replace(self, xs=tuple(map(float, grid)), bounds=bounds, required=required)
 
     def _points(self, span: Span) -> dict[Fraction, _Sides]:
         """Both sides at values that are the closer together the more they bend."""
@@ -215,7 +189,7 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
         alike.sort(key=_shortfall)
     chosen = sorted(rows_of.items(), key=lambda item: _shortfall(item[1][0]))[:most]
     return _drawn(
-        _Inequality(
+        Curve(
             numbered(word, tuple(dict.fromkeys(row.row for row in alike)), _LISTED),
             Variable.EPS,
             labels(),
@@ -249,7 +223,7 @@ def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> t
     )
     return _drawn(
         replace(
-            _Inequality.of("row", one),
+            Curve.of("row", one),
             failing=rows[one.rows[0]].failing,
             counterexample=rows[one.rows[0]].counterexample,
         )
@@ -267,7 +241,7 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
         if len(posed) >= most:
             break
     claimed, _ = measured(posed, engine)
-    return _drawn(_Inequality.of("class", one) for one in claimed[:most])
+    return _drawn(Curve.of("class", one) for one in claimed[:most])
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
@@ -280,9 +254,9 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
     claims = sorted(tightest.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return _drawn(
         replace(
-            _Inequality.of(tightest.word, one, "1 − f·β"),
+            Curve.of(tightest.word, one, "1 − f·β"),
             factor=factor,
-            optima=[place.eps for place in tightest.places if place.claimed is one and place.attained],
+            needed=[place.eps for place in tightest.places if place.claimed is one and place.attained],
         )
         for one in claims[:most]
     )
@@ -300,9 +274,9 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
         return ()
     return _drawn(
         replace(
-            _Inequality.of(question.word, one),
+            Curve.of(question.word, one),
             failing=_failing(one, question.program.limits) if one.exact else (),
-            optima=[solution.at] if solution.at is not None and not {*solution.rows}.isdisjoint(one.rows) else (),
+            needed=[solution.at] if solution.at is not None and not {*solution.rows}.isdisjoint(one.rows) else (),
         )
         for one in sorted(claims, key=lambda one: {*solution.rows}.isdisjoint(one.rows))[:most]
     )
@@ -333,7 +307,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
             failing = decide(allowed, beta, intervals, question.program.limits, _DIGITS).failing
         at = Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
     return _drawn(
-        _Inequality(
+        Curve(
             f"u: {assignment_text(one.input)}; u': {assignment_text(one.adjacent)}; "
             + " or ".join(assignment_text(output) for output in one.outputs),
             Variable.EPS,
@@ -355,7 +329,7 @@ def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
     at = outcomes.only_at
     interval = Interval.positive() if at is None else Interval.closed(at, at)
     drawn = _drawn(
-        _Inequality(
+        Curve(
             assignment_text(one.output) if one.output else "any output",
             Variable.EPS,
             ("probability", ""),
@@ -382,15 +356,16 @@ def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]
 Span = tuple[Fraction, Fraction]
 
 
-def _drawn(inequalities: Iterable[_Inequality]) -> tuple[Curve, ...]:
-    """The curves, those of one variable over the same values."""
-    inequalities = tuple(inequalities)
+def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
+    """The curves, those of one variable over the same values: from where little has happened yet to where all is
+    over."""
+    curves = tuple(curves)
     spans: dict[Variable, Span] = {}
-    for each in inequalities:
-        low, high = each.span
+    for each in curves:
+        low, high = _span(each.intervals, each.bound, each.failing)
         known = spans.get(each.variable, (low, high))
         spans[each.variable] = min(known[0], low), max(known[1], high)
-    return tuple(each.curve(spans[each.variable]) for each in inequalities)
+    return tuple(each.drawn(spans[each.variable]) for each in curves)
 
 
 def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
@@ -615,7 +590,7 @@ def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: s
     assert row.closed_form is not None
     both = ("Pr", "1 - beta")
     sides = row.closed_form, row.beta_form
-    (curve,) = _drawn([_Inequality(title, Variable.EPS, both, intervals, *sides, row.failing, row.counterexample)])
+    (curve,) = _drawn([Curve(title, Variable.EPS, both, intervals, *sides, row.failing, row.counterexample)])
     for label, values, style in zip(both, (curve.bounds, curve.required), ("-", "--"), strict=True):
         _line(axes, zip(curve.xs, values, strict=True), label=label, color=COLORS[style == "--"], linestyle=style)
     for low, high in (_ends(piece, curve) for piece in curve.failing):

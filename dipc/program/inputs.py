@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -24,7 +24,7 @@ from dipc.claims.table import (
     read_table,
 )
 from dipc.frozen import Later, frozen
-from dipc.program.program import Program
+from dipc.program.program import Program, Progress
 from dipc.text.core import Slot, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing
 from dipc.text.program import CoreProgram
@@ -173,9 +173,6 @@ def _mistake(source: Source, span: Span, message: str, *notes: str) -> Diagnosti
 # --- Tables that the ideal fills in: det at given inputs, and the distance to disagreement ----------------------------
 
 _DD = frozenset({"dd"})
-
-#: Called with the number of rows done and of all rows (None where that is not known).
-Progress = Callable[[int, int | None], None]
 
 #: Rows between two calls of a progress function.
 _PROGRESS_ROWS = 256

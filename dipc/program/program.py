@@ -346,7 +346,7 @@ class Outcome:
     probability: Probability
 
 
-#: Called with the number of exits measured and of all.
+#: Called with the number of things done (exits, rows, cases) and of all (None where that is not known).
 Progress = Callable[[int, int | None], None]
 
 

@@ -10,7 +10,6 @@ inputs are rows that say as well what the class is and how it was decided.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
@@ -125,31 +124,6 @@ class Counts:
     above_one: int = 0
 
 
-class Rows(Sequence[RowResult]):
-    """Many rows that are not held as objects; equal to any sequence of equal rows."""
-
-    @property
-    @abstractmethod
-    def counts(self) -> Counts:
-        """How many rows there are of each kind, without making them."""
-
-    @property
-    @abstractmethod
-    def sayings(self) -> Iterable[Saying]:
-        """Where the rows say something, each different one at least once."""
-
-    @abstractmethod
-    def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """The rows with this verdict, in order."""
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence):
-            return NotImplemented
-        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 @frozen
 class Effort:
     """What the check took: seconds by stage (they say nothing about the result), and how much was shared."""
@@ -208,8 +182,11 @@ class RowNames:
         )
 
 
-class DecidedRows(Rows):
-    """The first rows of a table with their outcomes; a RowResult is made when it is asked for."""
+class DecidedRows(Sequence[RowResult]):
+    """The first rows of a table with their outcomes; a RowResult is made when it is asked for. They are equal to any
+    sequence of equal rows."""
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, table: Sequence[Row], names: RowNames) -> None:
         self._table = table
@@ -227,8 +204,14 @@ class DecidedRows(Rows):
             self._outcomes.append(outcome)  # which keeps the three objects alive, and their identities with them
         self._numbers.append(place)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
     @property
     def counts(self) -> Counts:
+        """How many rows there are of each kind, without making them."""
         numbers = [0] * len(self._outcomes)
         for place in self._numbers:
             numbers[place] += 1
@@ -249,9 +232,11 @@ class DecidedRows(Rows):
 
     @property
     def sayings(self) -> Iterable[Saying]:
+        """Where the rows say something, each different one at least once."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        """The rows with this verdict, in order."""
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
         for position, place in enumerate(self._numbers):
             if wanted[place]:
@@ -349,7 +334,7 @@ class Report:
 
     @property
     def counts(self) -> Counts:
-        if isinstance(self.rows, Rows):
+        if isinstance(self.rows, DecidedRows):
             return self.rows.counts
         verdicts = [row.verdict for row in self.rows]
         return Counts(
@@ -378,7 +363,7 @@ class Report:
     def sayings(self) -> Mapping[str, Saying]:
         """Where at least one row says something (beta < 1), by what their claims are functions of: `eps`, or a product
         of it such as `alpha*eps`."""
-        if isinstance(self.rows, Rows):
+        if isinstance(self.rows, DecidedRows):
             result = {"eps": list(self.rows.sayings)}
         else:
             result = {}
@@ -422,7 +407,7 @@ class Report:
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         """The rows with this verdict, in order."""
-        if isinstance(self.rows, Rows):
+        if isinstance(self.rows, DecidedRows):
             return self.rows.select(verdict)
         return (row for row in self.rows if row.verdict is verdict)
 
@@ -594,35 +579,18 @@ class ClassResult(RowResult):
         return result
 
 
-class ReportedRows(Sequence[RowResult]):
+class ReportedRows(list[RowResult]):
     """The rows of a report, numbered: for each result of a case those that say what was found."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.results: list[RowResult] = []
-        self._rows: list[RowResult] = []
 
-    def extend(self, result: RowResult) -> None:
+    def add(self, result: RowResult) -> None:
+        """There is one more."""
         self.results.append(result)
         for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
-            self._rows.append(replace(row, row=len(self._rows) + 1))
-
-    @overload
-    def __getitem__(self, at: int) -> RowResult: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[RowResult]: ...
-
-    def __getitem__(self, at: int | slice) -> RowResult | Sequence[RowResult]:
-        return self._rows[at]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReportedRows) and self.results == other.results
-
-    def __hash__(self) -> int:
-        raise TypeError("rows of a report grow, and have no hash")
+            self.append(replace(row, row=len(self) + 1))
 
 
 # --- describe -------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ class OtherSource(Source):
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
     """The rows of a report, where a case may have several, which grow with each step of the iterator."""
     rows = ReportedRows()
-    return rows, map(rows.extend, results(cases, engine))
+    return rows, map(rows.add, results(cases, engine))
 
 
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:

@@ -523,6 +523,11 @@ def is_name(node: object, name: str) -> bool:
     return isinstance(node, Name) and node.name == name
 
 
+def occurrences(tree: object, name: str) -> int:
+    """How often a constant is mentioned in a tree of syntax."""
+    return sum(isinstance(part, Name) and part.name == name for part in walk(tree))
+
+
 def mentions(tree: object, name: str) -> bool:
     """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
     wanted = GREEK.get(name, name)
