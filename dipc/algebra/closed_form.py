@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -82,7 +83,7 @@ class ClosedForm:
             self._text = format_terms(numerator.terms(), self.only_at)
             if denominator is not None:
                 above = self._text if len(numerator) == 1 else f"({self._text})"
-                self._text = f"{above}/({_denominator_text(denominator, self.only_at)})"
+                self._text = f"{above}/{_divisor_text(denominator, self.only_at)}"
         return self._text
 
     def __repr__(self) -> str:
@@ -269,8 +270,9 @@ def _times_term(denominator: ExpPoly, factor: Fraction, exponent: Fraction) -> E
 
 
 @lru_cache(maxsize=64)
-def _denominator_text(denominator: ExpPoly, point: Fraction | None) -> str:
-    return format_terms(denominator.terms(), point)
+def _divisor_text(denominator: ExpPoly, point: Fraction | None) -> str:
+    text = format_terms(denominator.terms(), point)
+    return text if re.fullmatch(r"eps(\*\*\d+)?", text) else f"({text})"
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:
