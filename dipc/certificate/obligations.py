@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
+from math import ceil
 from types import MappingProxyType
 from typing import Any
 
@@ -34,15 +35,13 @@ from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.functions import ONE, Ring, multiply_closed, read_ring
 from dipc.verifier.functions import Closed as ReadClosed
-from dipc.verifier.kinked import Kinked
 from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.normal import (
     Cell,
     Enclosed,
+    Hub,
     Probability,
-    Star,
     Sum,
-    at_zero,
     enclosed_data,
     in_order,
     is_number,
@@ -78,7 +77,7 @@ def has_normal(bound: Bound) -> bool:
 
 
 def _is_normal(noise: Noise) -> bool:
-    return noise.law.measure is Measure.INTEGRALS
+    return noise.law.measure is not Measure.CLOSED_FORM
 
 
 def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
@@ -88,7 +87,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
     try:
         for share in bound.shares:
             weight = _closed(ExpPoly.one() if share.weight is None else share.weight)
-            stars: list[Star | Kinked] = []
+            stars: list[Hub] = []
             possible = True
             for event in share.events:
                 numbers = [item for item in event.constraints if not item.coefficients]
@@ -123,7 +122,7 @@ def closed_value(value: object) -> ReadClosed | None:
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
-def _star(part: Event) -> Star | Kinked:
+def _star(part: Event) -> Hub:
     """Raises NotDerived."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in part.noises:
@@ -131,15 +130,17 @@ def _star(part: Event) -> Star | Kinked:
             laws.append((Family(str(noise.law.checker_name)), noise.rate))
             continue
         square = _square(noise.law.normal_unit)
-        family = Normal(noise.law.fixed, Number(Fraction(1), square.powers))
+        family = Normal(noise.law.fixed, Number(Fraction(1), square.powers), noise.law.whole)
         laws.append((family, noise.law.normal_variance(noise.rate) * square.factor))
     rows = []
     for item in part.constraints:
         scale = 1
         for _, c in item.coefficients:
             scale *= c.denominator
-        d = item.constant + sum((c * part.noises[i].mean for i, c in item.coefficients), Fraction(0))
-        rows.append((tuple((i, int(c * scale)) for i, c in item.coefficients), d * scale))
+        d = scale * (item.constant + sum((c * part.noises[i].mean for i, c in item.coefficients), Fraction(0)))
+        if item.strict and part.noises[0].law.whole:
+            d = Fraction(ceil(d) - 1)
+        rows.append((tuple((i, int(c * scale)) for i, c in item.coefficients), d))
     return star_of((tuple(laws), tuple(rows)))
 
 
@@ -189,7 +190,6 @@ class _Cells:
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
         self._totals = totals
-        self._touching = [at_zero(total) == 0 for total in totals]
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
@@ -220,11 +220,7 @@ class _Cells:
 
     def _hold(self, middle: Fraction, radius: Fraction, terms: int) -> bool:
         cell = Cell(middle, radius, terms, self._accuracy, self._budget)
-        from_zero = radius > 0 and middle == radius
-        return all(
-            cell.is_positive_from_zero(total) if touching and from_zero else cell.is_positive(total)
-            for total, touching in zip(self._totals, self._touching, strict=True)
-        )
+        return all(map(cell.shows, self._totals))
 
     def _tails(self, start: Fraction) -> bool:
         return all(tails_are_positive(total, start, self._budget) for total in self._totals)

@@ -48,6 +48,11 @@ class Deviating(Law):
         outside, inside, rest = factor.split()
         return type(self)(Real.of(inside).sqrt() * rest, fixed=fixed), 1 / outside
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether its deviation is a product, as the checker's are."""
+        return self.unit.is_product
+
     def scale_text(self, rate: Fraction) -> str:
         text = str(self.unit / Real.of(rate))
         if self.fixed:
@@ -91,11 +96,6 @@ class Gaussian(Deviating):
     measure = Measure.INTEGRALS
     subgaussian_weight = Fraction(1, 2)
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether its deviation is a product, as the checker's are."""
-        return self.unit.is_product
-
     def normal_variance(self, rate: Fraction) -> Fraction:
         return self.unit.split()[1] / rate**2
 
@@ -121,8 +121,12 @@ class DiscreteGaussian(Deviating):
 
     keyword = "DGauss"
     name = "discrete Gaussian"
+    checker_name = "discrete-normal"
     whole = True
     measure = Measure.SUMS
+
+    def normal_variance(self, rate: Fraction) -> Fraction:
+        return 1 / rate**2
 
     @property
     def normal_unit(self) -> Real:

@@ -173,7 +173,8 @@ class Law(ABC):
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`; it is normal."""
+        """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`; it is normal, or
+        has masses like the density of such a law."""
         self._lacks("a normal density")
 
     @property

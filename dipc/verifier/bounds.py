@@ -29,10 +29,9 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.ideal import OPEN, Ideal, Path
-from dipc.verifier.kinked import Kinked
 from dipc.verifier.linear import Guard
-from dipc.verifier.noise import Family, Law, Normal
-from dipc.verifier.normal import Probability, Star, Sum, in_order
+from dipc.verifier.noise import Family, Law, Normal, is_whole
+from dipc.verifier.normal import Hub, Probability, Sum, in_order
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
 from dipc.verifier.reading import Budget, NotDerived
@@ -108,7 +107,7 @@ class Part:
 
     @property
     def continuous(self) -> bool:
-        return all(family is not Family.DISCRETE_LAPLACE for family, _ in self.laws)
+        return not any(is_whole(family) for family, _ in self.laws)
 
     @property
     def scales(self) -> bool:
@@ -504,7 +503,7 @@ class OpenRun(Execution):
     ) -> tuple[Fraction | Affine, Constraints]:
         terms = center.terms if isinstance(center, Affine) else ()
         moving = tuple((i, c) for i, c in terms if i < 0)
-        discrete = law[0] is Family.DISCRETE_LAPLACE
+        discrete = is_whole(law[0])
         if any(self._is_int(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
             raise NotDerived("int and real meet")
         shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
@@ -533,7 +532,7 @@ class OpenRun(Execution):
 
     def _whole(self, value: Affine) -> bool:
         """Whether it is made of integer noise and int inputs."""
-        kinds = {self._is_int(i) if i < 0 else self.laws[i][0] is Family.DISCRETE_LAPLACE for i, _ in value.terms}
+        kinds = {self._is_int(i) if i < 0 else is_whole(self.laws[i][0]) for i, _ in value.terms}
         if len(kinds) > 1:
             raise NotDerived("int and real meet")
         return kinds == {True}
@@ -651,7 +650,7 @@ class Bounds:
                 continue
             if wanted.is_open:
                 way.require_steady()
-            stars: list[Star | Kinked] = []
+            stars: list[Hub] = []
             weight = way.weight
             for part, laws in zip(known, way.parts, strict=True):
                 more, weight = self._probabilities.product(weight, part, dict(enumerate(laws.laws)), self.budget)
@@ -753,5 +752,5 @@ class Bounds:
             found = scaled(gap, Fraction(side))
             terms, constant = (found.terms, found.constant) if isinstance(found, Affine) else ((), found)
             noises, inputs = run.centered(terms)
-            whole = any(run.laws[i][0] is Family.DISCRETE_LAPLACE for i in noises)
+            whole = any(is_whole(run.laws[i][0]) for i in noises)
             yield Comparison.of(noises, inputs, constant, 1, whole)

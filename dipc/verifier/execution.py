@@ -22,7 +22,7 @@ from math import floor, gcd, lcm
 from typing import Any
 
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
-from dipc.verifier.noise import Family, Law
+from dipc.verifier.noise import Family, Law, is_whole
 from dipc.verifier.program import (
     COUNTING,
     Branch,
@@ -709,7 +709,7 @@ class Execution:
 
     def _whole(self, value: Affine) -> bool:
         """Whether it is made of integer noise."""
-        kinds = {self.laws[i][0] is Family.DISCRETE_LAPLACE for i, _ in value.terms}
+        kinds = {is_whole(self.laws[i][0]) for i, _ in value.terms}
         if len(kinds) > 1:
             raise NotDerived("int and real meet")
         return kinds == {True}

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, isqrt, prod
-from operator import mul
 from typing import Any
 
 from dipc.verifier import reading as read
@@ -36,22 +35,18 @@ from dipc.verifier.functions import (
     times,
 )
 from dipc.verifier.kinked import Kinked, Near, Spread, kinked_data, kinked_of, read_kinked
-from dipc.verifier.noise import Family, NoiseFamily, Normal
+from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Ends, Number, number_data, read_number
-from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits, positive_on_unit
+from dipc.verifier.signs import decay_bits, exp_minus, growth_bits, positive_on_unit
+from dipc.verifier.summed import Summed, read_summed, summed_data, summed_of
+from dipc.verifier.taylor import Expansion, NotShown, Series, peak_ends, root_ends
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 #: The most nodes on each side of one integral, of leaves, of terms of a series, and bits of an error.
 MOST_NODES, MOST_LEAVES, MOST_TERMS, MOST_BITS = 5_000, 500, 200, 2_000
-
-#: Bits of numbers beyond those of the errors.
-_GUARD = 64
-
-#: A series is not worked out where its argument moves farther.
-_MOST_SLOPE = 6
 
 #: The disks of Cauchy's estimate have 2, 4, ... times the radius of the cell.
 _DISKS = (1, 2, 3, 4, 5)
@@ -160,9 +155,12 @@ Row = tuple[tuple[tuple[int, int], ...], Fraction]
 Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
-def star_of(hanging: Hanging) -> Star | Kinked:
-    """The star that an event over normal noises, and Laplace noises among them, is. Raises NotDerived for others."""
+def star_of(hanging: Hanging) -> Hub:
+    """The star that an event over normal noises, and Laplace noises among them, is, or the tree that one over integer
+    noises is. Raises NotDerived for others."""
     laws, rows = hanging
+    if any(is_whole(family) for family, _ in laws):
+        return summed_of(laws, rows)
     normal = {family for family, _ in laws if isinstance(family, Normal)}
     others = {family for family, _ in laws} - normal
     if len(normal) > 1 or (others and normal != {Normal(fixed=False)}):
@@ -287,17 +285,20 @@ def _ordered(variance: Fraction, lines: tuple[Line, ...]) -> Leaf:
 
 # === sums ======================================================================================
 
+#: An event over noises that hang together.
+Hub = Star | Kinked | Summed
+
 #: Independent stars, sorted.
-Stars = tuple[Star | Kinked, ...]
+Stars = tuple[Hub, ...]
 
 
-def in_order(stars: Iterable[Star | Kinked]) -> Stars:
+def in_order(stars: Iterable[Hub]) -> Stars:
     """The stars as they are listed."""
     return tuple(sorted(stars, key=_place))
 
 
-def _place(star: Star | Kinked) -> tuple[bool, Any]:
-    return isinstance(star, Kinked), star
+def _place(star: Hub) -> tuple[int, Any]:
+    return (Star, Kinked, Summed).index(type(star)), star
 
 
 @dataclass(frozen=True)
@@ -346,7 +347,7 @@ class Sum:
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
         """One more summand; without a center Pr[L within two bounds] is the sum of those for each, less 1."""
         for place, star in enumerate(stars):
-            if isinstance(star, Kinked):
+            if not isinstance(star, Star):
                 continue
             leaf, _ = star.leaves[0]
             if not star.variance and len(leaf.lines) > 1:
@@ -409,9 +410,12 @@ def enclosed_data(value: Enclosed) -> list[Any]:
     ]
 
 
-def _star_data(star: Star | Kinked) -> dict[str, Any]:
-    if isinstance(star, Kinked):
-        return kinked_data(star)
+def _star_data(star: Hub) -> dict[str, Any]:
+    match star:
+        case Kinked():
+            return kinked_data(star)
+        case Summed():
+            return summed_data(star)
     leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
     data = {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
     return data if star.square == UNIT else {**data, "square": number_data(star.square)}
@@ -422,9 +426,11 @@ _LEAF = read.tuple_of(
 )
 
 
-def _read_star(value: object) -> Star | Kinked:
+def _read_star(value: object) -> Hub:
     if isinstance(value, dict) and "own" in value:
         return read_kinked(value, MOST_LEAVES)
+    if isinstance(value, dict) and "values" in value:
+        return read_summed(value)
     table: read.Table = {"center": read.rational, "leaves": read.listed(_LEAF, MOST_LEAVES), "fixed": read.boolean}
     center, stated, fixed, square = read.fields(value, table, {"square": read_number})
     leaves = [(Leaf(variance, tuple(lines)), count) for count, variance, lines in stated]
@@ -438,187 +444,33 @@ def _read_star(value: object) -> Star | Kinked:
     return star
 
 
-# === fixed point ===============================================================================
-
-
-@lru_cache(maxsize=256)
-def _pi(bits: int) -> Pair:
-    """π, by Machin's formula."""
-    work = bits + 16
-
-    def arctangent(n: int) -> Pair:
-        """Of 1/n: the series alternates and decreases."""
-        total, term, k = 0, (1 << work) // n, 1
-        count = 0
-        while term:
-            total += (term // k) * (-1 if count % 2 else 1)
-            term //= n * n
-            k, count = k + 2, count + 1
-        return total - 2 * count - 2, total + 2 * count + 2
-
-    (a, b), (c, d) = arctangent(5), arctangent(239)
-    return (16 * a - 4 * d) >> 16, -(-(16 * b - 4 * c) >> 16)
-
-
-def _root(x: Fraction, bits: int) -> Pair:
-    """√x for x >= 0, a unit wide; exact where it is one unit's multiple."""
-    whole, rest = divmod(x.numerator << 2 * bits, x.denominator)
-    low = isqrt(whole)
-    return low, low + (bool(rest) or low * low != whole)
-
-
-@lru_cache(maxsize=256)
-def _peak(bits: int) -> Pair:
-    """1/√(2π)."""
-    low, high = _pi(bits + 8)
-    one = 1 << 2 * (bits + 8)
-    return _root(Fraction(one // (2 * high), 1 << bits + 8), bits)[0], _root(
-        Fraction(-(-one // (2 * low)), 1 << bits + 8), bits
-    )[1]
-
-
-def _density(x: int, bits: int) -> tuple[Pair, int]:
-    """φ at x·2^-bits, in so many bits: as many more as it is small."""
-    square = Fraction(x * x, 1 << 2 * bits + 1)
-    fine = bits + growth_bits(square) // 32 * 32 + 32
-    low, high = exp_minus(square, fine)
-    least, most = _peak(fine)
-    return (low * least >> fine, -(-high * most >> fine)), fine
-
-
-def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
-    """Φ at x·2^-bits: 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign."""
-    size = abs(x)
-    square_low, square_high = size * size >> bits, -(-size * size >> bits)
-    low = high = low_term = high_term = size
-    n = 1
-    # Where x² < (n + 2)/2 each term is at most half of the one before.
-    while high_term > 1 or square_high * 2 > (n + 2) << bits:
-        n += 2
-        low_term = (low_term * square_low >> bits) // n
-        high_term = -(-high_term * square_high // (n << bits))
-        low, high = low + low_term, high + high_term
-    high += 2 * high_term
-    low, high = low * density[0] >> fine, -(-high * density[1] >> fine)
-    half = 1 << bits - 1
-    low, high = half + low, min(half + high, 2 * half)
-    return (low, high) if x >= 0 else (2 * half - high, 2 * half - low)
-
-
-# === series ====================================================================================
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A polynomial in u: the true coefficients differ from these by at most `error`, their differences added up."""
-
-    coefficients: list[int]
-    error: int
-
-    @property
-    def size(self) -> int:
-        """Σ |coefficient|."""
-        return sum(map(abs, self.coefficients))
-
-
-class NotShown(Exception):
-    """Numbers of this precision do not show it."""
+# === sums over nodes ===========================================================================
 
 
 @dataclass(frozen=True)
-class Cell:
-    """eps = middle + radius·u for -1 <= u <= 1: series have so many `terms`, numbers are multiples of 2^-bits, and
-    integrals are wrong by at most 2^-accuracy."""
+class Cell(Expansion):
+    """An interval of eps on which integrals, and sums over integers, are wrong by at most 2^-accuracy."""
 
-    middle: Fraction
-    radius: Fraction
-    terms: int
-    accuracy: int
-    budget: Budget
-
-    @property
-    def bits(self) -> int:
-        return self.accuracy + _GUARD
-
-    # --- arithmetic ---------------------------------------------------------------------------
-
-    def constant(self, ends: Pair) -> Series:
-        """A number."""
-        return Series([ends[0]] + [0] * (self.terms - 1), ends[1] - ends[0])
-
-    def plus(self, left: Series, right: Series) -> Series:
-        return Series(
-            [a + b for a, b in zip(left.coefficients, right.coefficients, strict=True)], left.error + right.error
-        )
-
-    def times(self, left: Series, right: Series) -> Series:
-        self.budget.spend(self.terms * self.terms // 16 + 8, self.bits)
-        mine, theirs = left.coefficients, right.coefficients[::-1]
-        last, bits = self.terms, self.bits
-        product = [sum(map(mul, mine[: k + 1], theirs[last - 1 - k :])) >> bits for k in range(last)]
-        error = left.size * right.error + left.error * right.size + left.error * right.error
-        return Series(product, (error >> bits) + 1 + self.terms)
-
-    def power(self, base: Series, count: int) -> Series:
-        result = None
-        while count:
-            if count % 2:
-                result = base if result is None else self.times(result, base)
-            count //= 2
-            base = self.times(base, base) if count else base
-        assert result is not None, "the count is positive"
-        return result
-
-    def ring(self, function: Ring) -> Series:
-        """An exponential polynomial."""
-        total = Series([0] * self.terms, 0)
-        one = 1 << self.bits
-        line = [self.middle, self.radius][: self.terms]
-        eps = Series([int(c * one) for c in line] + [0] * (self.terms - len(line)), 2)
-        for (k, q), c in function.items():
-            term = self._exponential(q)
-            if k:
-                term = self.times(term, self.power(eps, k))
-            scaled = [c.numerator * each // c.denominator for each in term.coefficients]
-            total = self.plus(total, Series(scaled, int(abs(c) * term.error) + 1 + self.terms))
-        return total
-
-    def _exponential(self, q: Fraction) -> Series:
-        """e^{q·eps}, the coefficients e^{q·middle}·(q·radius)^k/k!."""
-        bits, at, slope = self.bits, abs(q) * self.middle, q * self.radius
-        if growth_bits(at) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
-            raise NotShown
-        low, high = exp_minus(at, bits + 2 * growth_bits(at))
-        if q > 0:
-            shift = 2 * bits + 2 * growth_bits(at)
-            low, high = (1 << shift) // high, -(-(1 << shift) // low)
-        else:
-            low, high = low >> 2 * growth_bits(at), -(-high >> 2 * growth_bits(at))
-        self.budget.spend(4 * self.terms, bits)
-        coefficients, above, below = [], 1, 1
-        for k in range(self.terms):
-            coefficients.append(low * above // below)
-            above, below = above * slope.numerator, below * slope.denominator * (k + 1)
-        return Series(coefficients, (high - low << growth_bits(abs(slope))) + self.terms)
-
-    # --- integrals ----------------------------------------------------------------------------
-
-    def star(self, star: Star | Kinked) -> Series:
+    def star(self, star: Hub) -> Series:
         """The sum over nodes of a star as a function of eps, its first coefficients; without a center the probability
         itself."""
         if star.fixed:
-            found = replace(self, middle=_ONE, radius=_ZERO, terms=1).star(replace(star, fixed=False))
+            at = replace(self, middle=_ONE, radius=_ZERO, terms=1)
+            found = star.series(at) if isinstance(star, Summed) else at.star(replace(star, fixed=False))
             return Series(found.coefficients + [0] * (self.terms - 1), found.error)
-        if isinstance(star, Kinked):
-            return self._kinked(star)
+        match star:
+            case Kinked():
+                return self._kinked(star)
+            case Summed():
+                return star.series(self)
         scale = star.scale(self.bits + 32)
         if not star.variance:
             return self._leaf(star.leaves[0][0], _ZERO, scale)
         step, nodes = rule(star, self.accuracy)
         bits = self.bits
         total = Series([0] * self.terms, 0)
-        length = _root(step * step / star.variance, bits + 8)
-        peak = _peak(bits + 8)
+        length = root_ends(step * step / star.variance, bits + 8)
+        peak = peak_ends(bits + 8)
         for k in range(-nodes, nodes + 1):
             self.budget.spend(50, bits)
             low, high = exp_minus((k * step) ** 2 / (2 * star.variance), bits + 8)
@@ -653,12 +505,12 @@ class Cell:
         """The density at α + β·eps."""
         if spread.laplace:
             sign = -1 if min(alpha, beta) < 0 else 1
-            found, factor = self._falling(spread.size, sign * alpha, sign * beta), spread.size / 2
+            found, factor = self.falling(spread.size, sign * alpha, sign * beta), spread.size / 2
             return Series([int(c * factor) for c in found.coefficients], int(found.error * factor) + 1 + self.terms)
         bits = self.bits
         at, slope = alpha + beta * self.middle, beta * self.radius
-        found = self._normal(at, slope, spread.size, _ZERO, density=True)
-        low, high = _root(1 / spread.size, bits + 8)
+        found = self.normal(at, slope, spread.size, _ZERO, density=True)
+        low, high = root_ends(1 / spread.size, bits + 8)
         return self.times(found, self.constant((low >> 8, -(-high >> 8))))
 
     def _near(self, leaf: Near, alpha: Fraction, beta: Fraction) -> Series:
@@ -668,22 +520,15 @@ class Cell:
             start, slope = a * alpha, a * beta + d
             if not leaf.spread.laplace:
                 at, radius = start + slope * self.middle, slope * self.radius
-                total = self.plus(total, self._normal(at, radius, leaf.spread.size, _ZERO))
+                total = self.plus(total, self.normal(at, radius, leaf.spread.size, _ZERO))
                 continue
             sign = 1 if positive else -1
-            tail = self._falling(leaf.spread.size, sign * start, sign * slope)
+            tail = self.falling(leaf.spread.size, sign * start, sign * slope)
             half = Series([-sign * c >> 1 for c in tail.coefficients], (tail.error >> 1) + 1 + self.terms)
             total = self.plus(total, half)
             if positive:
                 total = self.plus(total, self.constant((1 << self.bits,) * 2))
         return total
-
-    def _falling(self, rate: Fraction, alpha: Fraction, beta: Fraction) -> Series:
-        """e^{-rate·(α + β·eps)}, for α, β >= 0."""
-        if min(alpha, beta) < 0:
-            raise NotShown
-        first = self.constant(exp_minus(rate * alpha, self.bits))
-        return self.times(first, self._exponential(-rate * beta)) if beta else first
 
     def _leaf(self, leaf: Leaf, t: Fraction, scale: Ends) -> Series:
         """Φ(x), or Φ(x) + Φ(x') - 1, with a number between these for 1/√square."""
@@ -691,50 +536,12 @@ class Cell:
         for a, d in leaf.lines:
             away = abs(d) * (self.middle + self.radius) * (scale[1] - scale[0])
             d *= scale[0]
-            found = self._normal(a * t + d * self.middle, d * self.radius, leaf.variance, away)
+            found = self.normal(a * t + d * self.middle, d * self.radius, leaf.variance, away)
             total = (
                 found if total is None else self.plus(self.plus(total, found), self.constant((-1 << self.bits,) * 2))
             )
         assert total is not None, "a leaf has a bound"
         return total
-
-    def _normal(
-        self, at: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
-    ) -> Series:
-        """Φ((at + slope·u)/√variance), or φ of it, where these may be so far away from the numbers meant."""
-        bits = self.bits
-        low, high = _root(1 / variance, bits + 8)
-        x, s = (number.numerator * low // (number.denominator << 8) for number in (at, slope))
-        # How far both are from the numbers meant.
-        off = 2 + int(((abs(at) + abs(slope)) * (high - low) + away * high) / 256) + 1
-        size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
-        self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)
-        if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
-            return Series([(1 << bits) if x > 0 and not density else 0] + [0] * (self.terms - 1), 1)
-        if size > _MOST_SLOPE:
-            raise NotShown
-        peak, fine = _density(x, bits)
-        value = _distribution(x, peak, fine, bits)
-        peak = peak[0] >> fine - bits, -(-peak[1] >> fine - bits)
-        coefficients, error = [value[0]], value[1] - value[0]
-        bell, bell_error = [], 0
-        product, square = x * s >> bits, s * s >> bits
-        # φ is Σ g_n·u^n, with (n + 1)·g_(n+1) = -(x·s·g_n + s²·g_(n-1)); each wrong by as much as is in `wrong`.
-        before, now = 0, peak[0]
-        wrong_before, wrong = 0, peak[1] - peak[0]
-        for n in range(1, self.terms + 1):
-            bell.append(now)
-            bell_error += wrong
-            coefficients.append(s * now // (n << bits))
-            error += (abs(s) * wrong >> bits) // n + 2
-            before, now, wrong_before, wrong = (
-                now,
-                -(product * now + square * before >> bits) // n,
-                wrong,
-                ((abs(product) + 1) * wrong + (square + 1) * wrong_before + abs(now) + abs(before) >> bits) // n + 4,
-            )
-        off = 2 * off << growth_bits(size * size)
-        return Series(bell, bell_error + off) if density else Series(coefficients[: self.terms], error + off)
 
     # --- what has to be positive --------------------------------------------------------------
 
@@ -749,7 +556,7 @@ class Cell:
             for star in stars:
                 product = self.times(product, self.star(star))
             result = self.plus(result, product)
-            integrals = sum(1 for star in stars if isinstance(star, Kinked) or star.variance)
+            integrals = sum(1 for star in stars if not isinstance(star, Star) or star.variance)
             away += majorant(weight, self.middle, self.radius) * 2 * integrals / (1 << self.accuracy)
         return result, away
 
@@ -768,19 +575,34 @@ class Cell:
                 if grown + max(turned, default=_ZERO) > 2_000:
                     break
                 twice = sum(1 + star.doubled for star in plain) + growth_bits(grown)
-                twice += sum(self._bits(star, disk) for star in stars if isinstance(star, Kinked))
+                others = [self._bits(star, disk) for star in stars if not isinstance(star, Star)]
+                if None in others:
+                    break
+                twice += sum(bits or 0 for bits in others)
                 size = majorant(weight, self.middle, disk) * (1 << twice)
                 most += size
                 away += sum((size * (1 << growth_bits(turn)) for turn in turned), _ZERO) / (1 << self.accuracy)
             else:
                 yield ratio, most, away
 
-    def _bits(self, event: Kinked, disk: Fraction) -> int:
+    def _bits(self, event: Kinked | Summed, disk: Fraction) -> int | None:
+        if isinstance(event, Summed):
+            return event.disk_bits(self.middle, disk)
         return (
             event.bits_on_disk(_ONE, _ZERO, self.accuracy)
             if event.fixed
             else event.bits_on_disk(self.middle, disk, self.accuracy)
         )
+
+    def shows(self, total: Enclosed) -> bool:
+        """Whether the sum is shown to be positive on the cell, but at 0."""
+        for bound in (total, next_to_zero(total)):
+            if bound is None:
+                continue
+            touching = self.radius and self.middle == self.radius and at_zero(bound) == 0
+            if self.is_positive_from_zero(bound) if touching else self.is_positive(bound):
+                return True
+        return False
 
     def is_positive(self, total: Enclosed) -> bool:
         """Whether the sum is shown to be positive on all of the cell."""
@@ -884,6 +706,38 @@ def at_zero(total: Enclosed) -> Fraction | None:
     return result
 
 
+def next_to_zero(total: Enclosed) -> Enclosed | None:
+    """At most the sum, with normal noises in the place of discrete ones; None where there are none, or a weight has no
+    sign."""
+    result = Sum()
+    if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
+        return None
+    for stars, weight in total.terms.items():
+        events = [star for star in stars if isinstance(star, Summed)]
+        others = [star for star in stars if not isinstance(star, Summed)]
+        signs = {c > 0 for c in weight[0].values()}
+        if events and len(signs) > 1:
+            return None
+        try:
+            others += [_near(event, above=signs == {False}) for event in events]
+        except NotDerived:
+            if signs == {True}:
+                continue  # it is at least 0
+            others = [star for star in stars if not isinstance(star, Summed)]  # they are at most 1
+        result.add(in_order(others), weight, Budget())
+    value = result.value
+    return value if isinstance(value, Enclosed) else Enclosed({(): value})
+
+
+@lru_cache(maxsize=1_000)
+def _near(event: Summed, *, above: bool) -> Star | Kinked:
+    """That over normal noises whose probability is at least as great, or at most. Raises NotDerived."""
+    laws, rows = event.near(1 if above else -1)
+    found = star_of((tuple(laws), tuple(rows)))
+    assert not isinstance(found, Summed), "its noises are normal"
+    return found
+
+
 def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:
     """Whether the sum is seen to be positive on [start, inf), by lemma N4: a product of stars with a positive weight is
     at least 1 less the tails of all its half-spaces, one half-space with a negative weight is 1 less its tail."""
@@ -927,7 +781,7 @@ def _normal_tails_are_positive(tails: Mapping[Number | Fraction, Ring], start: F
     budget.spend(20 * len(numbers), bits)
     # All of it times eps·e^(least·eps²), in units of 2^-bits: √π < 2.
     edge = least * start * start
-    high = _root(edge, bits)[1] + _root(edge + 2, bits)[1]
+    high = root_ends(edge, bits)[1] + root_ends(edge + 2, bits)[1]
     left = numbers[slowest] * start / 2 * (1 << 2 * bits) / high
     for rate, c in numbers.items():
         if c < 0:

@@ -33,7 +33,6 @@ from dipc.verifier.normal import (
     Enclosed,
     Probability,
     Sum,
-    at_zero,
     is_number,
     read_enclosed,
     read_sizes,
@@ -436,7 +435,7 @@ def _prove_in_cells(
     accuracy, terms = sizes
     if is_number(total) or interval.is_point:
         cell = Cell(interval.lower or Fraction(1), _ZERO, 1, accuracy, budget)
-        if ends or not cell.is_positive(total):
+        if ends or not cell.shows(total):
             raise Rejected("it is not shown to be positive there")
         return
     position = interval.lower
@@ -451,8 +450,7 @@ def _prove_in_cells(
             if upper <= position:
                 raise Rejected("it does not end after the one before")
             cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
-            touching = not position and at_zero(total) == 0
-            if not (cell.is_positive_from_zero(total) if touching else cell.is_positive(total)):
+            if not cell.shows(total):
                 raise Rejected("it is not shown to be positive")
             position = upper
     if position != interval.upper:

@@ -32,10 +32,9 @@ from dipc.verifier.functions import (
     subtract,
 )
 from dipc.verifier.ideal import Ideal
-from dipc.verifier.kinked import Kinked
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Law, Normal
-from dipc.verifier.normal import Enclosed, Hanging, Probability, Star, Stars, Sum, in_order, star_of
+from dipc.verifier.normal import Enclosed, Hanging, Hub, Probability, Stars, Sum, in_order, star_of
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
     DERIVATION_ENDS,
@@ -286,7 +285,7 @@ class Probabilities:
         self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
     ) -> tuple[Stars, Closed]:
         """weight·Pr[known] as stars of normal noises and what they are multiplied with. Raises NotDerived."""
-        stars: list[Star | Kinked] = []
+        stars: list[Hub] = []
         for key in _parts(known, laws):
             if any(isinstance(family, Normal) for family, _ in key[0]):
                 stars.append(star_of(key))

@@ -578,7 +578,7 @@ class _Compiler:
 
     def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
         """The family of a noise and its rate, or its variance in multiples of 1/eps², or of 1."""
-        if name != "Gauss":
+        if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
         if self.at is not None:
@@ -587,7 +587,7 @@ class _Compiler:
         if deviation.factor <= 0 or power not in (0, -1):
             raise NotDerived("a deviation is no positive multiple of 1 or of 1/eps")
         variance = deviation * deviation
-        return Normal(not power, Number(Fraction(1), variance.powers)), variance.factor
+        return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
         """The c and n of c·eps^n."""

@@ -21,7 +21,7 @@ from dipc.verifier.bounds import OpenRun, open_input
 from dipc.verifier.execution import Affine, Held, Wanted
 from dipc.verifier.linear import Guard, answers_count, key_of
 from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
-from dipc.verifier.noise import Family, Normal
+from dipc.verifier.noise import Family, Normal, is_whole
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
 from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
@@ -111,7 +111,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
         noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
         if any(isinstance(run.laws[i][0], Normal) for i in noises):
             raise NotDerived("shifts of Gaussian noise have no finite cost")
-        rates = {i: run.laws[i][1] for i in noises if run.laws[i][0] is not Family.DISCRETE_LAPLACE}
+        rates = {i: run.laws[i][1] for i in noises if not is_whole(run.laws[i][0])}
         growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
         found.append(AlignedExit(slacks, outputs, rates, growing))
     return found

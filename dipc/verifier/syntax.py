@@ -128,7 +128,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """`target <- Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, or `Gauss(deviation, mean)`."""
+    """`target <- Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, `Gauss(deviation, mean)`, or `DGauss(…)`."""
 
     target: Name | Element
     law: str
@@ -258,7 +258,7 @@ _SPELLINGS = {
     "ε": "eps",
 }
 _TYPES = ("bool", "int", "real")
-_DRAWN = ("Lap", "DLap", "Expo", "Gauss", "Exp", "choose")
+_DRAWN = ("Lap", "DLap", "Expo", "Gauss", "DGauss", "Exp", "choose")
 _DECLARED = ("program", "const", "domain", "input", "output", "var", "claim", "ideal")
 _CONTROL = ("if", "then", "else", "end", "while", "for", "in", "do", "exit")
 _KEYWORDS = frozenset((*_TYPES, *_DRAWN, *_DECLARED, *_CONTROL, "eps", "true", "false", "and", "or", "not"))
@@ -631,7 +631,7 @@ class _Reader:
                 mean = None
                 if law != "Expo":
                     mean = self.expression() if self._take(",") else Literal(Fraction(0))
-                type_ = "int" if law == "DLap" else "real"
+                type_ = "int" if law in ("DLap", "DGauss") else "real"
                 statement = Noise(target, law, rate, mean)
             self._expect(")")
         self._before.append(statement)

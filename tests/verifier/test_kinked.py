@@ -11,8 +11,9 @@ import pytest
 from dipc.verifier.functions import ONE
 from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, kinked_data, read_kinked
 from dipc.verifier.noise import Family, Normal
-from dipc.verifier.normal import Cell, Enclosed, NotShown, star_of
+from dipc.verifier.normal import Cell, Enclosed, star_of
 from dipc.verifier.reading import Budget, Rejected
+from dipc.verifier.taylor import NotShown
 from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact
 
 F = Fraction

@@ -25,7 +25,6 @@ from dipc.verifier.normal import (
     Cell,
     Enclosed,
     Leaf,
-    Series,
     Star,
     at_zero,
     complementary,
@@ -34,6 +33,7 @@ from dipc.verifier.normal import (
 )
 from dipc.verifier.reading import Budget, Rejected
 from dipc.verifier.reals import Number
+from dipc.verifier.taylor import Series
 from tests.measure.test_normal import at_least, enclosure, normal
 from tests.verifier.samples import resealed
 

@@ -1,0 +1,446 @@
+"""Probabilities of discrete normal noises, and discrete Laplace noises among them: sums over integers.
+
+Noises that count only through one sum of multiples of them are one value. An event is a tree of such values, with
+half-spaces a·k + d >= 0 over one of them, and a·k + b·l + d >= 0 over two. From the leaves to the root each value hands
+on, for every value of the next, the sum of what is compatible with it. Every noise is cut off where what is left out is
+small; FORMAT.md states and proves by how much that is wrong, lemma N8.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import accumulate
+from math import floor, gcd, isqrt
+from operator import sub
+from typing import Any
+
+from dipc.verifier import reading as read
+from dipc.verifier.noise import Family, NoiseFamily, Normal
+from dipc.verifier.reading import NotDerived, Rejected
+from dipc.verifier.reals import UNIT, Number, number_data, read_number
+from dipc.verifier.signs import decay_bits
+from dipc.verifier.taylor import Expansion, NotShown, Series
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The most values of one event at which something is worked out, of noises and of sums, and how deep trees are.
+MOST_VALUES, MOST_NOISES, DEEPEST = 20_000, 200, 20
+
+#: a·k + b·l + d >= 0 for a value k and that l of the branch that it hangs from.
+Limit = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mass:
+    """The law of a noise: discrete Laplace with this rate, or discrete normal with a deviation whose square is this one
+    times `square`; in multiples of eps, or of 1/eps², unless it is `fixed`."""
+
+    laplace: bool
+    size: Fraction
+    fixed: bool
+    square: Number = UNIT
+
+    @staticmethod
+    def of(family: NoiseFamily, size: Fraction) -> Mass:
+        """Raises NotDerived for other laws."""
+        if isinstance(family, Normal) and family.whole:
+            return Mass(False, size, family.fixed, family.square)
+        if family is Family.DISCRETE_LAPLACE:
+            return Mass(True, size, False)
+        raise NotDerived("discrete Gaussian noise is compared with noise that is no integer")
+
+    def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
+        """A K with Pr[|N| > K] <= 2^-bits from this eps on, for which lemma N8 holds `on_disk` around more, too."""
+        eps = _ONE if self.fixed else eps
+        if self.laplace:
+            # 2·e^{-rate·eps·(K + 1)}.
+            return int(Fraction(7, 10) * (bits + 2) / (self.size * eps)) + 1
+        q = eps * eps / (2 * self.size * self.square.ends(64)[1])
+        # On the disk the rest of Θ is to be at most 1/32.
+        cases = [(q, bits), (q / 4, 5)] if on_disk and not self.fixed else [(q, bits)]
+        reach = 0
+        for fall, wanted in cases:
+            reach = max(reach, isqrt(int(Fraction(7, 10) * (wanted + 2) / fall)))
+            # 2·e^{-q(K+1)²}/(1 - e^{-q(2K+3)}), and 1/(1 - e^{-x}) <= 1 + 1/x.
+            while decay_bits(fall * (reach + 1) ** 2) < wanted + 1 + int(1 / (fall * (2 * reach + 3)) + 2).bit_length():
+                reach += 1 + reach // 16
+        return reach
+
+    def masses(self, cell: Expansion, reach: int) -> list[Series]:
+        """Those of 0 to K: of a normal one with what is left in the place of all of Θ."""
+        if self.fixed and cell.terms > 1:
+            found = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
+            return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in found]
+        one = cell.constant((1 << cell.bits,) * 2)
+        if self.laplace:
+            z = cell.exponential(-self.size)
+            less = Series([-c for c in z.coefficients], z.error)
+            front = cell.times(cell.plus(one, less), cell.inverse(cell.plus(one, z)))
+            return list(accumulate([z] * reach, cell.times, initial=front))
+        eps, moved = (_ONE, _ZERO) if self.fixed else (cell.middle, cell.radius)
+        low, high = self.square.inverse.root.ends(cell.bits + 32)
+        bells = [
+            cell.normal(k * low * eps, k * low * moved, self.size, k * (eps + moved) * (high - low), density=True)
+            for k in range(reach + 1)
+        ]
+        inverse = cell.inverse(cell.sum([*bells, *bells[1:]]))
+        return [cell.times(bell, inverse) for bell in bells]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Branch:
+    """A value: the sum of so many times each noise, within limits, with the branches that hang from it and how often
+    each does."""
+
+    noises: tuple[tuple[Mass, int], ...]
+    limits: tuple[Limit, ...]
+    branches: tuple[tuple[Branch, int], ...]
+
+    @property
+    def everything(self) -> Iterator[tuple[Branch, int]]:
+        """It and all that hangs from it, with how often."""
+        yield self, 1
+        for branch, count in self.branches:
+            yield from ((below, count * times) for below, times in branch.everything)
+
+    def half_spaces(self, above: Branch | None = None) -> Iterator[tuple[list[tuple[Mass, int]], int, int]]:
+        """Σ c·N + d >= 0 over these noises, as often as it is there."""
+        for a, b, d in self.limits:
+            there = [] if above is None else [(mass, b * c) for mass, c in above.noises if b]
+            yield [*((mass, a * c) for mass, c in self.noises), *there], d, 1
+        for branch, count in self.branches:
+            yield from ((terms, d, count * times) for terms, d, times in branch.half_spaces(self))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Summed:
+    """The event of a tree of values."""
+
+    root: Branch
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is the same for every eps."""
+        return all(mass.fixed for mass, _ in self._noises)
+
+    @property
+    def at_zero(self) -> None:
+        """Its limit at eps = 0 is not known."""
+
+    @property
+    def number(self) -> None:
+        """Nor is it known to be a rational for every eps."""
+
+    @property
+    def spread(self) -> Fraction:
+        """On a disk it is bounded without."""
+        return _ZERO
+
+    @property
+    def _noises(self) -> Iterator[tuple[Mass, int]]:
+        """The laws of all noises, each with how often it is there."""
+        for branch, count in self.root.everything:
+            yield from ((mass, count) for mass, _ in branch.noises)
+
+    @property
+    def tails(self) -> list[Number | Fraction] | None:
+        """The half-spaces fail with at most e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q,
+        added up; None where one has no room, or noise that is the same for every eps."""
+        if any(mass.fixed for mass, _ in self._noises):
+            return None
+        result: list[Number | Fraction] = []
+        for terms, d, count in self.root.half_spaces():
+            if d < 0:
+                return None
+            variances: Counter[Number] = Counter()
+            for mass, c in terms:
+                if not mass.laplace:
+                    variances[mass.square] += mass.size * c * c  # type: ignore[assignment]
+            laplace = [(mass.size, c) for mass, c in terms if mass.laplace]
+            # Integers that are less than -d are at most -(d + 1); where it fails one part has its share of that.
+            reach = Fraction(d + 1, len(variances) + len(laplace))
+            rates: list[Number | Fraction] = [
+                Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()
+            ]
+            rates += [rate * reach / abs(c) for rate, c in laplace]
+            result += rates * (2 * count)
+        return result
+
+    def near(self, side: int) -> tuple[list[tuple[NoiseFamily, Fraction]], list[tuple[Any, Fraction]]]:
+        """Laws and half-spaces of continuous noises whose probability is at most its own, side = -1, or at least that:
+        each discrete normal noise is nearer than 3/2 to a normal one, a discrete Laplace noise nearer than 1 to one."""
+        laws: list[tuple[NoiseFamily, Fraction]] = []
+        rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
+        apart: list[Fraction] = []
+
+        def add(branch: Branch, above: Sequence[tuple[int, int]]) -> None:
+            mine = []
+            for mass, c in branch.noises:
+                mine.append((len(laws), c))
+                laws.append((Family.LAPLACE if mass.laplace else Normal(mass.fixed, mass.square), mass.size))
+                apart.append(_ONE if mass.laplace else Fraction(3, 2))
+            for a, b, d in branch.limits:
+                form = [*((i, a * c) for i, c in mine), *((i, b * c) for i, c in above if b)]
+                rows.append((tuple(form), d + side * sum((abs(c) * apart[i] for i, c in form), _ZERO)))
+            for below, count in branch.branches:
+                for _ in range(count):
+                    add(below, mine)
+
+        add(self.root, ())
+        return laws, rows
+
+    # --- its value ------------------------------------------------------------------------------------
+
+    def disk_bits(self, middle: Fraction, disk: Fraction) -> int | None:
+        """An n such that the sum is at most 2^n for |eps - middle| <= disk, by lemma N8; None for too large a disk."""
+        if self.fixed:
+            return 0
+        # 3 for each noise.
+        return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
+
+    def series(self, cell: Expansion) -> Series:
+        """The sum over values up to K, which is wrong by at most 2^-accuracy on the cell. Raises NotShown,
+        NotDerived."""
+        least = cell.middle - cell.radius
+        if least <= 0:
+            raise NotShown
+        wanted = cell.accuracy + 2 + sum(count for _, count in self._noises).bit_length()
+        reach = {mass: mass.reach(least, wanted, on_disk=bool(cell.radius)) for mass, _ in self._noises}
+        # Of sums the values of one noise times those of all before.
+        sizes = 0
+        for branch, _ in self.root.everything:
+            before = 1
+            for mass, c in branch.noises:
+                sizes += (2 * reach[mass] + 1) * (max(1, before))
+                before += 2 * abs(c) * reach[mass]
+            sizes += before
+        if sizes > MOST_VALUES:
+            raise NotDerived(f"a sum over discrete Gaussian noise has more than {MOST_VALUES} terms")
+        return _Evaluation(cell, {mass: mass.masses(cell, k) for mass, k in reach.items()}).total(self.root)
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Sums over a tree on a cell; the masses of 0, 1, 2, ... of each law."""
+
+    cell: Expansion
+    masses: Mapping[Mass, Sequence[Series]]
+
+    def total(self, root: Branch) -> Series:
+        """Over all values of the root within its limits."""
+        values = self._values(root)
+        most = len(values) // 2
+        low, high = _within(root.limits, 0, most)
+        return self.cell.sum(values[low + most : high + most + 1])
+
+    def _values(self, branch: Branch) -> list[Series]:
+        """For each value of the branch, -K to K, its probability times that of what hangs from it."""
+        values = self._law(branch.noises)
+        most = len(values) // 2
+        low, high = _within([limit for limit in branch.limits if not limit[1]], 0, most)
+        for below, count in branch.branches:
+            theirs = self._values(below)
+            reach = len(theirs) // 2
+            zero = self.cell.constant((0, 0))
+            # Those up to each value: the error of a difference is that of what is in it.
+            sums = list(accumulate(theirs, self.cell.plus, initial=zero))
+            for value in range(low, high + 1):
+                first, last = _within(below.limits, value, reach)
+                given = _between(sums[first + reach], sums[last + reach + 1]) if first <= last else zero
+                values[value + most] = self.cell.times(values[value + most], self.cell.power(given, count))
+        return values
+
+    def _law(self, noises: Sequence[tuple[Mass, int]]) -> list[Series]:
+        """The masses of the sum from -K to K."""
+        total: list[Series] = []
+        for mass, c in noises:
+            half = self.masses[mass]
+            spread = len(half) - 1
+            if not total and abs(c) == 1:
+                total = [*reversed(half[1:]), *half]
+                continue
+            total = total or [self.cell.constant((1 << self.cell.bits,) * 2)]
+            most = len(total) // 2
+            parts: list[list[Series]] = [[] for _ in range(2 * (most + abs(c) * spread) + 1)]
+            for k in range(-spread, spread + 1):
+                for place, value in enumerate(total, start=(k + spread) * abs(c)):
+                    parts[place].append(self.cell.times(value, half[abs(k)]))
+            total = [self.cell.sum(each) for each in parts]
+        return total
+
+
+def _between(first: Series, last: Series) -> Series:
+    """What is in the second sum, and not yet in the first."""
+    return Series(list(map(sub, last.coefficients, first.coefficients)), last.error - first.error)
+
+
+def _within(limits: Sequence[Limit], other: int, most: int) -> tuple[int, int]:
+    """The values from -most to most within the limits; one beyond the other where there are none."""
+    low, high = -most, most
+    for a, b, d in limits:
+        if a > 0:
+            low = max(low, -((b * other + d) // a))
+        else:
+            high = min(high, (b * other + d) // -a)
+    return (low, high) if low <= high else (1, 0)
+
+
+# === from events ===============================================================================
+
+#: Σ c·value + d >= 0 over values by their numbers.
+_Row = tuple[dict[int, int], int]
+
+#: The noises of each value with their multiples, and half-spaces over the values.
+_Values = tuple[list[list[tuple[Mass, int]]], list[_Row]]
+
+
+def summed_of(
+    laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[tuple[Sequence[tuple[int, int]], Fraction]]
+) -> Summed:
+    """The event of half-spaces over integer noises. Raises NotDerived for what is no tree."""
+    masses = [Mass.of(*law) for law in laws]
+    nearest: dict[tuple[tuple[int, int], ...], int] = {}
+    for form, constant in rows:
+        unit = gcd(*(c for _, c in form))
+        key = tuple(sorted((i, c // unit) for i, c in form))
+        nearest[key] = min(floor(constant / unit), nearest.get(key, floor(constant / unit)))
+    listed = [(dict(form), d) for form, d in sorted(nearest.items())]
+    try:
+        return _tree(*_values_of(masses, listed, united=False))
+    except NotDerived:
+        return _tree(*_values_of(masses, listed, united=True))
+
+
+def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
+    """All noises, or sums of multiples of those that are in all half-spaces together where they are `united`."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for place, (form, _) in enumerate(rows):
+        for i, c in form.items():
+            columns.setdefault(i, []).append((place, c))
+    alike: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+    for i, column in columns.items():
+        first = column[0][1]
+        key = None if united else i, *((place, Fraction(c, first)) for place, c in column)
+        alike.setdefault(key, []).append((i, first))
+    values: list[list[tuple[Mass, int]]] = []
+    found: list[_Row] = [({}, d) for _, d in rows]
+    for members in alike.values():
+        unit = gcd(*(c for _, c in members))
+        i, first = members[0]
+        for place, c in columns[i]:
+            found[place][0][len(values)] = c * unit // first
+        values.append([(masses[j], abs(c) // unit) for j, c in members])
+    return values, found
+
+
+def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
+    """In the one form of all that differ in the order of noises and in their signs."""
+    own: list[list[Limit]] = [[] for _ in values]
+    pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}
+    for row, d in rows:
+        match list(row.items()):
+            case [(i, a)]:
+                own[i].append((a, 0, d))
+            case [(i, a), (j, b)]:
+                pairs[i].setdefault(j, []).append((a, b, d))
+                pairs[j].setdefault(i, []).append((b, a, d))
+            case _:
+                raise NotDerived("a comparison relates more than two sums of discrete Gaussian noises")
+    seen: list[int] = [0]
+    for i in seen:
+        seen += [j for j in pairs[i] if j not in seen]
+    if sum(map(len, pairs.values())) != 2 * (len(values) - 1) or len(seen) != len(values):
+        raise NotDerived("discrete Gaussian noises are compared in a circle")
+
+    @cache
+    def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
+        """-k has the law of k: with these signs of the value and of that above."""
+        limits = own[i] + (pairs[i][above] if above is not None else [])
+        below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)
+        return Branch(
+            tuple(sorted(values[i])),
+            tuple(sorted((signs[0] * a, signs[1] * b, d) for a, b, d in limits)),
+            tuple(sorted(below.items())),
+        )
+
+    degree = max(len(each) for each in pairs.values())
+    middles = [i for i, each in pairs.items() if len(each) == degree]
+    _depth(pairs, middles[0])
+    return Summed(min(branch(i, None, (sign, 1)) for i in middles for sign in (1, -1)))
+
+
+def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
+    """Raises NotDerived for a tree that is too deep, from wherever it is looked at."""
+    seen, layer = {root}, [root]
+    for _ in range(DEEPEST // 2):
+        layer = [j for i in layer for j in pairs[i] if j not in seen]
+        seen |= {*layer}
+    if layer:
+        raise NotDerived("comparisons of discrete Gaussian noises follow on each other too often")
+
+
+# === as they are written =======================================================================
+
+
+def summed_data(event: Summed) -> dict[str, Any]:
+    """As it is written."""
+    return {"values": _branch_data(event.root)}
+
+
+def _branch_data(branch: Branch) -> list[Any]:
+    noises = []
+    for mass, c in branch.noises:
+        kind = "discrete-laplace" if mass.laplace else "discrete-normal"
+        square = [] if mass.square == UNIT else [number_data(mass.square)]
+        noises.append([str(c), kind, str(mass.size), mass.fixed, *square])
+    return [
+        noises,
+        [list(map(str, limit)) for limit in branch.limits],
+        [[n, _branch_data(b)] for b, n in branch.branches],
+    ]
+
+
+def read_summed(value: Mapping[str, Any]) -> Summed:
+    """Of a certificate. Raises Rejected."""
+    (root,) = read.fields(value, {"values": read.anything})
+    event = Summed(_read_branch(root, 0))
+    if any(b for _, b, _ in event.root.limits):
+        raise Rejected("the first value hangs from none")
+    if sum(len(branch.noises) * count for branch, count in event.root.everything) > MOST_NOISES:
+        raise Rejected("it has too many noises")
+    return event
+
+
+_LIMITS = read.listed(read.tuple_of(read.integer, read.integer, read.integer), 100)
+
+
+def _read_branch(value: object, depth: int) -> Branch:
+    if depth > DEEPEST:
+        raise Rejected("its values hang too deep")
+    noises, limits, below = read.tuple_of(
+        read.listed(_read_mass, MOST_NOISES), _LIMITS, read.listed(read.items, MOST_NOISES)
+    )(value)
+    if not noises or any(not a for a, _, _ in limits):
+        raise Rejected("a value is the sum of noises, and in each of its limits")
+    branches = []
+    for item in below:
+        count, branch = read.tuple_of(read.up_to(MOST_NOISES), lambda one: _read_branch(one, depth + 1))(item)
+        if not count:
+            raise Rejected("it hangs from none")
+        branches.append((branch, count))
+    return Branch(tuple(noises), tuple(limits), tuple(branches))
+
+
+def _read_mass(value: object) -> tuple[Mass, int]:
+    stated = read.items(value, 5)
+    kind = read.one_of("discrete-laplace", "discrete-normal")
+    table = (read.integer, kind, read.rational, read.boolean, *[read_number] * (len(stated) - 4))
+    c, kind, size, fixed, *square = read.tuple_of(*table)(stated)
+    mass = Mass(kind == "discrete-laplace", size, fixed, *square)
+    if c <= 0 or size <= 0 or (mass.laplace and (fixed or square)):
+        raise Rejected("a noise has a positive variance or rate, and a positive multiple")
+    return mass, c

@@ -1,0 +1,258 @@
+"""Taylor polynomials in eps with proved errors: exponentials, and the normal distribution and its density.
+
+Everything is computed with integers that stand for multiples of 2^-bits. FORMAT.md states and proves what is used of
+the normal distribution: lemma N3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+from operator import mul
+
+from dipc.verifier.functions import Ring
+from dipc.verifier.reading import Budget
+from dipc.verifier.signs import Pair, decay_bits, exp_minus, growth_bits
+
+#: Bits of numbers beyond those of the errors.
+_GUARD = 64
+
+#: A series is not worked out where its argument moves farther.
+_MOST_SLOPE = 6
+
+# === fixed point ===============================================================================
+
+
+@lru_cache(maxsize=256)
+def _pi(bits: int) -> Pair:
+    """π, by Machin's formula."""
+    work = bits + 16
+
+    def arctangent(n: int) -> Pair:
+        """Of 1/n: the series alternates and decreases."""
+        total, term, k = 0, (1 << work) // n, 1
+        count = 0
+        while term:
+            total += (term // k) * (-1 if count % 2 else 1)
+            term //= n * n
+            k, count = k + 2, count + 1
+        return total - 2 * count - 2, total + 2 * count + 2
+
+    (a, b), (c, d) = arctangent(5), arctangent(239)
+    return (16 * a - 4 * d) >> 16, -(-(16 * b - 4 * c) >> 16)
+
+
+def root_ends(x: Fraction, bits: int) -> Pair:
+    """√x for x >= 0, a unit wide; exact where it is one unit's multiple."""
+    whole, rest = divmod(x.numerator << 2 * bits, x.denominator)
+    low = isqrt(whole)
+    return low, low + (bool(rest) or low * low != whole)
+
+
+@lru_cache(maxsize=256)
+def peak_ends(bits: int) -> Pair:
+    """1/√(2π)."""
+    low, high = _pi(bits + 8)
+    one = 1 << 2 * (bits + 8)
+    return root_ends(Fraction(one // (2 * high), 1 << bits + 8), bits)[0], root_ends(
+        Fraction(-(-one // (2 * low)), 1 << bits + 8), bits
+    )[1]
+
+
+def _density(x: int, bits: int) -> tuple[Pair, int]:
+    """φ at x·2^-bits, in so many bits: as many more as it is small."""
+    square = Fraction(x * x, 1 << 2 * bits + 1)
+    fine = bits + growth_bits(square) // 32 * 32 + 32
+    low, high = exp_minus(square, fine)
+    least, most = peak_ends(fine)
+    return (low * least >> fine, -(-high * most >> fine)), fine
+
+
+def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
+    """Φ at x·2^-bits: 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign."""
+    size = abs(x)
+    square_low, square_high = size * size >> bits, -(-size * size >> bits)
+    low = high = low_term = high_term = size
+    n = 1
+    # Where x² < (n + 2)/2 each term is at most half of the one before.
+    while high_term > 1 or square_high * 2 > (n + 2) << bits:
+        n += 2
+        low_term = (low_term * square_low >> bits) // n
+        high_term = -(-high_term * square_high // (n << bits))
+        low, high = low + low_term, high + high_term
+    high += 2 * high_term
+    low, high = low * density[0] >> fine, -(-high * density[1] >> fine)
+    half = 1 << bits - 1
+    low, high = half + low, min(half + high, 2 * half)
+    return (low, high) if x >= 0 else (2 * half - high, 2 * half - low)
+
+
+# === series ====================================================================================
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A polynomial in u: the true coefficients differ from these by at most `error`, their differences added up."""
+
+    coefficients: list[int]
+    error: int
+
+    @property
+    def size(self) -> int:
+        """Σ |coefficient|."""
+        return sum(map(abs, self.coefficients))
+
+
+class NotShown(Exception):
+    """Numbers of this precision do not show it."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """eps = middle + radius·u for -1 <= u <= 1: series have so many `terms`, numbers are multiples of 2^-bits, and
+    integrals are wrong by at most 2^-accuracy."""
+
+    middle: Fraction
+    radius: Fraction
+    terms: int
+    accuracy: int
+    budget: Budget
+
+    @property
+    def bits(self) -> int:
+        return self.accuracy + _GUARD
+
+    # --- arithmetic ---------------------------------------------------------------------------
+
+    def constant(self, ends: Pair) -> Series:
+        """A number."""
+        return Series([ends[0]] + [0] * (self.terms - 1), ends[1] - ends[0])
+
+    def plus(self, left: Series, right: Series) -> Series:
+        return Series(
+            [a + b for a, b in zip(left.coefficients, right.coefficients, strict=True)], left.error + right.error
+        )
+
+    def sum(self, each: Sequence[Series]) -> Series:
+        """All of these together."""
+        columns = zip(*(one.coefficients for one in each), strict=True)
+        return Series([*map(sum, columns)] or [0] * self.terms, sum(one.error for one in each))
+
+    def times(self, left: Series, right: Series) -> Series:
+        self.budget.spend(self.terms * self.terms // 16 + 8, self.bits)
+        mine, theirs = left.coefficients, right.coefficients[::-1]
+        last, bits = self.terms, self.bits
+        product = [sum(map(mul, mine[: k + 1], theirs[last - 1 - k :])) >> bits for k in range(last)]
+        error = left.size * right.error + left.error * right.size + left.error * right.error
+        return Series(product, (error >> bits) + 1 + self.terms)
+
+    def power(self, base: Series, count: int) -> Series:
+        result = None
+        while count:
+            if count % 2:
+                result = base if result is None else self.times(result, base)
+            count //= 2
+            base = self.times(base, base) if count else base
+        assert result is not None, "the count is positive"
+        return result
+
+    def inverse(self, series: Series) -> Series:
+        """1 over a series whose first coefficient is positive. With its polynomial p, a q that is about 1/p, and r =
+        1 - p·q, the inverse of the true p + d is q/(1 - r + d·q), so it is within |q|·x/(1 - x) of q for x = |r| +
+        |d|·|q| < 1, in the norm Σ |coefficient|, which no product exceeds. Raises NotShown."""
+        first, *others = series.coefficients
+        bits = self.bits
+        if first <= series.error:
+            raise NotShown
+        self.budget.spend(self.terms * self.terms // 8 + 8, bits)
+        found = [(1 << 2 * bits) // first]
+        for n in range(1, self.terms):
+            found.append(-sum(map(mul, others[:n], reversed(found))) // first)
+        mine = series.coefficients
+        left = [sum(map(mul, mine[: k + 1], found[k::-1])) for k in range(self.terms)]
+        left[0] -= 1 << 2 * bits
+        size = sum(map(abs, found))
+        away = Fraction(sum(map(abs, left)) + series.error * size, 1 << 2 * bits)
+        if away > Fraction(1, 2):
+            raise NotShown
+        return Series(found, int(size * 2 * away) + 1)
+
+    def ring(self, function: Ring) -> Series:
+        """An exponential polynomial."""
+        total = Series([0] * self.terms, 0)
+        one = 1 << self.bits
+        line = [self.middle, self.radius][: self.terms]
+        eps = Series([int(c * one) for c in line] + [0] * (self.terms - len(line)), 2)
+        for (k, q), c in function.items():
+            term = self.exponential(q)
+            if k:
+                term = self.times(term, self.power(eps, k))
+            scaled = [c.numerator * each // c.denominator for each in term.coefficients]
+            total = self.plus(total, Series(scaled, int(abs(c) * term.error) + 1 + self.terms))
+        return total
+
+    def exponential(self, q: Fraction) -> Series:
+        """e^{q·eps}, the coefficients e^{q·middle}·(q·radius)^k/k!."""
+        bits, at, slope = self.bits, abs(q) * self.middle, q * self.radius
+        if growth_bits(at) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
+            raise NotShown
+        low, high = exp_minus(at, bits + 2 * growth_bits(at))
+        if q > 0:
+            shift = 2 * bits + 2 * growth_bits(at)
+            low, high = (1 << shift) // high, -(-(1 << shift) // low)
+        else:
+            low, high = low >> 2 * growth_bits(at), -(-high >> 2 * growth_bits(at))
+        self.budget.spend(4 * self.terms, bits)
+        coefficients, above, below = [], 1, 1
+        for k in range(self.terms):
+            coefficients.append(low * above // below)
+            above, below = above * slope.numerator, below * slope.denominator * (k + 1)
+        return Series(coefficients, (high - low << growth_bits(abs(slope))) + self.terms)
+
+    def falling(self, rate: Fraction, alpha: Fraction, beta: Fraction) -> Series:
+        """e^{-rate·(α + β·eps)}, for α, β >= 0."""
+        if min(alpha, beta) < 0:
+            raise NotShown
+        first = self.constant(exp_minus(rate * alpha, self.bits))
+        return self.times(first, self.exponential(-rate * beta)) if beta else first
+
+    def normal(
+        self, at: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
+    ) -> Series:
+        """Φ((at + slope·u)/√variance), or φ of it, where these may be so far away from the numbers meant."""
+        bits = self.bits
+        low, high = root_ends(1 / variance, bits + 8)
+        x, s = (number.numerator * low // (number.denominator << 8) for number in (at, slope))
+        # How far both are from the numbers meant.
+        off = 2 + int(((abs(at) + abs(slope)) * (high - low) + away * high) / 256) + 1
+        size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
+        self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)
+        if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
+            return Series([(1 << bits) if x > 0 and not density else 0] + [0] * (self.terms - 1), 1)
+        if size > _MOST_SLOPE:
+            raise NotShown
+        peak, fine = _density(x, bits)
+        value = _distribution(x, peak, fine, bits)
+        peak = peak[0] >> fine - bits, -(-peak[1] >> fine - bits)
+        coefficients, error = [value[0]], value[1] - value[0]
+        bell, bell_error = [], 0
+        product, square = x * s >> bits, s * s >> bits
+        # φ is Σ g_n·u^n, with (n + 1)·g_(n+1) = -(x·s·g_n + s²·g_(n-1)); each wrong by as much as is in `wrong`.
+        before, now = 0, peak[0]
+        wrong_before, wrong = 0, peak[1] - peak[0]
+        for n in range(1, self.terms + 1):
+            bell.append(now)
+            bell_error += wrong
+            coefficients.append(s * now // (n << bits))
+            error += (abs(s) * wrong >> bits) // n + 2
+            before, now, wrong_before, wrong = (
+                now,
+                -(product * now + square * before >> bits) // n,
+                wrong,
+                ((abs(product) + 1) * wrong + (square + 1) * wrong_before + abs(now) + abs(before) >> bits) // n + 4,
+            )
+        off = 2 * off << growth_bits(size * size)
+        return Series(bell, bell_error + off) if density else Series(coefficients[: self.terms], error + off)
