@@ -18,7 +18,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
-from dipc.decide.obligation import Counterexample, Decision, Verdict, decide
+from dipc.decide.obligation import Decision, Verdict, decide
 from dipc.decide.series import samples
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
@@ -48,7 +48,7 @@ from dipc.verifier.normal import (
     star_of,
     tails_are_positive,
 )
-from dipc.verifier.obligations import slacks
+from dipc.verifier.obligations import arguments_of, fails_at, slacks
 from dipc.verifier.reading import DERIVATION_ENDS, NotDerived, why_it_ends
 from dipc.verifier.reading import Budget as Steps
 from dipc.verifier.reals import Number, monomial
@@ -64,9 +64,6 @@ _STARTS = [Fraction(2) ** n for n in range(-20, 31)]
 
 #: A cell is at least so many times shorter than its interval, and there are so many.
 _SHORTEST, _MOST_CELLS = 1 << 30, 1_000
-
-#: The accuracy of a refutation, which is of 20 digits, and a number of terms.
-REFUTED = [96, 2]
 
 NO_CELLS = "its Taylor polynomials do not show it in the checker's precision"
 
@@ -443,19 +440,6 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
     return {"argument": argument, "to": "inf" if upper is None else rational(upper), "factors": factors}
 
 
-def counterexample_data(counterexample: Counterexample) -> dict[str, Any]:
-    """The eps and the two enclosures."""
-
-    def pair(ends: tuple[Fraction, Fraction]) -> list[str]:
-        return [rational(end) for end in ends]
-
-    return {
-        "eps": rational(counterexample.eps),
-        "probability": pair(counterexample.probability),
-        "required": pair(counterexample.required),
-    }
-
-
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
     """A denominator with what shows that it is positive for every eps > 0, or on these intervals."""
     data: dict[str, Any] = {"function": ring_data(function)}
@@ -644,7 +628,7 @@ class ObligationWriter:
         assert result.counterexample is not None
         eps = result.counterexample.eps
         argument = min(range(len(least)), key=lambda index: max(arm.at(eps) for arm in least[index]))
-        data: dict[str, Any] = {"counterexample": {"argument": argument, **counterexample_data(result.counterexample)}}
+        data: dict[str, Any] = {"counterexample": {"argument": argument, "eps": rational(eps)}}
         if len(least) == len(least[0]) == 1:
             charts = list(map(chart_data, intervals, self._proof_of(probability, least[0][0], intervals)))
             function = self.closed(probability.value + least[0][0].value - 1)
@@ -671,17 +655,22 @@ class ObligationWriter:
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
     """What shows a decision with sums over stars in it, or why there is nothing."""
     totals = None if value is None else slacks(value, beta, Steps())
-    if totals is None:
+    if totals is None or value is None or beta is None:
         return {"reason": IN_PIECES}
     try:
         if result.verdict is Verdict.ACCURATE:
             sizes, cells = shown_in_cells(tuple(totals), intervals)
             return {"sizes": sizes, "cells": cells}
+        if result.counterexample is not None:
+            eps = result.counterexample.eps
+            for argument, arms in enumerate(arguments_of(beta)):
+                if fails_at(value, arms, eps, Steps()):
+                    return {"counterexample": {"argument": argument, "eps": rational(eps)}}
     except Undecided as undecided:
         return {"reason": undecided.reason}
-    if result.counterexample is None:
-        return {"reason": result.reason or NO_CELLS}
-    return {"sizes": REFUTED, "counterexample": counterexample_data(result.counterexample)}
+    except DERIVATION_ENDS as error:
+        return {"reason": why_it_ends(error)}
+    return {"reason": result.reason or NO_CELLS}
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:

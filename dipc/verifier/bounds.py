@@ -577,6 +577,16 @@ def _guard(form: Fraction | Affine) -> Guard:
 
 
 @dataclass
+class _Runs:
+    """Runs by how the comparisons of inputs come out that they ask for, one after the other: each is asked for next
+    where those before came out so."""
+
+    asked: Guard | None = None
+    after: dict[bool, _Runs] = field(default_factory=dict)
+    found: tuple[OpenRun, Mapping[int, Closed]] | None = None
+
+
+@dataclass
 class Bounds:
     """Bounds of one program. Its exits are found once for inputs whose comparisons come out alike."""
 
@@ -584,7 +594,7 @@ class Bounds:
     ideal: Ideal
     budget: Budget
     _probabilities: Probabilities = field(init=False)
-    _runs: dict[object, list[tuple[OpenRun, Mapping[int, Closed]]]] = field(default_factory=dict)
+    _runs: dict[object, _Runs] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._probabilities = Probabilities(self.machine)
@@ -669,15 +679,21 @@ class Bounds:
             if slots[slot].type not in OPEN and not isinstance(value, Affine)
         }
         key = (tuple((type(value), value) for value in finite), () if others else tuple(answer.items()), unites)
-        known = self._runs.setdefault(key, [])
-        for run, weights in known:
-            if all(decide(guard) is truth for guard, truth in run.asked.items()):
-                return run, weights
-        run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
-        run.decide, run.unites = decide, unites
-        run.explore(self._inputs(finite))
-        known.append((run, visits(run, self.budget)))
-        return known[-1]
+        here = self._runs.setdefault(key, _Runs())
+        while here.asked is not None:
+            here = here.after.setdefault(decide(here.asked), _Runs())
+        if here.found is None:
+            run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
+            run.decide, run.unites = decide, unites
+            run.explore(self._inputs(finite))
+            found = run, visits(run, self.budget)
+            here = self._runs[key]
+            for guard, truth in run.asked.items():
+                assert here.asked in (None, guard), "a run is that of its comparisons"
+                here.asked = guard
+                here = here.after.setdefault(truth, _Runs())
+            here.found = found
+        return here.found
 
     def _inputs(self, finite: tuple[Value, ...]) -> dict[int, Held]:
         """All inputs by slot, with these finite ones."""

@@ -108,17 +108,19 @@ _ANSWER: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """Which of these classes is right about a cell, or how the cell is divided further: the certificate says it."""
+    """Which of these classes is right about a cell, or how the cell is divided further: the certificate says it. They
+    are all of one answer, or the `only` one that is looked at."""
 
     coverage: Coverage
     known: Surroundings
     cell: Cell
     classes: Sequence[Shown]
+    only: int | None
 
     @property
     def key(self) -> str:
         """Under which its answer is kept."""
-        of = [self.known.finite, self.cell.without, *(shown.number for shown in self.classes)]
+        of = [self.known.finite, self.known.path.answer, self.only, self.cell.without]
         return key_of([*map(str, of), *map(str, self.cell.guards)])
 
 
@@ -159,24 +161,30 @@ class Coverage:
             trusted.append(f"that {unused} of {len(classes)} classes have the program's bounds{because}")
         return tuple(trusted)
 
-    def _answers(self, shown: Shown, path: Path) -> bool:
-        """Whether a class has the finite outputs of a path."""
-        outputs = [self.machine.slots[slot] for slot in self.machine.numbered("output")]
-        if set(shown.answer) != {slot.name for slot in outputs}:
-            return False
-        return all(
-            slot.type in OPEN or shown.answer[slot.name] == _text(value)
-            for slot, value in zip(outputs, path.answer, strict=True)
-        )
+    def _finite(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
+        """The finite outputs of an answer; None where its outputs are not those of the program."""
+        slots = [self.machine.slots[slot] for slot in self.machine.numbered("output")]
+        if set(texts) != {slot.name for slot in slots}:
+            return None
+        return tuple(texts[slot.name] for slot in slots if slot.type not in OPEN)
+
+    def _paths(self) -> Iterator[tuple[tuple[Value, ...], Path, tuple[str, ...] | None]]:
+        """All paths, with the values of the finite inputs before and the finite outputs after."""
+        names = [self.machine.slots[slot].name for slot in self.machine.numbered("output")]
+        for finite in self.ideal.combinations():
+            for path in self.ideal.paths(finite):
+                yield finite, path, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[Shown]) -> int:
         """How many cells of all inputs have no class that is right about them."""
-        missing = 0
-        for finite in self.ideal.combinations():
-            for path in self.ideal.paths(finite):
-                here = [shown for shown in classes if self._answers(shown, path)]
-                missing += sum(shown is None for shown in self._divided(finite, path, here, ()))
-        return missing
+        by_answer: dict[tuple[str, ...] | None, list[Shown]] = {}
+        for shown in classes:
+            by_answer.setdefault(self._finite(shown.answer), []).append(shown)
+        return sum(
+            shown is None
+            for finite, path, answer in self._paths()
+            for shown in self._divided(finite, path, by_answer.get(answer, []), ())
+        )
 
     def _is_about_its_own(self, shown: Shown) -> bool:
         """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
@@ -184,12 +192,14 @@ class Coverage:
         half-spaces because of their distance."""
         still = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         moving = [half for half in shown.halfspaces if half.step]
+        own = self._finite(shown.answer)
         found = [
             one
-            for finite in self.ideal.combinations()
-            for path in self.ideal.paths(finite)
-            if self._answers(shown, path)
-            for one in self._divided(finite, path, [shown], [*still, *self._sides(finite, path, moving)])
+            for finite, path, answer in self._paths()
+            if answer == own
+            for one in self._divided(
+                finite, path, [shown], [*still, *self._sides(finite, path, moving)], only=shown.number
+            )
         ]
         return None not in found
 
@@ -210,7 +220,12 @@ class Coverage:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _divided(
-        self, finite: tuple[Value, ...], path: Path, classes: Sequence[Shown], within: Iterable[Guard]
+        self,
+        finite: tuple[Value, ...],
+        path: Path,
+        classes: Sequence[Shown],
+        within: Iterable[Guard],
+        only: int | None = None,
     ) -> Iterator[Shown | None]:
         """The cells of the part of a path that is `within`: for each a class that is right about it, None where there
         is none."""
@@ -235,7 +250,7 @@ class Coverage:
             cell = waiting.pop()
             if contradictory(cell.guards, self.budget):
                 continue
-            question = Divided(self, known, cell, classes)
+            question = Divided(self, known, cell, classes, only)
             answer = self.budget.answers.to(question.key, question)
             if answer is None:
                 yield None

@@ -116,7 +116,7 @@ class Kinked:
     fixed: bool
 
     # What is asked of stars, too, and not known here.
-    at_zero = number = None
+    at_zero = None
     doubled = 0
     spread = _ZERO
 

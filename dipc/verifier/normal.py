@@ -124,12 +124,6 @@ class Star:
         return Fraction(1, (len(signs) + 1) * comb(len(signs), sum(signs)))
 
     @property
-    def number(self) -> Fraction | None:
-        """Its probability, where it is the same rational for every eps: where no half-space has room."""
-        still = not any(d for leaf, _ in self.leaves for _, d in leaf.lines)
-        return replace(self, fixed=False).at_zero if still else None
-
-    @property
     def tails(self) -> list[Number] | None:
         """The r of e^{-r·eps²}/2 that the half-spaces fail with at most, each; None where one has no positive slack."""
         if self.fixed:
@@ -315,16 +309,6 @@ class Enclosed:
         return self.terms.keys() == other.terms.keys() and all(
             equal_closed(weight, other.terms[stars], budget) for stars, weight in self.terms.items()
         )
-
-    def at_numbers(self, budget: Budget) -> Probability:
-        """The same sum, with numbers for the stars that are numbers."""
-        result = Sum()
-        for stars, (above, below) in self.terms.items():
-            known = [(star, star.number) for star in stars]
-            factor = prod((number for _, number in known if number is not None), start=_ONE)
-            left = tuple(star for star, number in known if number is None)
-            result.add(left, (times(above, factor), below), budget)
-        return result.value
 
 
 #: What a probability is known by.

@@ -70,7 +70,8 @@ class Surroundings:
 
         Let form(u) >= 0 on the path, and form(u) < alpha·width for some u of it. On the straight way out one gets
         across after less than alpha, and a little further; there the answer is another, unless one is in another path
-        that may have the same answer: such a one is either on this side altogether or begins only some way behind.
+        that may have the same answer: such a one is either on this side altogether, or begins only some way behind, or
+        its answer changes on the way, so that it is the same at one point at most.
         """
         found = [*self.path.guards, *filter(None, map(self._moved, self.path.guards))]
         greatest = self._greatest_of_ints() if self.ideal.whole else self._greatest()
@@ -162,6 +163,8 @@ class Surroundings:
         width, direction = outwards(self.ideal.norm, guard)
         stepped = all(slot in self.ideal.whole for slot in form)
         for other in self._others():
+            if not stepped and self._changes(other, direction):
+                continue
             if self._may_agree(other) and not implied(other.guards, form, guard.constant, self.budget):
                 closed = [replace(each, strict=False) for each in other.guards]
                 ends = (1 / width, _ONE) if stepped else (_ZERO, _ZERO)
@@ -170,6 +173,11 @@ class Surroundings:
         if self.ideal.has_apart and self.may_be_apart(guard, width, direction):
             return None
         return Guard((*guard.form, (ALPHA, -width)), guard.constant + stepped * width, strict=False)
+
+    def _changes(self, path: Path, direction: Mapping[int, Fraction]) -> bool:
+        """Whether the answer of a path is another at each point of a straight way in this direction."""
+        forms = (value.terms for value in self._told(path) if isinstance(value, Affine))
+        return any(sum((c * direction.get(slot, _ZERO) for slot, c in form), _ZERO) for form in forms)
 
     def _is_met(
         self,

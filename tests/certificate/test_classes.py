@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.write import certify
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
 from tests.questions.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
@@ -78,6 +79,16 @@ def test_what_was_decided_is_certified(name: str) -> None:
     # What is not derived from the program is said to be taken on trust.
     assert accepted.complete is not bool(accepted.trusted)
     assert accepted.complete
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_means_of_clamped_inputs_are_certified_at_every_distance(n: int) -> None:
+    """At 1 the mean of a clamped input is that of the flat part, and less on the way down: dd(u) is u - 1 above."""
+    text = """program mean; const n = 2; input x[1..n] : real; output y : real; var s : real = 0; ideal { noiseless }
+    for i in 1..n do s <- s + max(0, min(1, x[i])) end; y <- s/n + Lap(n*eps)"""
+    about = {"inputs": "all", "gamma": 1, "beta": "exp(-n*eps)"}
+    accepted = check_text(certify(dipc.check(dipc.load(text, n=n), keep_proofs=True, **about)))  # type: ignore[arg-type]
+    assert (accepted.verdict, accepted.complete) == ("accurate", True)
 
 
 def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified() -> None:

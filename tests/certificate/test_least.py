@@ -75,6 +75,18 @@ def test_constants_of_privacy(mode: list[str], tmp_path: Path) -> None:
     assert Fraction(data["enclosed"][0]) < 1 <= Fraction(data["enclosed"][1]) < Fraction(10001, 10000)
 
 
+def test_what_fails_at_a_far_eps_alone(tmp_path: Path) -> None:
+    """999/1000 of the constant fails only where both probabilities are about e^-46000: their enclosures would be
+    numbers of 20 000 digits, the sign of their difference is seen in a few."""
+    proof = tmp_path / "proof.json"
+    program = str(ROOT / "benchmarks" / "privacy" / "adaptive_svt.dip")
+    about = ["--adjacent", "linf:1", "--inputs", "all", "--for-all", "m", "--constant"]
+    assert run(["privacy", program, *about, "--certificate", str(proof), "-q"]) == 0
+    accepted = check_text(proof.read_text(encoding="utf-8"))
+    assert accepted.verdict == "budget 1 suffices, budget 999/1000 does not"
+    assert accepted.complete
+
+
 def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
     def change(data: Document) -> None:
         place: Any = data

@@ -146,7 +146,7 @@ def exponents_of_one_hash(document: Document) -> None:
 def counterexample(document: Document, terms: list[list[Any]]) -> None:
     document["probabilities"] = [{"value": terms}]
     document["betas"] = [{"min": [[]]}]
-    stated = {"argument": 0, "eps": "1", "probability": ["0", "1"], "required": ["2", "3"]}
+    stated = {"argument": 0, "eps": "1"}
     entry = {"probability": 0, "beta": 0, "verdict": "inaccurate"}
     document["obligations"] = [entry | {"counterexample": stated}]
 

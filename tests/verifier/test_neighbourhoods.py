@@ -190,3 +190,50 @@ def test_without_an_answer_nothing_is_known() -> None:
     around, other = surroundings("linf", PATHS[0], Silent())
     assert around._neighbourhood(other) is None
     assert not list(around.rivals())
+
+
+#: Answers in one or two pieces, or that fall and rise, over `a` and `b`.
+ANSWERS = (
+    "max(0, min(1, a))",
+    "max(a, b)",
+    "max(0, a) + b",
+    "abs(a - 1)",
+    "min(1, max(a, b))",
+    "max(0, min(1, a)) + max(0, min(1, b))",
+    "a + b",
+    "max(0, a - b)",
+)
+
+IDEAL = """
+program pieces; input a : %s; input b : %s; output o : real; output p : {0, 1};
+metric { input: %s; dd: all; }
+ideal { p <- 0; %s if %s then %s end }
+o <- 0; p <- 0
+"""
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    norm=st.sampled_from(["linf", "l1"]),
+    kinds=st.sampled_from([("real", "real"), ("real", "{0, 1}")]),
+    first=st.sampled_from(ANSWERS),
+    second=st.sampled_from([*(f"o <- {answer}" for answer in ANSWERS), "p <- 1", "o <- 1"]),
+    condition=st.sampled_from(["a >= 1", "a + b > 1", "2*a - b <= 0", "a > 0 and b > 0", "a = 1"]),
+)
+def test_sides_hold_at_every_input_of_a_path(
+    norm: str, kinds: tuple[str, str], first: str, second: str, condition: str
+) -> None:
+    """Of answers that are functions of the inputs, too: those of a clamp meet those of the flat part beside it."""
+    budget = Budget(answers=Solved())
+    ideal = Ideal.of(read_program(IDEAL % (*kinds, norm, f"o <- {first};", condition, second), budget), {}, budget)
+    values = [Fraction(n, 2) for n in range(-3, 5)]
+    for a, b in product(values, [Fraction(0), Fraction(1)] if kinds[1] != "real" else values):
+        finite = () if kinds[1] == "real" else (b,)
+        point = {0: a} if finite else {0: a, 1: b}
+        path = next(path for path in ideal.paths(finite) if all(guard.holds(point) for guard in path.guards))
+        dd = ideal.distance((a, b))
+        around = Surroundings(ideal, finite, path, budget)
+        alpha = 100 if dd is None else dd
+        assert all(guard.at({**point, ALPHA: alpha}) >= 0 for guard in around.behind())
+        for sides in around.rivals():
+            assert any(side.at({**point, ALPHA: alpha}) >= 0 for side in sides)
