@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_architecture import _MATHEMATICS, _PROGRAMS, _QUESTIONS, ALLOWED
+from tests.test_architecture import _MATHEMATICS, _PROGRAMS, _QUESTIONS, ALLOWED, room_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -49,12 +49,9 @@ def test_rooms_know_what_the_page_says(entry: str, knows: str) -> None:
 
 def test_every_room_stands_below_what_it_knows() -> None:
     order = [room(entry) for entry, *_ in table("Rooms")]
-    above = {"dipc"}
-    for name in order:
-        missing = {each for each in ALLOWED[name] if not any(each == a or each.startswith(a + ".") for a in above)}
-        # The laws of noise are written with the limits of exact work, and the mathematics stands together.
-        assert missing <= {"dipc.noise", "dipc.algebra", "dipc.examples", "dipc.verifier", "dipc.explain"}, name
-        above.add(name)
+    for position, name in enumerate(order):
+        known_rooms = {room_of(each) for each in ALLOWED[name] if each != "dipc"}
+        assert known_rooms <= set(order[:position]), name
 
 
 def test_every_file_that_is_named_exists() -> None:
@@ -64,6 +61,13 @@ def test_every_file_that_is_named_exists() -> None:
     folders = re.findall(r"(?<=[\s─])([a-z]+)/(?=[\s─]|$)", PAGE.split("```")[1])
     assert len(folders) > 12
     assert [name for name in folders if not (ROOT / "dipc" / name).is_dir()] == []
+
+
+def test_files_of_the_large_rooms_exist() -> None:
+    rows = table("Inside the large rooms")
+    named = [(entry.strip("`"), name) for entry, text in rows for name in re.findall(r"`(\w+(?:\.py|/))`", text)]
+    assert len(named) > 30
+    assert [folder + name for folder, name in named if not (ROOT / folder / name).exists()] == []
 
 
 def test_every_word_is_one_of_the_code() -> None:
@@ -76,7 +80,7 @@ def test_every_commit_that_is_an_example_is_one() -> None:
     if subprocess.run(["git", "rev-parse", "--git-dir"], cwd=ROOT, capture_output=True, check=False).returncode:
         pytest.skip("this is no checkout")
     shown = re.findall(r"`git show ([0-9a-f]{7,})", PAGE)
-    assert len(shown) == PAGE.count("\n### ")
+    assert all("`git show " in recipe for recipe in PAGE.split("\n### ")[1:])
     for commit in shown:
         found = subprocess.run(["git", "cat-file", "-e", commit], cwd=ROOT, capture_output=True, check=False)
         shallow = subprocess.run(

@@ -54,7 +54,7 @@ from dipc.text.ast import (
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, did_you_mean, listing
 from dipc.text.numbers import NoMonomial, monomial
-from dipc.text.parser import parse_expression
+from dipc.text.parser import FUNCTIONS, parse_expression
 
 # --- Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n -----
 
@@ -173,7 +173,6 @@ def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
 #: What an end of an interval of eps is part of, which may not mention eps itself.
 AN_INTERVAL = "an interval"
 
-_FUNCTIONS = ("exp", "log", "min", "max", "abs", "sqrt", "erfc")
 
 _KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
 
@@ -296,7 +295,7 @@ class _Evaluation:
         name = node.name if node.name in self.names else GREEK.get(node.name, node.name)
         if name in self.names:
             return self.names[name]
-        notes = did_you_mean(name, ["eps", *_FUNCTIONS, *self.names])
+        notes = did_you_mean(name, ["eps", *FUNCTIONS, *self.names])
         allowed = [*([] if self.expression.what == AN_INTERVAL else ["eps"]), *sorted(self.names)]
         if allowed:
             notes.append(f"{self.expression.what} may mention {listing(allowed, limit=20)}")

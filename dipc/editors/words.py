@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from dipc.frozen import frozen
-from dipc.text.parser import grammar_text
+from dipc.text.parser import FUNCTIONS, grammar_text
 from dipc.text.syntax_errors import DISTRIBUTIONS
 
 #: Words by the names of their terminals; every other word is a keyword.
@@ -15,7 +15,6 @@ _CONSTANTS = {"EPS", "TRUE", "FALSE", "EPSILON"}
 _OPERATORS = {"AND", "OR", "NOT"}
 
 #: Words that are names to the grammar, and special in their places.
-_FUNCTIONS = ("min", "max", "abs", "exp", "log", "sqrt", "erfc")
 _PLACED = ("metric", "inputs")
 
 _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)
@@ -61,7 +60,7 @@ def words() -> Words:
         distributions=tuple(groups["distributions"]),
         constants=tuple(groups["constants"]),
         operators=tuple(operators),
-        functions=_FUNCTIONS,
+        functions=tuple(FUNCTIONS),
         signs=tuple(sorted(signs, key=len, reverse=True)),
         name=patterns["NAME"],
         number=patterns["NUMBER"],
