@@ -23,6 +23,7 @@ from dipc.linear.program import (
     minimum,
     solution,
 )
+from dipc.verifier.bounds import Way, merged, put_together
 from dipc.verifier.document import ask, document_of
 from dipc.verifier.inputs import Divided, Open
 from dipc.verifier.linear import ALPHA, Guard, Question, contradictory
@@ -32,6 +33,9 @@ from dipc.verifier.surroundings import MOST_CELLS, MOST_SIGNED, Neighbourhood
 
 #: Cases of one question about integers, as many as branch and bound may look at.
 _MOST_CASES = 400
+
+#: More ways than this are left as they are.
+_MOST_MERGED = 60
 
 #: Shifts of noises in a loop that are tried, in multiples of the radius.
 _GRID = range(-4, 5)
@@ -166,16 +170,36 @@ def division(question: Divided) -> dict[str, Any] | None:
     for shown in question.classes:
         if isinstance(point, Infeasible) or not all(half.holds(point) for half in shown.halfspaces):
             continue
-        for unites, merges in product((True, False), (False, True)):
+        for unites, most in product((True, False), (0, _MOST_MERGED)):
+            merges = _Merges(most)
             try:
                 if coverage.is_right(shown, question.known, cell, unites=unites, merges=merges):
-                    return {"class": shown.number, "unites": unites, "merges": merges}
+                    return {"class": shown.number, "unites": unites, "merges": merges.pairs}
             except NotDerived:
                 continue
             except Open as split:
                 return _cut(split.guard)
     cut = _along_a_class(question)
     return _beside_a_rival(question) if cut is None else _cut(cut)
+
+
+@dataclass(slots=True)
+class _Merges:
+    """Which ways are put together: the first pair that can be, until none can; if there are not more than so many."""
+
+    most: int
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+
+    def __call__(self, ways: Sequence[Way]) -> list[tuple[int, int]]:
+        found = list(ways)
+        while len(found) <= self.most:
+            places = ((i, j) for i in range(len(found)) for j in range(i))
+            pair = next(((i, j) for i, j in places if put_together(found[i], found[j], Budget())), None)
+            if pair is None:
+                break
+            self.pairs.append(pair)
+            found = merged(found, [pair], Budget())
+        return self.pairs
 
 
 def _along_a_class(question: Divided) -> Guard | None:

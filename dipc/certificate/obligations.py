@@ -33,6 +33,7 @@ from dipc.sign.polynomial import normal_form
 from dipc.sign.roots import CoverPiece, Crossing, FactorSign, Root, refine
 from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
+from dipc.verifier.claims import arguments_of
 from dipc.verifier.functions import ONE, Ring, multiply_closed, read_ring
 from dipc.verifier.functions import Closed as ReadClosed
 from dipc.verifier.noise import Family, NoiseFamily, Normal
@@ -48,7 +49,7 @@ from dipc.verifier.normal import (
     star_of,
     tails_are_positive,
 )
-from dipc.verifier.obligations import arguments_of, fails_at, slacks
+from dipc.verifier.obligations import fails_at, slacks
 from dipc.verifier.reading import DERIVATION_ENDS, NotDerived, why_it_ends
 from dipc.verifier.reading import Budget as Steps
 from dipc.verifier.reals import Number, monomial

@@ -44,9 +44,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 UNLIKE = "other answers are told apart by outputs that are no numbers"
 
-#: More ways than this are left as they are.
-MOST_MERGED = 60
-
 #: Σ coefficient·variable, sorted, none of which is 0.
 Terms = tuple[tuple[int, Fraction], ...]
 
@@ -150,33 +147,34 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
     return tuple(result)
 
 
-def merged(ways: Sequence[Way], budget: Budget) -> list[Way]:
-    """Ways with the same sum of weight·probability for all inputs: those that differ in one comparison alone are put
-    together, w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C] for w = v or w > v. No weight is negative."""
+def merged(ways: Sequence[Way], pairs: Iterable[tuple[int, int]], budget: Budget) -> list[Way]:
+    """Ways with the same sum of weight·probability for all inputs: one pair after the other, which differ in one
+    comparison alone, is taken out and what is put together of both comes last. Raises NotDerived."""
     found = list(ways)
-    while len(found) <= MOST_MERGED:
-        step = _step(found, budget)
-        if step is None:
-            break
-        found = step
+    for i, j in pairs:
+        if not 0 <= j < i < len(found):
+            raise NotDerived("ways are put together that are not there")
+        one, other = found.pop(i), found.pop(j)
+        together = put_together(one, other, budget)
+        if together is None:
+            raise NotDerived("two ways are put together that differ in more than one comparison")
+        found += together
     return found
 
 
-def _step(found: list[Way], budget: Budget) -> list[Way] | None:
-    for i, one in enumerate(found):
-        for j in range(i):
-            other = found[j]
-            budget.spend(10 + len(one.parts) + len(other.parts))
-            common = _without_opposites(one, other)
-            if common is None:
-                continue
-            rest = [each for k, each in enumerate(found) if k not in (i, j)]
-            if equal_closed(one.weight, other.weight, budget):
-                return [*rest, replace(one, parts=common)]
-            for more, less in ((one, other), (other, one)):
-                excess = add_closed(more.weight, (times(less.weight[0], -1), less.weight[1]), budget)
-                if all(positive_everywhere(function, budget) for function in excess):
-                    return [*rest, replace(less, parts=common), replace(more, weight=excess)]
+def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
+    """w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C] for w = v or w > v, where no weight is negative; None
+    for ways that are not so."""
+    budget.spend(10 + len(one.parts) + len(other.parts))
+    common = _without_opposites(one, other)
+    if common is None:
+        return None
+    if equal_closed(one.weight, other.weight, budget):
+        return [replace(one, parts=common)]
+    for more, less in ((one, other), (other, one)):
+        excess = add_closed(more.weight, (times(less.weight[0], -1), less.weight[1]), budget)
+        if all(positive_everywhere(function, budget) for function in excess):
+            return [replace(less, parts=common), replace(more, weight=excess)]
     return None
 
 
@@ -464,6 +462,9 @@ def _front(law: Law) -> Closed:
 
 # === bounds ====================================================================================
 
+#: Which of these ways are put together, pair after pair.
+Merges = Callable[[Sequence[Way]], Iterable[tuple[int, int]]]
+
 #: Whether a comparison of inputs holds for all that are looked at.
 Decide = Callable[[Guard], bool]
 
@@ -618,10 +619,11 @@ class Bounds:
         decide: Decide,
         *,
         unites: bool,
-        merges: bool,
+        merges: Merges,
     ) -> Iterator[Probability]:
         """For each input of which `decide` says how comparisons come out, some of these is at most the probability of
-        the path's answer: as the class's bounds of slacks are used. Raises NotDerived, and what `decide` raises."""
+        the path's answer: as the class's bounds of slacks are used, of ways that are put together as `merges` says.
+        Raises NotDerived, and what `decide` raises."""
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
         if self._is_plain:
@@ -629,8 +631,7 @@ class Bounds:
         else:
             near = self._near(finite, path, wanted, decide)
             ways = list(self._ways_by_distance(run, weights, near, others=others))
-        if merges:
-            ways = merged(ways, self.budget)
+        ways = merged(ways, merges(ways), self.budget)
         match shown.kind:
             case Kind.WAYS | Kind.OTHERS:
                 yield self._at_bounds(ways, shown, wanted)

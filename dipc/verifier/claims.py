@@ -25,13 +25,12 @@ from dipc.verifier.functions import (
     Ring,
     add,
     constant,
-    equal_closed,
     height,
     multiply,
     positive_everywhere,
     times,
 )
-from dipc.verifier.normal import Enclosed, Sum, complementary
+from dipc.verifier.normal import Enclosed, Probability, Sum, complementary, same
 from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step, must_be_derived
 from dipc.verifier.reals import Number, monomial
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
@@ -539,13 +538,17 @@ Beta = Least | Enclosed
 
 def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
     """Whether two betas are the same, argument by argument."""
-    if isinstance(left, Enclosed) or isinstance(right, Enclosed):
-        return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget)
-    return list(map(len, left)) == list(map(len, right)) and all(
-        equal_closed(one, other, budget)
-        for ours, theirs in zip(left, right, strict=True)
-        for one, other in zip(ours, theirs, strict=True)
+    ours, theirs = arguments_of(left), arguments_of(right)
+    return list(map(len, ours)) == list(map(len, theirs)) and all(
+        same(one, other, budget)
+        for mine, its in zip(ours, theirs, strict=True)
+        for one, other in zip(mine, its, strict=True)
     )
+
+
+def arguments_of(beta: Beta) -> Sequence[Sequence[Probability]]:
+    """The arguments of the `min` that a beta is, each as those of a `max`."""
+    return ((beta,),) if isinstance(beta, Enclosed) else beta
 
 
 #: alpha (None: infinite), gamma, and beta, None where it is not of this kind.

@@ -607,18 +607,10 @@ MOST_NUMBERS = 1_000
 _ALWAYS = (Interval(_ZERO, None, False, False),)
 
 
-def integer(value: object) -> int:
-    """A number of queries, given as a text."""
-    found = read.rational(value)
-    if found.denominator != 1:
-        raise Rejected("a number of queries is an integer")
-    return int(found)
-
-
 _NUMBERS: read.Table = {
     "parameter": read.text,
-    "least": integer,
-    "start": integer,
+    "least": read.integer,
+    "start": read.integer,
     "verdict": read.one_of(*VERDICTS),
 }
 
@@ -717,7 +709,7 @@ _UNION: read.Table = {
 _SUM: read.Table = {
     "fixed": read.listed(read.natural),
     "repeated": read.listed(read.natural),
-    "once": integer,
+    "once": read.integer,
     "inequalities": read.listed(read.tuple_of(read.natural, read.natural)),
 }
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import ceil
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.bounds import Bounds
+from dipc.verifier.bounds import Bounds, Merges, Way
 from dipc.verifier.claims import Beta, Claim, Interval, read_intervals, same_beta
 from dipc.verifier.classes import (
     VARIABLES,
@@ -100,7 +100,7 @@ class Cell:
 _ANSWER: read.Table = {
     "class": read.natural,
     "unites": read.boolean,
-    "merges": read.boolean,
+    "merges": read.listed(read.tuple_of(read.natural, read.natural)),
     "cut": read_guard,
     "rival": read.natural,
 }
@@ -269,7 +269,8 @@ class Coverage:
                 if shown is None:
                     raise Rejected("a cell has a class of another answer")
             try:
-                yield shown if self.is_right(shown, known, cell, unites=bool(unites), merges=bool(merges)) else None
+                pairs = partial(_stated, merges or ())
+                yield shown if self.is_right(shown, known, cell, unites=bool(unites), merges=pairs) else None
             except NotDerived as error:
                 self._why = error.why
                 yield None
@@ -286,7 +287,7 @@ class Coverage:
         """Whether a guard is shown to hold on all of a cell."""
         return implied(cell.guards, dict(guard.form), guard.constant, self.budget)
 
-    def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: bool) -> bool:
+    def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
         """Whether a class has all of a cell in its half-spaces, and its bound is that of the program: united and merged
         in this way. Raises NotDerived and Open."""
 
@@ -341,6 +342,11 @@ class Coverage:
         """A guard of the ideal over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         return Guard(tuple((places.get(i, i), c) for i, c in guard.form), guard.constant, guard.strict)
+
+
+def _stated(pairs: Sequence[tuple[int, int]], _ways: Sequence[Way]) -> Sequence[tuple[int, int]]:
+    """What the certificate puts together, whatever the ways are."""
+    return pairs
 
 
 def _scaled(guard: Guard) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.claims import Beta, Interval
+from dipc.verifier.claims import Beta, Interval, arguments_of
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -354,11 +354,6 @@ def _check_counterexample(
             raise Rejected("eps is not in the intervals of the claim")
         if not fails_at(probability, least[argument], eps, budget):
             raise Rejected("Pr is not shown to be less than 1 - beta there")
-
-
-def arguments_of(beta: Beta) -> Sequence[Sequence[Probability]]:
-    """The arguments of the `min` that a beta is, each as those of a `max`."""
-    return ((beta,),) if isinstance(beta, Enclosed) else beta
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:

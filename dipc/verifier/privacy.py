@@ -108,11 +108,7 @@ def check_privacy(
     """How many pairs there are, and those of which something is open, by number, with the reason. Raises Rejected."""
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"
-    # What is proved of single outputs is a proof only where delta is 0; else it takes sets of them.
-    of_sets = private and bool(claim.delta[0])
     excess, sets, couples = (_obligations(data, name, context) for name in ("excess", "sets", "couples"))
-    if not of_sets and (excess or sets):
-        raise Rejected("there is nothing to be proved by sets of outputs", "sets")
     with in_step("refuted"):
         refuted = read.nullable(Refuted.read)(data["refuted"])
         if private is not (refuted is None):
@@ -122,19 +118,7 @@ def check_privacy(
     shown = _Shown(claim, context, decided, budget)
     missing: list[tuple[int, str]] = []
     if refuted is None:
-        if of_sets:
-            missing += _Sets(couples, excess, sets, context, shown, budget).check(pairs)
-        for number, (i, j) in enumerate(() if of_sets else pairs.ordered):
-            budget.spend(pairs.outputs)
-            why = None
-            for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
-                # The budget is not negative: nothing is to be shown of what is as likely, or impossible.
-                if first != second and not _is_nothing(context.values[first]):
-                    if ((first, second),) not in couples:
-                        raise Rejected("an output has no obligation", f"pair {number}")
-                    why = shown.of(couples[(first, second),], (first,), (second,), "accurate") or why
-            if why is not None:
-                missing.append((number, why))
+        missing += _Sets(couples, excess, sets, context, shown, budget).check(pairs)
     else:
         with in_step("refuted"):
             pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
@@ -211,7 +195,8 @@ Couple = tuple[int, int]
 
 @dataclass
 class _Sets:
-    """A proof with a delta: at each pair the sets of outputs that may be the worst."""
+    """A proof: at each pair the sets of outputs that may be the worst. Without a delta that is none, where no output is
+    ever more likely than is allowed."""
 
     never_too_much: Mapping[tuple[Couple, ...], int]
     excess: Mapping[tuple[Couple, ...], int]
@@ -264,6 +249,8 @@ class _Sets:
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
         """Why it is open that outputs with these couples of probabilities are allowed; None where it is not."""
+        if not chosen and not self.shown.claim.delta[0]:
+            return None  # 0 <= 0
         if chosen not in self._known:
             if chosen not in self.sets:
                 raise Rejected("a set of outputs has no obligation")

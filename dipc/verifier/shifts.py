@@ -25,6 +25,7 @@ from dipc.verifier.noise import Family, Normal, is_whole
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
 from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
+from dipc.verifier.signs import exp_minus
 from dipc.verifier.syntax import Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -34,8 +35,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _STEP = "alignment"
 
-#: Terms of an exponential series.
-_MOST_TERMS = 1_000
+#: Bits of a power of e that delta is compared with.
+_BITS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +175,8 @@ def delta_suffices(
     number = delta.get((0, _ZERO), _ZERO)
     if number >= 1 or None in uppers or set(delta) - {(0, _ZERO)}:
         return number >= 1 and not set(delta) - {(0, _ZERO)}
-    far = short * max(upper for upper in uppers if upper is not None) / 2
-    # e^far is less than the sum of so many terms, and of a geometric series for the others.
-    terms = 24 + 4 * int(far)
-    if terms > _MOST_TERMS:
-        return False
-    term, total = _ONE, _ZERO
-    for k in range(terms):
-        total, term = total + term, term * far / (k + 1)
-    return (total + term / (1 - far / (terms + 1))) * (1 - number) <= 1
+    least, _ = exp_minus(short * max(upper for upper in uppers if upper is not None) / 2, _BITS)
+    return 1 - number <= Fraction(least, 1 << _BITS)
 
 
 def _left_open(guard: Guard) -> bool:

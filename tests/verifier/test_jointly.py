@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from dipc.certificate.answers import _Merges
 from dipc.verifier.bounds import Comparison, Law, Part, Way, merged, one_less, tail_value, vertex_values
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
 from dipc.verifier.functions import ONE, Closed
@@ -113,7 +114,7 @@ def test_no_point_of_a_box_is_below(seed: int) -> None:
     low = [chance.randint(-3, 2) for _ in range(3)]
     high = [least + chance.randint(0, 3) for least in low]
     points = [[chance.randint(a, b) for a, b in zip(low, high, strict=True)] for _ in range(20)]
-    united = merged(ways, Budget())
+    united = merged(ways, _Merges(60)(ways), Budget())
     for point in points:
         assert sum_at(united, point) == pytest.approx(sum_at(ways, point), abs=1e-12)
     for several in (ways, united):
@@ -166,7 +167,7 @@ def test_ways_with_other_weights_are_merged_with_what_is_more() -> None:
         Way(weight(Fraction(2, 3)), (), (one, other)),
         Way(weight(Fraction(1, 3)), (), (Part((law,), (opposite,)), other)),
     ]
-    found = merged(ways, Budget())
+    found = merged(ways, [(1, 0)], Budget())
     assert [value(way.weight) for way in found] == pytest.approx([1 / 3, 1 / 3])
     assert sorted(len(way.parts) for way in found) == [1, 2]
     for point in ([0, 0], [2, -1], [-1, 3]):
