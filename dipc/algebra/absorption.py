@@ -153,9 +153,9 @@ class Arithmetic:
         self.meter.spend(_STEPS + steps)
 
     @staticmethod
-    def _bulk(*parts: ExpPoly) -> int:
-        unit = lcm(*[poly.unit for poly in parts])
-        return _STEPS * sum(poly.bulk(unit) for poly in parts)
+    def _bulk(*polynomials: ExpPoly) -> int:
+        unit = lcm(*[poly.unit for poly in polynomials])
+        return _STEPS * sum(poly.bulk(unit) for poly in polynomials)
 
 
 def absorption_weights(
@@ -191,13 +191,13 @@ def absorption_weights(
             if not graph[s]:
                 raise Trapped(frozenset(component))
             flow = reached.pop(s)
-            parts = {t: arithmetic.passed(flow, weight) for t, weight in graph[s].items() if t not in ignored}
+            outflow = {t: arithmetic.passed(flow, weight) for t, weight in graph[s].items() if t not in ignored}
         else:
             entries = {s: arithmetic.reduced(reached.pop(s)) for s in component if s in reached}
             through = _through(graph, frozenset(component), entries, arithmetic, ignored)
-            parts = {t: _Flow.of(function) for t, function in through.items()}
-        for t, part in parts.items():
-            reached[t] = arithmetic.joined(reached[t], part) if t in reached else part
+            outflow = {t: _Flow.of(function) for t, function in through.items()}
+        for t, flow_in in outflow.items():
+            reached[t] = arithmetic.joined(reached[t], flow_in) if t in reached else flow_in
     return {s: arithmetic.reduced(flow) for s, flow in reached.items()}
 
 
@@ -437,11 +437,11 @@ class SumOfIncrements:
                 result[i + j] = result[i + j] + product if i + j in result else product
         return dict(sorted(result.items()))
 
-    def _sum(self, parts: Sequence[ExpPoly]) -> ExpPoly:
-        if len(parts) <= 1:
-            return parts[0] if parts else ExpPoly.zero()
-        middle = len(parts) // 2
-        return self._sum(parts[:middle]) + self._sum(parts[middle:])
+    def _sum(self, summands: Sequence[ExpPoly]) -> ExpPoly:
+        if len(summands) <= 1:
+            return summands[0] if summands else ExpPoly.zero()
+        middle = len(summands) // 2
+        return self._sum(summands[:middle]) + self._sum(summands[middle:])
 
 
 @dataclass(frozen=True)

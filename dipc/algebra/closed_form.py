@@ -252,7 +252,7 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
     return sympy.Add(*(rational(c) * point**k * sympy.exp(rational(q) * point) for k, q, c in terms))
 
 
-# Many probabilities have one denominator: what is made of it is kept, as a few are.
+# Many probabilities share one denominator, so what is computed from it is cached.
 
 
 @lru_cache(maxsize=64)
@@ -295,15 +295,15 @@ def format_terms(terms: Iterable[tuple[int, Fraction, Fraction]], point: Fractio
     The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
     function.
     """
-    parts: list[str] = []
+    texts: list[str] = []
     for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):
         sign = "-" if c < 0 else "+"
-        if parts:
-            parts.append(f" {sign} ")
+        if texts:
+            texts.append(f" {sign} ")
         elif c < 0:
-            parts.append("-")
-        parts.append(_monomial(k, q, abs(c), point))
-    return "".join(parts) or "0"
+            texts.append("-")
+        texts.append(_monomial(k, q, abs(c), point))
+    return "".join(texts) or "0"
 
 
 def _monomial(k: int, q: Fraction, c: Fraction, point: Fraction | None) -> str:

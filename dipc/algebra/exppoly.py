@@ -147,8 +147,8 @@ class ExpPoly:
         return f"ExpPoly({self})"
 
     def __str__(self) -> str:
-        parts = [f"({c})*eps^{k}*exp({q}*eps)" for k, q, c in self.terms()]
-        return " + ".join(parts) or "0"
+        texts = [f"({c})*eps^{k}*exp({q}*eps)" for k, q, c in self.terms()]
+        return " + ".join(texts) or "0"
 
     def _reduce(self) -> None:
         """Bring to the one representation with least unit and with y^0 present, in place."""

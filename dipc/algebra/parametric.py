@@ -17,8 +17,8 @@ from dipc.frozen import frozen
 # Claim expressions are evaluated to them. A number in the place of an unknown, an unknown that grows without bound, a
 # function of the product unknown·eps alone, a polynomial in an unknown: all are views of the one value.
 
-#: Terms of one claim expression after multiplying out, bits of its numbers on the way, and of those that it comes to:
-#: the latter are printed, and Python prints no integer of more than 4300 digits.
+#: Terms of one claim expression after multiplying out, bits of its numbers on the way, and bits of the numbers in its
+#: result: these are printed, and Python prints no integer of more than 4300 digits.
 TERM_LIMIT = 100_000
 BIT_LIMIT = 100_000
 RESULT_BIT_LIMIT = 13_000
@@ -569,7 +569,7 @@ MOST_CONDITIONS = 256
 
 
 def candidates(value: Selected) -> list[Parametric]:
-    """Forms of which the value is one at each eps. Raises TooLarge for too many."""
+    """Forms one of which is the value at each eps. Raises TooLarge for too many."""
     forms: list[Parametric] = []
     for form in _all_candidates(value):
         if form not in forms:

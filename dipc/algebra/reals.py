@@ -261,10 +261,10 @@ def _total(numbers: Sequence[Real]) -> Real:
                 flat.append(number)
     merged: list[Real] = []
     for each in flat:
-        for place, other in enumerate(merged):
+        for index, other in enumerate(merged):
             ratio = (each / other).rational if other.sign else None
             if ratio is not None:
-                merged[place] = other * Real.of(1 + ratio)
+                merged[index] = other * Real.of(1 + ratio)
                 break
         else:
             merged.append(each)

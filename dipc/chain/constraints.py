@@ -118,11 +118,11 @@ class Affine:
         return total
 
 
-def combination(parts: Iterable[tuple[Fraction, Affine]], constant: Fraction) -> Affine:
-    """Σ factor · form + constant over `parts`."""
+def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) -> Affine:
+    """Σ factor · form + constant over `terms`."""
     noises: dict[int, Fraction] = {}
     inputs: dict[int, Fraction] = {}
-    for factor, form in parts:
+    for factor, form in terms:
         if not factor:
             continue
         if form.constant:
@@ -404,10 +404,10 @@ def moved(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Const
 
 
 def _moved(item: Constraint, by: Offsets, sign: int) -> Constraint:
-    parts = [(-sign * coefficient, by[noise]) for noise, coefficient in item.form.noises if noise in by]
-    if not parts:
+    shifts = [(-sign * coefficient, by[noise]) for noise, coefficient in item.form.noises if noise in by]
+    if not shifts:
         return item
-    form = combination([(Fraction(1), item.form), *parts], Fraction(0))
+    form = combination([(Fraction(1), item.form), *shifts], Fraction(0))
     return replace(item, form=form, difference=form if item.difference == item.form else item.difference)
 
 
@@ -521,9 +521,9 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
     if len(items) > _MOST:
         return tuple(items)
     core = _entangled([*given, *items])
-    own = {id(item) for item in items}
-    kept = [item for item in core if id(item) in own]
-    outside = [item for item in core if id(item) not in own]
+    candidates = {id(item) for item in items}
+    kept = [item for item in core if id(item) in candidates]
+    outside = [item for item in core if id(item) not in candidates]
     dropped: set[int] = set()
     for item in reversed(kept.copy()):
         rest = [other for other in kept if other is not item]
@@ -543,7 +543,7 @@ def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
     for position, variables in inside.items():
         for variable in variables:
             users.setdefault(variable, set()).add(position)
-    pending = [variable for variable, at in users.items() if len(at) == 1]
+    pending = [variable for variable, positions in users.items() if len(positions) == 1]
     while pending:
         (position,) = users[pending.pop()] or {-1}
         for variable in inside.pop(position, ()):

@@ -251,12 +251,12 @@ def template(
         if isinstance(program.slots[slot].type, RealType) and len(sides) > 1:
             random_balls.append(slot)
         bounds += sides
-    parts = components(exit_state.noises, bounds)
-    parts += tuple([_interval(-1 - number, each) for number, each in enumerate(intervals) if each.is_bounded])
-    inputs = {slot for component in parts for slot in component.inputs}
+    independent = components(exit_state.noises, bounds)
+    independent += tuple([_interval(-1 - number, each) for number, each in enumerate(intervals) if each.is_bounded])
+    inputs = {slot for component in independent for slot in component.inputs}
     inputs.update(slot for guard in guards for slot, _ in guard.form.inputs)
     inputs.update(slot for point in points for slot, _ in point.form.inputs)
-    return EventTemplate(tuple(sorted(inputs)), possible, guards, tuple(points), tuple(random_balls), parts)
+    return EventTemplate(tuple(sorted(inputs)), possible, guards, tuple(points), tuple(random_balls), independent)
 
 
 @frozen
@@ -394,21 +394,21 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
         return affine_text(form.substituted(inputs), noise_name, input_name)
 
     values: list[tuple[str, str]] = []
-    own = {noise.slot: Affine.noise(noise.id) for noise in state.noises}
+    unchanged = {noise.slot: Affine.noise(noise.id) for noise in state.noises}
     for slot, value in zip(program.slots, state.values, strict=True):
-        if isinstance(value, Mark) or value == own.get(slot.index):
+        if isinstance(value, Mark) or value == unchanged.get(slot.index):
             continue
         values.append((slot.name, form_text(value) if isinstance(value, Affine) else show_value(value)))
     noises = [NoiseView(noise.shown, noise.law, noise.rate, form_text(noise.mean)) for noise in state.noises]
     exited = state.label == len(program.instructions)
-    place = None if exited else program.source.excerpt(program.instructions[state.label].span)
-    statement = "exit" if place is None else place.text[place.column - 1 : place.column - 1 + place.length]
+    excerpt = None if exited else program.source.excerpt(program.instructions[state.label].span)
+    statement = "exit" if excerpt is None else excerpt.text[excerpt.column - 1 : excerpt.column - 1 + excerpt.length]
     if not exited and isinstance(program.instructions[state.label], Branch | BranchComparison):
         statement = f"{'while' if state.label in program.loops else 'if'} {statement}"
     return StateView(
         node,
         None if exited else state.label,
-        None if place is None else place.line,
+        None if excerpt is None else excerpt.line,
         statement,
         tuple(values),
         tuple(noises),
@@ -423,5 +423,5 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
 
 
 def _names(program: CoreProgram, state: State) -> tuple[Callable[[int], str], Callable[[int], str]]:
-    shown = {noise.id: noise.shown for noise in state.noises}
-    return shown.__getitem__, lambda slot: program.slots[slot].name
+    names = {noise.id: noise.shown for noise in state.noises}
+    return names.__getitem__, lambda slot: program.slots[slot].name

@@ -115,8 +115,8 @@ def united(
     above = group[0]
     for node in group[1:]:
         above = dominators.common(above, node)
-    own = set(group)
-    others = [states[leaf] for leaf in leaves.below(above) if leaf not in own]
+    merged = set(group)
+    others = [states[leaf] for leaf in leaves.below(above) if leaf not in merged]
     if len(others) > _MOST_LEAVES:
         return None
     signs = nonnegative(noise for member in members for noise in member.noises)
@@ -297,7 +297,7 @@ class GuardUniter:
             return [(list(group), whole)]
         if not 2 < len(group) <= _MOST_PAIRED:
             return []
-        parts: list[tuple[list[int], ConstraintSet]] = []
+        merged: list[tuple[list[int], ConstraintSet]] = []
         rest = list(group)
         while rest:
             first = rest.pop(0)
@@ -305,16 +305,16 @@ class GuardUniter:
                 both = self._union([first, other], members)
                 if both is not None:
                     rest.remove(other)
-                    parts.append(([first, other], both))
+                    merged.append(([first, other], both))
                     break
-        return parts
+        return merged
 
     def _union(self, group: list[int], members: Mapping[int, _Member]) -> ConstraintSet | None:
         above = group[0]
         for node in group[1:]:
             above = self._dominators.common(above, node)
-        own = set(group)
-        others = [self._states[leaf].guards for leaf in self._leaves.below(above) if leaf not in own]
+        merged = set(group)
+        others = [self._states[leaf].guards for leaf in self._leaves.below(above) if leaf not in merged]
         if len(others) > _MOST_GUARD_LEAVES:
             return None
         regions = [members[node] for node in group]
@@ -600,11 +600,11 @@ class _Explorer:
         result: list[int] = []
         for group in alike_in_values(batch, self.states):
             rest = dict.fromkeys(group)
-            parts = self.guard_uniter.united(group) if len(group) > 1 else []
-            for part, guards in parts:
-                for node in part:
+            merged = self.guard_uniter.united(group) if len(group) > 1 else []
+            for nodes, guards in merged:
+                for node in nodes:
                     del rest[node]
-                result.append(self._replace(part, self.states[part[0]].guarded_by(guards)))
+                result.append(self._replace(nodes, self.states[nodes[0]].guarded_by(guards)))
             result.extend(rest)
         return result
 

@@ -197,8 +197,8 @@ def has_choices(program: CoreProgram) -> bool:
 def slots_read(tree: object) -> int:
     """The slots that an instruction or an expression may read."""
     reads = 0
-    for part in walk(tree):
-        match part:
+    for node in walk(tree):
+        match node:
             case Read(slot=slot):
                 reads |= 1 << slot
             case ReadElement(slots=slots):
@@ -338,11 +338,11 @@ def trapped_fault(flow: Flow, states: Mapping[int, State], trap: frozenset[int])
     for node in sorted(trap):
         if states[node].label == head:
             held[_values(flow, states[node], touched)] = None
-    shown = [text for text in held if text][:_MOST_STATES]
-    more = len(held) - len(shown)
+    texts = [text for text in held if text][:_MOST_STATES]
+    more = len(held) - len(texts)
     trouble = "no way out"
-    if shown:
-        trouble += f" with {' or '.join(f'`{text}`' for text in shown)}" + (f" or {more} more" if more else "")
+    if texts:
+        trouble += f" with {' or '.join(f'`{text}`' for text in texts)}" + (f" or {more} more" if more else "")
     return Fault(
         Code.ENDLESS_LOOP,
         "this `while` can go on forever",
@@ -392,9 +392,9 @@ def with_finite_noise(flow: Flow) -> Flow:
     places: dict[int, tuple[Fraction, ...]] = {}
     for label, draw in draws.items():
         if draw.target.index is None and draw.target.slots[0] in loose:
-            found = _places(flow, label, draw.target.slots[0])
-            if found is not None:
-                places[label] = found
+            compared = _places(flow, label, draw.target.slots[0])
+            if compared is not None:
+                places[label] = compared
     others = len(places) < len(draws)
     if not places or (others and not flow.chooses):
         return flow
@@ -478,8 +478,8 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
                 return None
             for constant, c in product(_numbers(constants), _numbers(factors)):
                 if c:
-                    place = -constant / c
-                    result |= _starts(instruction.op, place, rising=c > 0) if draw.law.whole else {place}
+                    value = -constant / c
+                    result |= _starts(instruction.op, value, rising=c > 0) if draw.law.whole else {value}
             if len(result) > _MOST_PLACES:
                 return None
         if not flow.must_write[here] >> slot & 1:
@@ -487,17 +487,17 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
     return tuple(sorted(result))
 
 
-def _starts(op: CompareOp, place: Fraction, *, rising: bool) -> set[Fraction]:
+def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
     """The integers from which on c·(x - place) ~ 0 is another truth value than just before, for a positive c or, where
     the left side is not `rising`, a negative one."""
-    at, after = Fraction(ceil(place)), Fraction(floor(place) + 1)
+    first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:
         case CompareOp.EQ | CompareOp.NE:
-            return {at, after}
+            return {first, after}
         case CompareOp.GT | CompareOp.LE:
-            return {after if rising else at}
+            return {after if rising else first}
         case CompareOp.GE | CompareOp.LT:
-            return {at if rising else after}
+            return {first if rising else after}
         case _:
             assert_never(op)
 
@@ -513,9 +513,9 @@ def _values_among(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
             domains = [_domain(slots[slot]) for slot in elements]
             return set().union(*[domain for domain in domains if domain is not None]) if all(domains) else None
         case Apply(op=op, arguments=arguments):
-            parts = [_values_among(argument, slots) for argument in arguments]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts) or prod(map(len, known)) > _MOST_COMBINATIONS:
+            choices = [_values_among(argument, slots) for argument in arguments]
+            known = [choice for choice in choices if choice is not None]
+            if len(known) < len(choices) or prod(map(len, known)) > _MOST_COMBINATIONS:
                 return None
             result: set[Value] = set()
             for values in product(*known):

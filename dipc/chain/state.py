@@ -376,9 +376,9 @@ def path_notes(
             taken.append(_decision(program, states[before], edges[0]))
     if taken:
         earlier = len(taken) - _MOST_SHOWN
-        shown = taken[max(0, earlier) :]
+        last = taken[max(0, earlier) :]
         where = f"on the path (after {earlier} earlier decisions) where " if earlier > 0 else "on the path where "
-        notes.append(where + ", then ".join(shown))
+        notes.append(where + ", then ".join(last))
     return tuple(notes)
 
 

@@ -87,16 +87,16 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
 
 def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
     """The form of a real (or int) expression; raises Fault like `evaluate`."""
-    parts: list[tuple[Fraction, Affine]] = []
+    terms: list[tuple[Fraction, Affine]] = []
     for coefficient, variable in expr.terms:
         factor = _number(evaluate(coefficient, values, slots))
         form = read(variable, values, slots)
         assert isinstance(form, Affine)
-        parts.append((factor, form))
+        terms.append((factor, form))
     constant = _number(evaluate(expr.constant, values, slots))
-    if len(parts) == 1 and parts[0][0] == 1 and not constant:
-        return parts[0][1]
-    return combination(parts, constant)
+    if len(terms) == 1 and terms[0][0] == 1 and not constant:
+        return terms[0][1]
+    return combination(terms, constant)
 
 
 def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slot]) -> int:
@@ -396,9 +396,9 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
     once): this way they lead to the same state, and their number does not matter.
     """
     noisy = bool(known[0].form.noises)
-    own = state.constraints if noisy else state.guards
-    fresh = [item for item in known if item in own.keys]
-    near = dict.fromkeys(connected(fresh, own.items))
+    constraints = state.constraints if noisy else state.guards
+    fresh = [item for item in known if item in constraints.keys]
+    near = dict.fromkeys(connected(fresh, constraints.items))
     old = [item for item in near if item not in fresh]
     kept = irredundant(old, [*fresh, *state.guards.items, *signs.items] if noisy else fresh)
     return state if len(kept) == len(old) else state.without([item for item in old if item not in kept])

@@ -87,12 +87,12 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
     """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
-    for place, weight in weights.items():
+    for index, weight in weights.items():
         if weight < 0:
             raise ValueError("inequalities are added up with weights that are not negative")
         if not weight:
             continue
-        item = system[place]
+        item = system[index]
         strict = strict or item.strict
         if item.constant:
             constant += weight * item.constant
@@ -137,17 +137,17 @@ def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -
 IsEmpty = Callable[[Sequence[Halfspace]], bool]
 
 
-def is_covered(system: Sequence[Halfspace], parts: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
-    """Whether no point of the system that matters is outside of all the parts.
+def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
+    """Whether every point of the system that matters is in one of `covers`.
 
-    What is left of the system beside the first part falls into a piece for each of its inequalities: there it is the
+    What is left of the system beside the first cover falls into a piece for each of its inequalities: there it is the
     first one that does not hold.
     """
     if is_empty(system):
         return True
-    if not parts:
+    if not covers:
         return False
-    first, *others = parts
+    first, *others = covers
     inside = list(system)
     for item in first:
         if not is_covered([*inside, item.complement()], others, is_empty):
@@ -156,20 +156,20 @@ def is_covered(system: Sequence[Halfspace], parts: Sequence[Sequence[Halfspace]]
     return True
 
 
-def united(parts: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
-    """The union of the parts as one system, but for points that do not matter; None if it is not convex.
+def united(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
+    """The union of the systems as one, but for points that do not matter; None if it is not convex.
 
-    A convex union satisfies every inequality that bounds it, and those are among the inequalities of the parts: so it
-    is what satisfies all of these that hold on every part.
+    A convex union satisfies every inequality that bounds it, and those are among the given ones: so it is what
+    satisfies all inequalities that hold on every system.
     """
     common = tuple(
         [
             item
-            for item in dict.fromkeys(item for halves in parts for item in halves)
-            if all(item in halves or is_empty([*halves, item.complement()]) for halves in parts)
+            for item in dict.fromkeys(item for halves in systems for item in halves)
+            if all(item in halves or is_empty([*halves, item.complement()]) for halves in systems)
         ]
     )
-    return common if is_covered(common, parts, is_empty) else None
+    return common if is_covered(common, systems, is_empty) else None
 
 
 ORIGIN = -1

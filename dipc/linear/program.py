@@ -83,27 +83,27 @@ class Simplex:
 
     # --- feasibility ------------------------------------------------------------------------------------------------
 
-    def contradiction(self, places: Iterable[int]) -> Weights | None:
+    def contradiction(self, indices: Iterable[int]) -> Weights | None:
         """Weights that prove that no point satisfies the inequalities at these places, or None: then there is one."""
         self._fixed = set()
         lower: dict[int, tuple[_Value, int]] = {}
         upper: dict[int, tuple[_Value, int]] = {}
         self._lower, self._upper = lower, upper
-        for place in places:
-            found = self._bounds[place]
-            if found is None:
-                if self._false[place]:
-                    return {place: Fraction(1)}
+        for index in indices:
+            bound_in = self._bounds[index]
+            if bound_in is None:
+                if self._false[index]:
+                    return {index: Fraction(1)}
                 continue
-            column, factor, bound = found
+            column, factor, bound = bound_in
             if factor > 0:
                 if column not in lower or bound > lower[column][0]:
-                    lower[column] = (bound, place)
+                    lower[column] = (bound, index)
             elif column not in upper or bound < upper[column][0]:
-                upper[column] = (bound, place)
-        for column, (low, place) in lower.items():
+                upper[column] = (bound, index)
+        for column, (low, index) in lower.items():
             if column in upper and upper[column][0] < low:
-                return self._weights([(place, _FMPQ_ONE), (upper[column][1], _FMPQ_ONE)])
+                return self._weights([(index, _FMPQ_ONE), (upper[column][1], _FMPQ_ONE)])
         for column in (*lower, *upper):
             if column not in self._rows:
                 value = self._values[column]
@@ -149,14 +149,14 @@ class Simplex:
             result.append((limits[other][1], abs(c)))
         return self._weights(result)
 
-    def _weights(self, found: Iterable[tuple[int, fmpq]]) -> Weights:
+    def _weights(self, of_bounds: Iterable[tuple[int, fmpq]]) -> Weights:
         """Weights of bounds as weights of the inequalities that gave them."""
         weights: dict[int, Fraction] = {}
-        for place, c in found:
-            bound = self._bounds[place]
+        for index, c in of_bounds:
+            bound = self._bounds[index]
             assert bound is not None
             weight = c / abs(bound[1])
-            weights[place] = weights.get(place, Fraction(0)) + Fraction(int(weight.p), int(weight.q))
+            weights[index] = weights.get(index, Fraction(0)) + Fraction(int(weight.p), int(weight.q))
         return weights
 
     # --- optimization -----------------------------------------------------------------------------------------------
@@ -214,10 +214,10 @@ class Simplex:
         here = values[entering]
         best: _Value | None = None
         leaving = -1
-        own = upper if up else lower
+        same_side = upper if up else lower
         goal = _NOWHERE
-        if entering in own:
-            end = own[entering][0]
+        if entering in same_side:
+            end = same_side[entering][0]
             best = (end[0] - here[0], end[1] - here[1]) if up else (here[0] - end[0], here[1] - end[1])
             leaving, goal = entering, end
         for column, row in self._rows.items():
@@ -285,8 +285,8 @@ class Simplex:
         """Where the tableau stands: x = a + d·δ, as (a, d) by key."""
         result: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
         for key, column in self._columns.items():
-            for part, value in zip(result, self._values[column], strict=True):
-                part[key] = Fraction(int(value.p), int(value.q))
+            for coordinates, value in zip(result, self._values[column], strict=True):
+                coordinates[key] = Fraction(int(value.p), int(value.q))
         return result
 
 
@@ -411,17 +411,17 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 def _standard(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
     """The tableau's point with a number for δ that is small enough: 1 where that will do."""
-    at, direction = simplex.point()
+    point, direction = simplex.point()
     if not any(direction.values()):
-        return at
+        return point
     delta = _ONE
     for item in system:
         slope = sum((c * direction[key] for key, c in item.coefficients), _ZERO)
-        value = item.value(at)
+        value = item.value(point)
         if slope < 0 and value + delta * slope <= 0 < value:
             # The inequality holds with room to spare, and still does half of the way.
             delta = value / -slope / 2
-    return {key: value + delta * direction[key] for key, value in at.items()}
+    return {key: value + delta * direction[key] for key, value in point.items()}
 
 
 class Interiors:
@@ -449,11 +449,11 @@ class Interiors:
         both = [*opened, *(_opened(item.complement()) for item in opened)]
         simplex = Simplex(both)
         kept = list(range(len(opened)))
-        for place, item in enumerate(opened):
+        for index, item in enumerate(opened):
             if not item.coefficient(key):
                 continue
-            others = [other for other in kept if other != place]
-            asked = [*others, len(opened) + place]
+            others = [other for other in kept if other != index]
+            asked = [*others, len(opened) + index]
             self._count()
             weights = simplex.contradiction(asked)
             chosen = [both[other] for other in asked]
@@ -465,7 +465,7 @@ class Interiors:
                 kept = others
             else:
                 raise NotConfirmed
-        return tuple([system[place] for place in kept])
+        return tuple([system[index] for index in kept])
 
     def _count(self) -> None:
         self.asked += 1
@@ -500,10 +500,10 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: i
     size = 1 + max({*keys, *integers, *start}, default=0)
     longest = Halfspace(((size, _ONE),), _ZERO)
     box = [Halfspace(((key, sign), (size, _ONE)), _ZERO) for key in keys & integers for sign in (_ONE, -_ONE)]
-    found = _searched(longest, [*rest, longest, *box], integers, most)
-    if found is None:
+    in_reduced = _searched(longest, [*rest, longest, *box], integers, most)
+    if in_reduced is None:
         return None
-    values = dict(found)
+    values = dict(in_reduced)
     for key, slopes, constant in reversed(replaced):
         values[key] = constant + sum((slope * values.get(k, _ZERO) for k, slope in slopes.items()), _ZERO)
     point = {key: values.get(key, _ZERO) for key in start}
@@ -634,10 +634,10 @@ def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]
         rows = flint.fmpq_mat([[to_fmpq(item.coefficient(key)) for key in keys] for item in chosen])
         ends = flint.fmpq_mat([[to_fmpq(-item.constant)] for item in chosen])
         try:
-            found = rows.solve(ends)
+            crossing = rows.solve(ends)
         except ZeroDivisionError:
             continue
-        point = {key: to_fraction(found[place, 0]) for place, key in enumerate(keys)}
+        point = {key: to_fraction(crossing[row, 0]) for row, key in enumerate(keys)}
         if all(item.contains(point) for item in closed):
             yield point
 
@@ -651,14 +651,14 @@ def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
 def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
     """The cells, none of them empty, each with the places of the half-spaces that hold in it. Raises LimitReached past
     `most` of them, NotConfirmed."""
-    known: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
-    for place, half in enumerate(halves):
-        known = [
-            ((*cell, side), holding | {place} if holds else holding)
-            for cell, holding in known
+    cut: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
+    for index, half in enumerate(halves):
+        cut = [
+            ((*cell, side), holding | {index} if holds else holding)
+            for cell, holding in cut
             for holds, side in ((True, half), (False, half.complement()))
             if not isinstance(solution([*cell, side]), Infeasible)
         ]
-        if len(known) > most:
+        if len(cut) > most:
             raise LimitReached("cells", f"inputs are cut into more than {most} cells")
-    return known
+    return cut

@@ -62,7 +62,7 @@ def least_shift(
     None if nothing satisfies them, which is proved. Rates are not negative; all unknowns have one. Both ends of the
     answer were checked (see above). Raises NotConfirmed.
     """
-    size = {key: 1 + max(rates, default=0) + place for place, key in enumerate(sorted(rates))}
+    size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
     both = [half for item in equations for half in equation(item.coefficients, item.constant)]
     lengths = [
         Halfspace(sorted_terms({key: sign, size[key]: _ONE}), _ZERO) for key in sorted(rates) for sign in (_ONE, -_ONE)

@@ -200,10 +200,10 @@ def analyze(form: NormalForm, interval: Interval, budget: Budget, *, skip_even: 
         try:
             roots = look(primitive, lambda: _suspect(primitive.polynomial, budget))
         except _MaybeMultipleError:
-            unit, parts = square_free_parts(primitive.polynomial, budget)
+            unit, square_free = square_free_parts(primitive.polynomial, budget)
             sign *= unit
-            factors += parts
-            signs += [look(factor, _nothing) for factor in parts]
+            factors += square_free
+            signs += [look(factor, _nothing) for factor in square_free]
         else:
             factors.append(primitive)
             signs.append(roots)

@@ -288,10 +288,10 @@ class NormalBeta(PiecewiseForm):
 
     def __str__(self) -> str:
         if self._text is None:
-            parts = [] if self.sum.plain.is_zero() else [str(PiecewiseForm(self.sum.plain))]
+            texts = [] if self.sum.plain.is_zero() else [str(PiecewiseForm(self.sum.plain))]
             for function, weight in self.sum.terms.items():
-                parts.append(_product(str(PiecewiseForm(weight)), str(function)))
-            self._text = " + ".join(parts).replace("+ -", "- ") or "0"
+                texts.append(_product(str(PiecewiseForm(weight)), str(function)))
+            self._text = " + ".join(texts).replace("+ -", "- ") or "0"
         return self._text
 
     def __eq__(self, other: object) -> bool:

@@ -34,17 +34,17 @@ def root_function(root: Root) -> ExpPoly:
     return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
 
 
-def vanishes_at(f: ExpPoly, at: Fraction | Root, limits: Limits | None = None) -> bool:
+def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None) -> bool:
     """Whether f is 0 at this rational eps > 0 or at this root. Exact; raises LimitReached."""
     if f.is_zero():
         return True
-    if isinstance(at, Fraction):
-        return f.value_is_zero(at)
-    if at.is_exact:
-        return f.value_is_zero(at.lower)
+    if isinstance(point, Fraction):
+        return f.value_is_zero(point)
+    if point.is_exact:
+        return f.value_is_zero(point.lower)
     # A common divisor vanishes at no other point of the interval, because the root's factor does not.
-    divisor = f.common_divisor(root_function(at))
-    return not divisor.is_unit() and bool(isolate_roots(divisor, Interval.open(at.lower, at.upper), limits))
+    divisor = f.common_divisor(root_function(point))
+    return not divisor.is_unit() and bool(isolate_roots(divisor, Interval.open(point.lower, point.upper), limits))
 
 
 def order(first: Root, second: Root, budget: Budget) -> int:
@@ -82,12 +82,12 @@ class Number:
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
 
     def __init__(
-        self, numerator: ExpPoly, denominator: ExpPoly, at: Fraction | Root, limits: Limits | None = None
+        self, numerator: ExpPoly, denominator: ExpPoly, point: Fraction | Root, limits: Limits | None = None
     ) -> None:
         """Raises LimitReached where the number is too large or too small to be written out."""
         self._numerator = numerator
         self._denominator = denominator
-        self._at = at
+        self._at = point
         self._limits = limits or Limits()
         self._bits = _FIRST_BITS
         self._unlike: set[Fraction] = set()
@@ -304,9 +304,9 @@ class Ratio:
             return self.numerator.derivative()
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
-    def is_gap(self, place: Fraction | Root, limits: Limits | None = None) -> bool:
+    def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
         """Whether the quotient that was given is 0/0 there."""
-        return not self.common.is_unit() and vanishes_at(self.common, place, limits)
+        return not self.common.is_unit() and vanishes_at(self.common, point, limits)
 
 
 # --- Limits of a quotient of exponential polynomials at the two ends of the positive numbers, exactly -----------------
@@ -435,10 +435,10 @@ class _Search:
 
     # --- at a place -------------------------------------------------------------------------------
 
-    def _peak(self, place: Fraction | Root, closed: bool) -> Peak:
+    def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
         """The peak at a place where the reduced denominator is not 0."""
-        attained = closed and not self.ratio.is_gap(place, self.limits)
-        return Peak(place, attained, Number(self.ratio.numerator, self.ratio.denominator, place, self.limits))
+        attained = closed and not self.ratio.is_gap(point, self.limits)
+        return Peak(point, attained, Number(self.ratio.numerator, self.ratio.denominator, point, self.limits))
 
     def _at_point(self, eps: Fraction) -> Iterator[Peak]:
         if self.ratio.is_gap(eps):
@@ -513,8 +513,8 @@ class _Search:
         """The maxima strictly between the ends: there the derivative changes from plus to minus."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
-                place = root.lower if root.is_exact else root
-                yield self._peak(place, closed=True)
+                point = root.lower if root.is_exact else root
+                yield self._peak(point, closed=True)
 
 
 def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
@@ -610,10 +610,10 @@ class QuotientSupremum:
     @property
     def attained(self) -> bool | None:
         """Whether the quotient has this value somewhere."""
-        found = [peak.attained for peak in self.peaks]
+        attained = [peak.attained for peak in self.peaks]
         if self.proved:
-            return any(found)
-        return found[0] if len(set(found)) == 1 else None
+            return any(attained)
+        return attained[0] if len(set(attained)) == 1 else None
 
 
 def supremum(
@@ -631,13 +631,13 @@ def supremum(
 
     Raises LimitReached, and ValueError where the quotient has a value nowhere on the interval.
     """
-    found = highest(peaks(Ratio.of(numerator, denominator), *ends_of(interval), limits), digits)
-    if found is None:
+    maximum = highest(peaks(Ratio.of(numerator, denominator), *ends_of(interval), limits), digits)
+    if maximum is None:
         raise ValueError("the quotient has no value on the interval")
-    for number in found.numbers:
+    for number in maximum.numbers:
         number.recognize()
-    low, high = (None, None) if found.is_infinite else found.enclosure(digits)
-    return QuotientSupremum(low, high, found.peaks, found.proved)
+    low, high = (None, None) if maximum.is_infinite else maximum.enclosure(digits)
+    return QuotientSupremum(low, high, maximum.peaks, maximum.proved)
 
 
 # --- The supremum of a quotient of exponential polynomials on an interval of eps: exact, with the place where it is ---

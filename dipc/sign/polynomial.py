@@ -416,9 +416,11 @@ def square_free_parts(polynomial: Polynomial, budget: Budget) -> tuple[int, list
     product = context.constant(1)
     sign = 1 if constant > 0 else -1
     factors: list[Factor] = []
-    for part, multiplicity in raw:
-        product *= part ** int(multiplicity)
-        factors.append(Factor(Polynomial.of((int(j), int(k), int(c)) for (k, j), c in part.terms()), int(multiplicity)))
+    for factor, multiplicity in raw:
+        product *= factor ** int(multiplicity)
+        factors.append(
+            Factor(Polynomial.of((int(j), int(k), int(c)) for (k, j), c in factor.terms()), int(multiplicity))
+        )
     assert product * constant == whole
     assert abs(constant) == 1
     return sign, factors
@@ -509,18 +511,18 @@ def _searched(rows: _Rows) -> bool:
     pending = [(rows, 0)]
     looked_at = 0
     while pending:
-        part, depth = pending.pop()
+        box, depth = pending.pop()
         looked_at += 1
         if looked_at > _MOST_BOXES:
             return False
-        coefficients = _bernstein(part)
+        coefficients = _bernstein(box)
         corners = [row[place] for row in (coefficients[0], coefficients[-1]) for place in (0, -1)]
         if min(corners) < 0:
             return False
         if all(c >= 0 for row in coefficients for c in row):
             continue
-        across = len(part) > 1 and (depth % 2 == 0 or len(part[0]) == 1)
-        sides = _halves(part) if across else [_turned(half) for half in _halves(_turned(part))]
+        across = len(box) > 1 and (depth % 2 == 0 or len(box[0]) == 1)
+        sides = _halves(box) if across else [_turned(half) for half in _halves(_turned(box))]
         pending += [(side, depth + 1) for side in sides]
     return True
 
@@ -660,12 +662,12 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}
     for (e, p), group in groups.items():
-        for part, sign in _by_sign(group, low, high) if e or p else [(group, 1)]:
+        for same_sign, sign in _by_sign(group, low, high) if e or p else [(group, 1)]:
             # Times (1 - X)^P·X^E·W^P: (1 - X)^(P + e - p)·(1 - W)^p·X^E·W^P for the lower bounds of eps/q and j, and
             # with X^(E - e + p)·W^(P - p) for the upper ones.
             factor = _product(_one_less(most_degree + e - p, 0), _one_less(p, 1))
             by_x, by_w = (most_powers, most_degree) if sign > 0 else (most_powers - e + p, most_degree - p)
-            for (i, j), c in _product(part, factor).items():
+            for (i, j), c in _product(same_sign, factor).items():
                 key = i + by_x, j + by_w
                 result[key] = result.get(key, _ZERO) + c
     return result
@@ -683,9 +685,9 @@ def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_P
     ]
 
 
-def _one_less(power: int, place: int) -> _Polynomial:
-    """(1 - X)^power, or (1 - W)^power at place 1."""
-    return {((n, 0) if place == 0 else (0, n)): Fraction((-1) ** n * comb(power, n)) for n in range(power + 1)}
+def _one_less(power: int, variable: int) -> _Polynomial:
+    """(1 - X)^power, or (1 - W)^power for variable 1."""
+    return {((n, 0) if variable == 0 else (0, n)): Fraction((-1) ** n * comb(power, n)) for n in range(power + 1)}
 
 
 def _product(left: _Polynomial, right: _Polynomial) -> _Polynomial:

@@ -271,7 +271,7 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
 
 
 def parts(model: TaylorModel, budget: Budget) -> Iterator[Subinterval]:
-    """The model's interval cut into parts from left to right, each with what the model tells of it."""
+    """The model's interval cut into subintervals from left to right, each with what the model says about it."""
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
     # Values shrink with every halving near a root until they drown in the error; this only makes sure of an end.
