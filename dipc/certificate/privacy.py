@@ -84,11 +84,12 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         return sealed(_OfClosedForms(question, report).of_an_event(report.counterexample, tool))
     if not isinstance(pairs, Pairs):
         pairs = _refuting(question, report)
-    if not question.finite_outputs:
+    if not question.finite_outputs or report.proof is not None:
         slots = question.program.core.slots
         real = all(isinstance(slots[slot].type, RealType) for slot in question.program.core.inputs)
         if real and report.verdict is PrivacyVerdict.PRIVATE and isinstance(question.adjacency, Within):
             return sealed(_aligned(question, report, tool))  # what is so for all inputs is so for these
+    if not question.finite_outputs:
         raise Uncertified("at pairs of inputs a proof about ints is about finite outputs")
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.

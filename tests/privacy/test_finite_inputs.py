@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -11,9 +12,12 @@ from dipc.algebra.limits import LimitReached
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
 from dipc.program.program import within
+from dipc.questions.privacy import check
+from dipc.questions.privacy.adjacency import Pairs
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.verifier.document import check_text
+from tests.privacy.test_random import mechanism
 
 EXPONENTIAL = """
 program exponential; input s[1..3] : {0..4}; output answer : {1..3};
@@ -91,3 +95,90 @@ def test_too_many_pairs_are_looked_at_by_shifts(inputs: str | None) -> None:
     assert found.proved == found.refuted_below == 1
     with pytest.raises(LimitReached, match="more than 200 pairs"):
         asked(EXPONENTIAL, "linf:1", inputs, rows=200).largest_loss(Fraction(1))
+
+
+SPARSE = """
+program sparse; input q[1..3] : {0..9}; output out[1..3] : {none, bot, top} = none; var t, r : int;
+t <- DLap(eps/2, 5);
+for i in 1..3 do
+  r <- DLap(eps/4, q[i]);
+  if r >= t then out[i] <- top; exit else out[i] <- bot end
+end
+"""
+MANY = [MAXIMUM.replace("0..4", "0..9"), MAXIMUM.replace("0..4", "0..9").replace("real", "int").replace("Lap", "DLap")]
+
+
+@pytest.mark.parametrize("text", [*MANY, SPARSE, SPARSE.replace(" int", " real").replace("DLap", "Lap")])
+def test_shifts_of_noises_answer_for_many_pairs_before_any_is_measured(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """20 952 pairs: proofs, refutations and constants that would take a minute when each input is measured."""
+    question = asked(text, "linf:1", "all")
+    monkeypatch.setattr(PrivacyQuestion, "table", lambda *_: pytest.fail("inputs are measured one by one"))
+    assert len(question.pairs) == 20_952  # type: ignore[arg-type]
+    report = question.decide(read_claim(question.program, "eps", None, None))
+    assert (report.verdict, report.pairs, report.obligations) == (PrivacyVerdict.PRIVATE, 20_952, 0)
+    refuted = question.decide(read_claim(question.program, "7*eps/10", None, None)).counterexample
+    assert refuted is not None
+    assert all(0 <= Fraction(cell or -1) <= 9 for cell in [*refuted.input.values(), *refuted.adjacent.values()])
+    found = question.constant(None)
+    assert found.proved == found.refuted_below == (Fraction(3, 4) if "sparse" in text else 1)
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 300))])
+def test_shifts_first_and_every_pair_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random programs over finite inputs or grids of real ones: the same verdicts and constants by both ways, and
+    what refutes is at one of the pairs."""
+    choose = random.Random(f"at once {seed}")
+    kind = choose.choice(("real", "int"))
+    text = mechanism(choose, kind)
+    adjacent = choose.choice(("linf:1", "linf:2", "l1:2", "hamming:1", "hamming:2"))
+    domain = choose.choice(("{0..3}", "{-1..1}", "{-2, 0, 1}", *(["{0, 1/2, 2}"] if kind == "real" else [])))
+    inputs = None
+    if kind == "real" and choose.random() < 0.3:
+        inputs = choose.choice(("q = -1..1", "q = 0..2"))
+    else:
+        text = text.replace(f"input q[1..2] : {kind}", f"input q[1..2] : {domain}")
+    budgets = [f"{Fraction(n, 8)}*eps" for n in (2, 4, 6, 9, 13)]
+    answers = []
+    for few in (10**9, 1):
+        monkeypatch.setattr(check, "_MANY_PAIRS", few)
+        question = asked(text, adjacent, inputs)
+        assert isinstance(question.pairs, Pairs)
+        if few == 1:
+            question.decide(read_claim(question.program, budgets[0], None, None))
+        verdicts = []
+        for budget, delta in [*((budget, None) for budget in budgets), (budgets[1], "1/20")]:
+            question._table = None  # shifts are asked first, again
+            report = question.decide(read_claim(question.program, budget, delta, None))
+            verdicts.append(report.verdict)
+            if report.counterexample is not None:
+                named = question.program.inputs
+                one, two = (
+                    tuple([Fraction(point[name] or 0) for name in named])
+                    for point in (report.counterexample.input, report.counterexample.adjacent)
+                )
+                assert (one, two) in {
+                    (question.pairs.inputs[i], question.pairs.inputs[j]) for i, j in question.pairs.ordered
+                }
+                assert report.counterexample.probability[0] > report.counterexample.allowed[1]
+        question._table = None
+        found = question.constant(None)
+        answers.append((verdicts, found.proved, found.refuted_below))
+    (verdicts, proved, refuted), (others, other, below) = answers
+    assert verdicts == others
+    if proved == refuted or other == below:
+        assert proved is None or other is None or abs(proved - other) <= Fraction(1, 64)
+        assert proved is not None or refuted is not None or (other, below) == (None, None)
+
+
+def test_certificates_of_what_shifts_prove_are_about_all_real_inputs() -> None:
+    """821 356 pairs are not written down."""
+    program = dipc.load("benchmarks/sparse.dip", m=7)
+    question = PrivacyQuestion(
+        program, "linf:1", "q = -1..1", Engine(program.measurer, program.limits, keep_proofs=True)
+    )
+    report = question.decide(read_claim(program, "eps", None, None))
+    written = certify_privacy(question, report)
+    assert len(written) < 100_000
+    assert check_text(written).complete

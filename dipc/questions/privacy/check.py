@@ -23,12 +23,21 @@ from dipc.frozen import Later
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
-from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, every_input, parse_adjacency, read_pairs
+from dipc.questions.privacy.adjacency import (
+    Adjacency,
+    EveryPair,
+    Pairs,
+    Within,
+    every_input,
+    parse_adjacency,
+    read_pairs,
+)
 from dipc.questions.privacy.constant import (
     Constant,
     Ends,
     LossBounds,
     bounds_at_pairs,
+    bounds_by_shifts,
     bounds_for_every_pair,
     bounds_of_runs,
     constant_of_candidates,
@@ -104,6 +113,9 @@ _ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
 #: Intervals of eps that are looked at one by one, how near to a supremum its bound is to come, and a delta that is not
 #: told from 0.
 _MOST_CELLS, _NEAR, _NOTHING = 64, 1 + Fraction(1, 10**3), Fraction(1, 10**6)
+
+#: Pairs from which on it is looked first whether shifts of the noises answer for all of them at once.
+_MANY_PAIRS = 1_000
 
 #: How a program over real inputs is proved where these are compared without noise alone.
 OF_CELLS = "comparisons cut the inputs into cells with one law each, and all pairs of adjacent cells are looked at"
@@ -240,6 +252,8 @@ class PrivacyQuestion:
             if normal is not None:
                 findings, counterexample = normal.decide(claim)
                 proof = gaussian.OF_NORMAL_OUTPUTS if findings is None else None
+            elif (at_once := self._at_once(claim)) is not None:
+                findings, counterexample, proof = at_once
             elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
                 findings, counterexample = self._at_pairs(pairs, self._laws(self.table(pairs)), claim)
                 proof = OF_CELLS if findings is None and pairs is not self.pairs else None
@@ -256,6 +270,26 @@ class PrivacyQuestion:
             self.engine.spent.obligations - begun,
             proof,
         )
+
+    @cached_property
+    def _shifts(self) -> LossBounds | None:
+        """What shifts of the noises say of many pairs at once, which is sooner than to look at each; None where pairs
+        are few, or listed in a file, or nothing is said."""
+        pairs = self.pairs
+        if not isinstance(pairs, Pairs) or not isinstance(self.adjacency, Within) or len(pairs) < _MANY_PAIRS:
+            return None
+        with suppress(Undecided):
+            return self._of_all_runs(bounds_by_shifts(self.program, self.adjacency, self.engine, pairs))
+        return None
+
+    def _at_once(self, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None, str | None] | None:
+        """What shifts decide about many pairs, with how it is proved; None where they do not."""
+        if self._table is not None or self._shifts is None:
+            return None
+        findings, counterexample = self._by_bounds(self._shifts, claim)
+        if isinstance(findings, UnprovedLoss):
+            return None
+        return findings, counterexample, self._shifts.proof if findings is None else None
 
     def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
         """What the verdict rests upon, `most` of it: the sides of the counterexample, or of outputs at pairs; nothing
@@ -443,7 +477,10 @@ class PrivacyQuestion:
         self.require_meaning(intervals)
         pairs, reason, without_end = self._looked_at, None, None
         try:
-            if isinstance(pairs, Pairs) and self.finite_outputs:
+            at_once = None if self._shifts is None else self._ends(self._shifts, intervals)
+            if at_once is not None and at_once.proved == at_once.refuted_below:
+                ends = at_once
+            elif isinstance(pairs, Pairs) and self.finite_outputs:
                 table = self.table(pairs)
                 for number in range(len(table.forms)):
                     table.closed(number)  # one that is not known would be left out
@@ -451,14 +488,12 @@ class PrivacyQuestion:
                 ends = constant_of_candidates(listed, intervals, self.engine, digits)
             else:
                 bounds = self.bounds()
-                refuted = refuted_up_to(bounds.proved, bounds.candidates, intervals, self.program.limits)
-                ends = Ends(bounds.proved, refuted.refuted_below, refuted.at)
-                reason = bounds.reason
+                ends, reason = self._ends(bounds, intervals), bounds.reason
                 if isinstance(pairs, Pairs) and not self.real_outputs and ends.proved != ends.refuted_below:
                     with suppress(Undecided):
                         listed = list(of_table(self.program, self.table(pairs), pairs))
                         ends = constant_of_candidates(listed, intervals, self.engine, digits)
-                if bounds.unbounded is not None and refuted.refuted_below is not None:
+                if bounds.unbounded is not None and ends.refuted_below is not None:
                     ends, without_end = Ends(None, None, bounds.unbounded), _WITHOUT_END
         except Undecided as undecided:
             ends, reason = Ends(None, Fraction(0), None), undecided.reason
@@ -469,6 +504,12 @@ class PrivacyQuestion:
             ends.refuted_below,
             ends.at,
             without_end if ends.proved == ends.refuted_below else reason,
+        )
+
+    def _ends(self, bounds: LossBounds, intervals: Sequence[Interval]) -> Ends:
+        """What is proved of the constant, and what is refuted up to."""
+        return replace(
+            refuted_up_to(bounds.proved, bounds.candidates, intervals, self.program.limits), proved=bounds.proved
         )
 
     @property
@@ -491,6 +532,9 @@ class PrivacyQuestion:
                 bounds = bounds_at_pairs(self.program, pairs)
             case _:
                 assert_never(self.pairs)
+        return self._of_all_runs(bounds)
+
+    def _of_all_runs(self, bounds: LossBounds) -> LossBounds:
         return bounds if self.runs == 1 else bounds_of_runs(bounds, self.runs)
 
     def _enumerated(self, option: str) -> Pairs:

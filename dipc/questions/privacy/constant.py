@@ -17,6 +17,7 @@ above leaves nothing over is found by a linear program. What comes of it is meas
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
@@ -34,6 +35,7 @@ from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
+from dipc.linear.shifts import at_move, least_shift
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
@@ -92,50 +94,62 @@ def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
 
 
 _NO_SHIFT = "no shift of the noises maps an exit into itself for every move of the inputs"
+_GROWS = "the cost of a shift grows with the move of an input, and no move is the greatest"
 
 
-def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> LossBounds:
-    """The bounds for all adjacent real inputs."""
-    finite = _finite_outputs(program)
-    try:
-        real = with_real_inputs(program)
-        ball = Within(Distance.L1, within.radius) if within.distance is Distance.HAMMING else within
-        costly = [costliest(aligned, ball, real) for aligned in aligned_exits(real)]
-    except Undecided as undecided:
-        why = undecided.reason
-        guarded = None if _has_finite(program) else _beyond_guards(program, within, engine)
-        if guarded is not None:
-            return guarded
-        try:
-            return _beside_finite(program, within, engine)
-        except Undecided as other:
-            why = other.reason if _has_finite(program) else why
-        if not finite:
-            return LossBounds(None, why, tuple(_far_intervals(program, within)))
-        tried = [*_at_guards(program, within), _grid_pairs(program, within)]
-        return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
+def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pairs | None = None) -> LossBounds:
+    """The bounds for all adjacent inputs by shifts of the noises for each exit, finite inputs looked at as real or int
+    ones; candidates are `among` these pairs, if any are given. Raises Undecided."""
+    opened, choices = with_open_inputs(program), _choices(program, among)
+    ball, is_bounded = within, True
+    if within.distance is Distance.HAMMING:
+        # Where inputs may be any number the cost of a shift grows with their move.
+        widths = sorted([max(values) - min(values) for values in choices if values is not None], reverse=True)
+        is_bounded = len(widths) == len(choices)
+        ball = Within(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
+    costly = [costliest(aligned, ball, opened) for aligned in aligned_exits(opened)]
     costly.sort(key=_order, reverse=True)
-    proved, reason = _least_bound(costly, ball, real), None
+    proved, reason = _least_bound(costly, ball, opened), None
     if proved is None:
         reason = _NO_SHIFT
-    elif within.distance is Distance.HAMMING and proved:
-        # One input may differ by anything, and the cost grows with it.
-        proved, reason = None, "the cost of a shift grows with the move of an input, and no move is the greatest"
+    elif proved and not is_bounded:
+        proved, reason = None, _GROWS
+    finite = _finite_outputs(program)
     near: list[Candidate] = []
     unbounded: Candidate | None = None
-    if within.distance is Distance.HAMMING and proved is None and real is program:
+    if within.distance is Distance.HAMMING and proved is None and not is_bounded and opened is program:
         near = list(_far_moves([each.exit for each in costly], program, engine))
         unbounded = near[0] if near else None
+    listed = frozenset(() if among is None else among.inputs)
     ordered: dict[tuple[Input, Input], None] = {}
     for each in costly[:_EXITS]:
-        for start, *pair in islice(starting_pairs(real, each), _PAIRS):
-            if (own := fitted(program, *pair)) is None:
+        for start, *pair in islice(starting_pairs(opened, each, choices), _PAIRS):
+            if (own := fitted(choices, *pair)) is None or (listed and not listed.issuperset(own)):
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
     if finite and ordered:
         near += _at(program, _pairs_of(list(ordered)), engine)
     return LossBounds(proved, reason, tuple(near), unbounded)
+
+
+def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> LossBounds:
+    """The bounds for all adjacent inputs."""
+    try:
+        return bounds_by_shifts(program, within, engine)
+    except Undecided as undecided:
+        why = undecided.reason
+    guarded = None if _has_finite(program) else _beyond_guards(program, within, engine)
+    if guarded is not None:
+        return guarded
+    try:
+        return _beside_finite(program, within, engine)
+    except Undecided as other:
+        why = other.reason if _has_finite(program) else why
+    if not _finite_outputs(program):
+        return LossBounds(None, why, tuple(_far_intervals(program, within)))
+    tried = [*_at_guards(program, within), _grid_pairs(program, within)]
+    return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
 
 
 def _beyond_guards(program: Program, within: Within, engine: Engine) -> LossBounds | None:
@@ -270,7 +284,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
     proved = costly[0][0].cost
     reason = None if proved is not None else mismatch or _NO_SHIFT
     if within.distance is Distance.HAMMING and any(each.cost and any(each.move.values()) for each, _, _ in costly):
-        proved, reason = None, "the cost of a shift grows with the move of an input, and no move is the greatest"
+        proved, reason = None, _GROWS
     ordered: dict[tuple[Input, Input], AlignedExit] = {}
     for each, one, two in costly[:_EXITS]:
         for base in (_ZERO, -_ONE):
@@ -440,45 +454,61 @@ def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
 _STEP = Fraction(1)
 
 
-def of_real_inputs(tree: ast.Program, program: Program) -> ast.Program:
-    """The program with real inputs in place of those whose values are numbers of finite domains."""
+def of_open_inputs(tree: ast.Program, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.Program:
+    """The program with real inputs, or int ones, in place of those whose values are numbers of finite domains."""
     slots = [program.core.slots[slot] for slot in program.core.inputs]
     numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
 
-    def real(declaration: ast.Declaration) -> ast.Declaration:
+    def opened(declaration: ast.Declaration) -> ast.Declaration:
         match declaration:
             case ast.VariableDecl(role=ast.Role.INPUT, declarators=declarators):
                 if any(declarator.name in numeric for declarator in declarators):
-                    return replace(declaration, type=ast.BaseTypeExpr(ast.BaseType.REAL))
+                    return replace(declaration, type=ast.BaseTypeExpr(base))
         return declaration
 
-    return replace(tree, declarations=tuple(real(each) for each in tree.declarations)) if numeric else tree
+    return replace(tree, declarations=tuple(opened(each) for each in tree.declarations)) if numeric else tree
 
 
-def with_real_inputs(program: Program) -> Program:
-    """The same program about all real inputs; itself where it has no finite ones. Raises OutsideFragment where a finite
-    input is needed as such."""
+def with_open_inputs(program: Program) -> Program:
+    """The same program about all real inputs in place of finite ones, or all int ones where integer noise is added to
+    them; itself where it has no finite ones. Raises OutsideFragment where a finite input is needed as such."""
     tree = parse(program.core.source)
-    real = of_real_inputs(tree, program)
-    if real == tree:
+    if of_open_inputs(tree, program) == tree:
         return program
-    try:
-        return program.given(program.core.constants, Source("<real inputs>", print_program(real)))
-    except DiagnosticError:
-        raise OutsideFragment("a finite input is used otherwise than as a number that noise is added to") from None
+    values = [value for slot in program.core.inputs for value in _numbers(program, slot) or ()]
+    whole = all(value.denominator == 1 for value in values)
+    for base in (ast.BaseType.REAL, *([ast.BaseType.INT] if whole else [])):
+        text = print_program(of_open_inputs(tree, program, base))
+        with suppress(DiagnosticError):
+            return program.given(program.core.constants, Source(f"<{base.value} inputs>", text))
+    raise OutsideFragment("a finite input is used otherwise than as a number that noise is added to")
 
 
-def fitted(program: Program, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """The pair with values of the domains in place of finite inputs, which move as they did: those next to what they
-    were; None where there are none."""
+#: For each input the values that it may have; None for every number.
+_Choices = Sequence[Sequence[Fraction] | None]
+
+
+def _choices(program: Program, among: Pairs | None) -> _Choices:
+    """The values of the inputs of some pairs, or else of their domains."""
+    if among is None:
+        return [_numbers(program, slot) for slot in program.core.inputs]
+    return [
+        [value for value in dict.fromkeys(column) if isinstance(value, Fraction)]
+        for column in zip(*among.inputs, strict=True)
+    ]
+
+
+def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
+    """The pair with values that inputs may have, which move as they did: those next to what they were; None where there
+    are none."""
     first, second = list(one), list(two)
-    for position, slot in enumerate(program.core.inputs):
-        if is_symbolic(program.core.slots[slot].type):
+    for position, values in enumerate(choices):
+        if values is None:
             continue
-        values, here, there = _numbers(program, slot), one[position], two[position]
-        assert isinstance(here, Fraction), "it was a real number"
-        assert isinstance(there, Fraction), "it was a real number"
-        starts = [value for value in values or () if value + there - here in (values or ())]
+        here, there = one[position], two[position]
+        assert isinstance(here, Fraction), "it was a number"
+        assert isinstance(there, Fraction), "it was a number"
+        starts = [value for value in values if value + there - here in values]
         if not starts:
             return None
         first[position] = min(starts, key=lambda value: abs(value - here))
@@ -513,10 +543,12 @@ class Candidate:
     second: Closed
 
 
-def starting_pairs(program: Program, costly: Costly) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+def starting_pairs(
+    program: Program, costly: Costly, choices: _Choices
+) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
     """Pairs with the move of a costly exit, in both directions, each with noises and inputs by key."""
     keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
-    for start in _starts(costly):
+    for start in _starts(costly, choices):
         point = tuple([start.get(key, _ZERO) for key in keys])
         other = tuple([value + costly.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
         if point != other:
@@ -534,15 +566,22 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
         yield Candidate(*pairs.texts(program, couple.pair), table.texts(couple.answer), {}, first, second)
 
 
-def _starts(costly: Costly) -> Iterator[Mapping[int, Fraction]]:
+def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction]]:
     """Inputs, with the noises, from which to move."""
     yield {}
     yield {key: -value for key, value in costly.move.items()}
-    if costly.shift is None:
-        return
     here = costly.exit
-    fixed = here.whole
-    rates = {key: rate for key, rate in here.rates.items() if key not in fixed}
+    if costly.cost is None:
+        return
+    try:
+        # Of integer noises as if they were continuous.
+        slacks, equations = ([at_move(item, costly.move) for item in halves] for halves in here.changes())
+        shift = costly.shift or least_shift(here.rates, slacks, equations)
+    except Undecided:
+        return
+    if shift is None:
+        return
+    rates = here.rates
     last = here.first_input + len(costly.move)
     sizes = {key: last + position for position, key in enumerate([*rates, *costly.move])}
     system = [Halfspace(item.coefficients, item.constant) for item in here.slacks]
@@ -551,14 +590,18 @@ def _starts(costly: Costly) -> Iterator[Mapping[int, Fraction]]:
         for key, position in sizes.items()
         for sign in (_ONE, -_ONE)
     ]
+    for (key, moved), values in zip(costly.move.items(), choices, strict=True):
+        if values is not None:
+            ends = min(values) - min(moved, _ZERO), max(values) - max(moved, _ZERO)
+            system += [Halfspace(((key, _ONE),), -ends[0]), Halfspace(((key, -_ONE),), ends[1])]
     cost: dict[int, Fraction] = {sizes[key]: rate for key, rate in rates.items()}
     constant = _ZERO
-    for weight, item in zip(costly.shift.inequality_multipliers, here.slacks, strict=True):
+    for weight, item in zip(shift.inequality_multipliers, here.slacks, strict=True):
         constant += weight * item.constant
         for key, c in item.coefficients:
             if key >= here.first_input:
                 cost[key] = cost.get(key, _ZERO) + weight * c
-    for weight, (_, form) in zip(costly.shift.equation_multipliers, here.reals, strict=True):
+    for weight, (_, form) in zip(shift.equation_multipliers, here.reals, strict=True):
         for key, c in form.coefficients:
             if key < here.first_input:
                 cost[key] = cost.get(key, _ZERO) - weight * c

@@ -20,7 +20,7 @@ from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.constant import Candidate, Constant, exponent_of, of_real_inputs
+from dipc.questions.privacy.constant import Candidate, Constant, exponent_of, of_open_inputs
 from dipc.questions.privacy.loops import (
     Bound,
     LoopCost,
@@ -378,7 +378,7 @@ class EveryNumber:
         """The program as one loop, or why it is none."""
         try:
             own = without_claim(LoopText.of(self.program, self.parameter))
-            tree = of_real_inputs(own.tree, self.program)
+            tree = of_open_inputs(own.tree, self.program)
             text, real = own.with_tree(tree).read(), tree == own.tree
             chosen = _selection(text)
             if chosen is not None:
