@@ -35,7 +35,7 @@ else:
 
 Terms = tuple[tuple[int, Fraction], ...]
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
 
 
 @frozen
@@ -82,11 +82,7 @@ class Affine:
         return combination(((_ONE, self), (-_ONE, other)), _ZERO)
 
     def __neg__(self) -> Affine:
-        return Affine(
-            tuple([(key, -coefficient) for key, coefficient in self.noises]),
-            tuple([(key, -coefficient) for key, coefficient in self.inputs]),
-            -self.constant,
-        )
+        return Affine(_negated(self.noises), _negated(self.inputs), -self.constant if self.constant else _ZERO)
 
     def scaled(self, factor: Fraction) -> Affine:
         return combination(((factor, self),), _ZERO)
@@ -114,8 +110,14 @@ class Affine:
         assert not self.noises
         total = self.constant
         for slot, coefficient in self.inputs:
-            total += coefficient * inputs[slot]
+            value = inputs[slot]
+            if value:
+                total += value if coefficient is _ONE else coefficient * value
         return total
+
+
+def _negated(terms: Terms) -> Terms:
+    return tuple([(key, _MINUS_ONE if coefficient is _ONE else -coefficient) for key, coefficient in terms])
 
 
 def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) -> Affine:
@@ -125,21 +127,20 @@ def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
     for factor, form in terms:
         if not factor:
             continue
+        once = factor is _ONE or factor == 1
         if form.constant:
-            constant = constant + factor * form.constant
-        for key, coefficient in form.noises:
-            term = coefficient if factor == 1 else factor * coefficient
-            noises[key] = noises[key] + term if key in noises else term
-        for key, coefficient in form.inputs:
-            term = coefficient if factor == 1 else factor * coefficient
-            inputs[key] = inputs[key] + term if key in inputs else term
+            constant = constant + (form.constant if once else factor * form.constant)
+        for total, summands in ((noises, form.noises), (inputs, form.inputs)):
+            for key, coefficient in summands:
+                term = coefficient if once else factor * coefficient
+                total[key] = total[key] + term if key in total else term
     return Affine(sorted_terms(noises), sorted_terms(inputs), constant)
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
     """The form over N = X - mean for each of its noises X: the same coefficients, and in place of its inputs and
     constant the slack b + D·u + A·mean(u)."""
-    return combination([(Fraction(1), form), *[(c, means[noise]) for noise, c in form.noises]], Fraction(0))
+    return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
 
 
 # --- Affine forms and comparisons as a person reads them --------------------------------------------------------------
@@ -243,8 +244,9 @@ class Constraint:
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
             return None
-        least = -self.form.constant
-        return upper, lower, (int(least) if least.denominator == 1 else least, int(self.is_open))
+        constant = self.form.constant
+        least = -constant.numerator if constant.denominator == 1 else -constant
+        return upper, lower, (least, int(self.is_open))
 
     def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
         """Whether a constraint on inputs alone holds."""
@@ -487,7 +489,8 @@ def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[Const
     """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
     opposites = {fact.negation for fact in facts}
     return all(
-        any(not opposites.isdisjoint(known.items) for known in other)
+        # Paths part at what was found out last, more often than not.
+        any(not opposites.isdisjoint(reversed(known.items)) for known in other)
         or contradict([*facts, *(item for known in other for item in known.items)])
         for other in others
     )

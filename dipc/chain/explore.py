@@ -5,9 +5,11 @@ Paths whose constraint sets together are one constraint set, such as those of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
+from functools import reduce
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached, Limits
@@ -39,14 +41,13 @@ from dipc.chain.state import (
     NoiseVar,
     State,
     is_symbolic,
-    nonnegative,
     path_notes,
     slot_set,
     slots_in,
 )
 from dipc.chain.step import Successor, step
 from dipc.frozen import frozen
-from dipc.linear.halfspace import ORIGIN, Difference, Weight, graph_of, greatest_bounds, turned_graph_of
+from dipc.linear.halfspace import ORIGIN, Graph, Weight, greatest_bounds
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
 from dipc.text.program import CoreProgram
@@ -98,51 +99,155 @@ class Dominators:
             left, right = up[left], up[right]
         return left
 
+    def common_of(self, group: Sequence[int]) -> int:
+        """The same for all of the group."""
+        return reduce(self.common, group)
 
-def united(
-    group: Sequence[int], leaves: Leaves, states: Mapping[int, State], dominators: Dominators
-) -> ConstraintSet | None:
-    """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
-    members = [states[node] for node in group]
-    known = frozenset[int]().union(*(member.constraints.variables for member in members))
-    by: Offsets = {}
-    if any(map(is_input, known)):
-        by = offsets(item for member in members for item in member.constraints.items)
-    hull = _hull([_Region.of(member, by) for member in members])
-    if hull is None:
-        return None
-    hull = moved(hull, by, -1)
-    above = group[0]
-    for node in group[1:]:
-        above = dominators.common(above, node)
-    merged = set(group)
-    others = [states[leaf] for leaf in leaves.below(above) if leaf not in merged]
-    if len(others) > _MOST_LEAVES:
-        return None
-    signs = nonnegative(noise for member in members for noise in member.noises)
-    facts = [*hull, *members[0].guards.items, *signs.items]
-    if not all(entails(facts, item) for item in states[above].constraints.items):
-        return None
-    there = ((other.constraints, other.guards, nonnegative(other.noises)) for other in others)
-    return constraint_set(hull) if contradict_each(facts, there) else None
+
+#: The places of the ends in a `Difference`.
+_UPPER, _LOWER = 0, 1
+
+#: A row is known again by one of so many of its last constraints; and so many constraints lead to rows.
+_LAST, _MOST_KEYS = 4, 16_000
+
+
+class _Row:
+    """Constraints in a row, with the differences among them as graphs."""
+
+    def __init__(self) -> None:
+        self.items: list[Constraint] = []
+        #: How many are no differences, and how many about integers.
+        self.others = self.whole = 0
+        #: From the upper ends to the lower ones, and the other way round; and the constraints by each of their ends.
+        self.graphs: tuple[Graph, Graph] = (defaultdict(list), defaultdict(list))
+        self._by_end: tuple[dict[int, list[Constraint]], ...] = (defaultdict(list), defaultdict(list))
+        self.keys: list[int] = []
+
+    def become(self, items: Sequence[Constraint]) -> None:
+        """Hold these instead."""
+        pairs = enumerate(zip(self.items, items, strict=False))
+        same = next((k for k, (one, other) in pairs if one is not other), min(len(self.items), len(items)))
+        while len(self.items) > same:
+            self._drop()
+        for item in items[same:]:
+            self._add(item)
+
+    def _add(self, item: Constraint) -> None:
+        self.items.append(item)
+        self.whole += item.whole
+        bound = item.bound
+        if bound is None:
+            self.others += 1
+            return
+        upper, lower, weight = bound
+        self.graphs[_UPPER][upper].append((lower, weight))
+        self.graphs[_LOWER][lower].append((upper, weight))
+        self._by_end[_UPPER][upper].append(item)
+        self._by_end[_LOWER][lower].append(item)
+
+    def _drop(self) -> None:
+        item = self.items.pop()
+        self.whole -= item.whole
+        bound = item.bound
+        if bound is None:
+            self.others -= 1
+            return
+        for side, end in enumerate(bound[:2]):
+            for by_end in (self.graphs[side], self._by_end[side]):
+                by_end[end].pop()
+                if not by_end[end]:
+                    del by_end[end]
+
+    def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
+        """The differences with one of these ends, in order."""
+        if len(ends) == 1:
+            (end,) = ends
+            return self._by_end[side].get(end, ())
+        return [item for item in self.items if (bound := item.bound) is not None and bound[side] in ends]
+
+
+class Rows:
+    """What states know, in rows. It grows at the end: a row is made from that of a state further up, where there is
+    one."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[int, _Row] = {}
+
+    def of(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
+        """The row of these constraints and some more, which nobody else has until it is put back."""
+        keys = [id(item) for item in items[: -_LAST - 1 : -1]]
+        row = next((self._by_key[key] for key in keys if key in self._by_key), None) or _Row()
+        for key in row.keys:
+            self._by_key.pop(key, None)
+        row.become([*items, *more])
+        row.keys = keys
+        return row
+
+    def put_back(self, rows: Iterable[_Row]) -> None:
+        """Let later states have them."""
+        if len(self._by_key) > _MOST_KEYS:
+            self._by_key.clear()
+        for row in rows:
+            self._by_key.update(dict.fromkeys(row.keys, row))
+
+
+class NoiseUniter:
+    """Unites the states of one chain as it grows."""
+
+    def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
+        self._flow = flow
+        self._leaves = leaves
+        self._states = states
+        self._dominators = dominators
+        self._rows = Rows()
+
+    def united(self, group: Sequence[int]) -> ConstraintSet | None:
+        """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
+        members = [self._states[node] for node in group]
+        known = frozenset[int]().union(*(member.constraints.variables for member in members))
+        by: Offsets = {}
+        if any(map(is_input, known)):
+            by = offsets(item for member in members for item in member.constraints.items)
+        regions = [self._region(member, by) for member in members]
+        hull = _hull(regions)
+        self._rows.put_back(region.row for region in regions)
+        if hull is None:
+            return None
+        hull = moved(hull, by, -1)
+        above = self._dominators.common_of(group)
+        merged = set(group)
+        others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
+        if len(others) > _MOST_LEAVES:
+            return None
+        supports = self._flow.supports
+        signs = supports(noise for member in members for noise in member.noises)
+        facts = [*hull, *members[0].guards.items, *signs.items]
+        if not all(entails(facts, item) for item in self._states[above].constraints.items):
+            return None
+        there = ((other.constraints, other.guards, supports(other.noises)) for other in others)
+        return constraint_set(hull) if contradict_each(facts, there) else None
+
+    def _region(self, state: State, by: Offsets) -> _Region:
+        signs = moved(self._flow.supports(state.noises).items, by)
+        given = [*state.guards.items, *(item for item in signs if item.bound is not None)]
+        constraints = moved(state.constraints.items, by) if by else state.constraints.items
+        return _Region(constraints, given, self._rows.of(constraints, given))
 
 
 @frozen
 class _Region:
-    """What a state knows in some coordinates; `given` is about inputs, or true of the noises from the start."""
+    """What a state knows in some coordinates; `given` is about inputs, or true of the noises from the start. The `row`
+    is of both."""
 
-    constraints: list[Constraint]
-    given: list[Constraint]
+    constraints: Sequence[Constraint]
+    given: Sequence[Constraint]
+    row: _Row
 
-    def differences(self) -> Iterator[Difference]:
-        """What is known of differences."""
-        return (item.bound for item in (*self.constraints, *self.given) if item.bound is not None)
-
-    @staticmethod
-    def of(state: State, by: Offsets) -> _Region:
-        signs = moved(nonnegative(state.noises).items, by)
-        differences = [item for item in signs if item.bound is not None]
-        return _Region(moved(state.constraints.items, by), [*state.guards.items, *differences])
+    def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
+        """Its own constraints, without given ones, that are differences with one of these ends."""
+        if not self.given:
+            return self.row.differences(side, ends)
+        return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
 
 
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
@@ -154,8 +259,14 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
         return None
-    items = [item for member in members for item in (*member.constraints, *member.given)]
-    whole = {variable for item in items if item.whole for variable in variables_of(item.form)}
+    whole = {
+        variable
+        for member in members
+        if member.row.whole
+        for item in member.row.items
+        if item.whole
+        for variable in variables_of(item.form)
+    }
     bounds_as_constraints = [
         _constraint(upper, lower, bound, upper in whole or lower in whole)
         for (upper, lower), bound in shared.items()
@@ -165,8 +276,9 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     # What the members say themselves goes first, in their order: `irredundant` drops from the end.
     asked = set(bounds_as_constraints)
     written: dict[Constraint, Constraint] = {}
+    side, ends = _fewer_ends(shared)
     for member in members:
-        for item in member.constraints:
+        for item in member.written(side, ends):
             if item in asked:
                 written.setdefault(item, item)
     order = {item: position for position, item in enumerate(written)}
@@ -183,6 +295,13 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
 _Bounds = dict[tuple[int, int], int | Fraction]
 
 
+def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
+    """The upper ends or the lower ones, with their place: those of a maximum have one upper end, those of a minimum one
+    lower end."""
+    uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
+    return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
+
+
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
     """The least of the members' greatest bounds on upper - lower, for every pair with a noise on which each has one.
 
@@ -190,19 +309,15 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
     """
     shared: _Bounds | None = None
     for member in members:
-        bounds = _all_bounds(member) if shared is None else _bounds(member, shared)
-        if bounds is None:
-            continue
-        if shared is None:
-            shared = bounds
-        else:
-            shared = {pair: min(bound, bounds[pair]) for pair, bound in shared.items() if pair in bounds}
+        least = _all_bounds(member) if shared is None else _least_bounds(member, shared)
+        if least is not None:
+            shared = least
     return shared
 
 
 def _all_bounds(member: _Region) -> _Bounds | None:
     """The greatest bounds for all pairs with a noise, None when the member's region is empty."""
-    graph = graph_of(member.differences())
+    graph = member.row.graphs[_LOWER]
     bounds: _Bounds = {}
     for lower in graph:
         best = greatest_bounds(graph, lower)
@@ -214,26 +329,21 @@ def _all_bounds(member: _Region) -> _Bounds | None:
     return bounds
 
 
-def _bounds(member: _Region, pairs: Iterable[tuple[int, int]]) -> _Bounds | None:
-    """The greatest bounds for these pairs where there are any; None only when the member's region is empty."""
-    uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
-    bounds: _Bounds = {}
-    # The pairs of a maximum have one upper end, those of a minimum one lower end.
-    if len(uppers) < len(lowers):
-        graph = turned_graph_of(member.differences())
-        for upper in uppers:
-            below = greatest_bounds(graph, upper)
-            if below is None:
-                return None
-            bounds |= {(upper, lower): bound for lower, (bound, _) in below.items()}
-    else:
-        graph = graph_of(member.differences())
-        for lower in lowers:
-            above = greatest_bounds(graph, lower)
-            if above is None:
-                return None
-            bounds |= {(upper, lower): bound for upper, (bound, _) in above.items()}
-    return bounds
+def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
+    """The bounds that the member has as well, lowered to its own; None only when its region is empty."""
+    side, ends = _fewer_ends(bounds)
+    own: dict[int, dict[int, Weight]] = {}
+    for end in ends:
+        best = greatest_bounds(member.row.graphs[side], end)
+        if best is None:
+            return None
+        own[end] = best
+    least: _Bounds = {}
+    for pair, bound in bounds.items():
+        known = own[pair[side]].get(pair[1 - side])
+        if known is not None:
+            least[pair] = min(bound, known[0])
+    return least
 
 
 def _constraint(upper: int, lower: int, bound: int | Fraction, whole: bool) -> Constraint:
@@ -285,13 +395,20 @@ class GuardUniter:
         self._leaves = leaves
         self._states = states
         self._dominators = dominators
+        self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
         """Disjoint parts of the group, each with the one conjunction that is exactly the union of its regions.
 
         States that are in no part stay as they are. Every part has at least two members.
         """
-        members = {node: _Member(self._states[node].guards) for node in group}
+        guards = {node: self._states[node].guards for node in group}
+        members = {node: _Member(known, self._rows.of(known.items)) for node, known in guards.items()}
+        merged = self._merged(group, members)
+        self._rows.put_back(member.row for member in members.values())
+        return merged
+
+    def _merged(self, group: Sequence[int], members: Mapping[int, _Member]) -> list[tuple[list[int], ConstraintSet]]:
         whole = self._union(list(group), members)
         if whole is not None:
             return [(list(group), whole)]
@@ -310,9 +427,7 @@ class GuardUniter:
         return merged
 
     def _union(self, group: list[int], members: Mapping[int, _Member]) -> ConstraintSet | None:
-        above = group[0]
-        for node in group[1:]:
-            above = self._dominators.common(above, node)
+        above = self._dominators.common_of(group)
         merged = set(group)
         others = [self._states[leaf].guards for leaf in self._leaves.below(above) if leaf not in merged]
         if len(others) > _MOST_GUARD_LEAVES:
@@ -321,15 +436,15 @@ class GuardUniter:
         # Of the i² constraints of a running maximum of i, these are the few to ask each region about.
         known = [region.uppers for region in regions if region.uppers is not None]
         uppers = set.intersection(*known) if known else None
-        candidates = dict.fromkeys(
-            item
-            for node in group
-            for item in self._states[node].guards.items
-            if uppers is None or item.bound is None or item.bound[0] in uppers
-        )
+        candidates = dict[Constraint, None]()
+        for region in regions:
+            candidates.update(dict.fromkeys(region.items_from(uppers)))
         if len(candidates) > _MOST_CANDIDATES:
             return None
-        hull = irredundant([item for item in candidates if all(region.implies(item) for region in regions)])
+        common = list(candidates)
+        for region in regions:
+            common = region.implied(common)
+        hull = irredundant(common)
         if not all(entails(hull, item) for item in self._states[above].guards.items):
             return None
         return constraint_set(hull) if contradict_each(hull, ((other,) for other in others)) else None
@@ -338,25 +453,37 @@ class GuardUniter:
 class _Member:
     """The region of one state, which is not empty, ready to be asked what it implies."""
 
-    def __init__(self, guards: ConstraintSet) -> None:
+    def __init__(self, guards: ConstraintSet, row: _Row) -> None:
         self._guards = guards
-        differences = [item.bound for item in guards.items if item.bound is not None]
-        self._downwards = turned_graph_of(differences)
+        self.row = row
         self._below: dict[int, dict[int, Weight] | None] = {}
         #: The x for which x - y is bounded from below for some y, if that is exact: all guards are differences.
-        self.uppers: set[int] | None = None
-        if len(differences) == len(guards.items):
-            self.uppers = {upper for upper, below in self._downwards.items() if below}
+        self.uppers = None if row.others else set(row.graphs[_UPPER])
 
-    def implies(self, item: Constraint) -> bool:
-        """Whether every point of the region satisfies the constraint; exact where all are differences."""
-        if item.bound is None or self.uppers is None:
-            return item in self._guards.keys or entails(self._guards.items, item)
-        upper, lower, enough = item.bound
-        if upper not in self._below:
-            self._below[upper] = greatest_bounds(self._downwards, upper)
-        best = self._below[upper]
-        return best is None or (lower in best and best[lower] >= enough)
+    def items_from(self, uppers: set[int] | None) -> Iterable[Constraint]:
+        """The guards, of those that are differences x - y only the ones with these x; all where None are given."""
+        if uppers is None:
+            return self._guards.items
+        if not self.row.others:
+            return self.row.differences(_UPPER, uppers)
+        return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
+
+    def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
+        """Those that every point of the region satisfies; exact where all are differences."""
+        result: list[Constraint] = []
+        for item in items:
+            bound = item.bound
+            if bound is None or self.uppers is None:
+                if item in self._guards.keys or entails(self._guards.items, item):
+                    result.append(item)
+                continue
+            upper, lower, enough = bound
+            if upper not in self._below:
+                self._below[upper] = greatest_bounds(self.row.graphs[_UPPER], upper)
+            best = self._below[upper]
+            if best is None or (lower in best and best[lower] >= enough):
+                result.append(item)
+        return result
 
 
 #: So many states in a row that have one successor each are left out. A loop without choices is many states even so.
@@ -449,6 +576,7 @@ class _Explorer:
         self.exited: list[int] = []
         self.dominators = Dominators(0)
         self.leaves = Leaves(self.transitions)
+        self.uniter = NoiseUniter(flow, self.leaves, self.states, self.dominators)
         self.guard_uniter = GuardUniter(self.leaves, self.states, self.dominators)
         #: Whether states are looked up no more once their successors are known: nothing leads back to them.
         self.forgets = flow.forward and not display
@@ -549,12 +677,13 @@ class _Explorer:
             changeable = self.flow.writes[label] | self.may_give[label]
             if self._differs(after, self.wanted_set & changeable & ~self.may_give[goal]):
                 # What cannot be wanted any more is one state, where paths are not united by their constraints.
-                if not self.skips or not self.cut:
-                    cut = self._add(after)
-                    self.cut.add(cut)
-                    if self.forgets:
-                        self._lighten(cut)
-                return max(self.cut)
+                if self.cut and self.skips:
+                    return max(self.cut)
+                cut = self._add(after)
+                self.cut.add(cut)
+                if self.forgets:
+                    self._lighten(cut)
+                return cut
             if not left or goal not in self.flow.determined:
                 break
             try:
@@ -588,7 +717,7 @@ class _Explorer:
             return self._unite_guards(batch)
         result: list[int] = []
         for group, noises in _alike(batch, self.states):
-            constraints = united(group, self.leaves, self.states, self.dominators) if len(group) > 1 else None
+            constraints = self.uniter.united(group) if len(group) > 1 else None
             if constraints is None:
                 result.extend(group)
                 continue
@@ -645,7 +774,9 @@ def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int
         state = states[node]
         alike = groups.setdefault(state.fingerprint, [])
         for group, noises in alike:
-            same = all((known := noises.get(noise.id, noise)) is noise or known == noise for noise in state.noises)
+            same = state.noises == states[group[-1]].noises or all(
+                (known := noises.get(noise.id, noise)) is noise or known == noise for noise in state.noises
+            )
             if same and states[group[0]].agrees_with(state):
                 group.append(node)
                 noises.update((noise.id, noise) for noise in state.noises)

@@ -9,17 +9,19 @@ from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import TYPE_CHECKING, assert_never
 
-from dipc.chain.constraints import Affine, same_value
+from dipc.chain.constraints import NOTHING_KNOWN, Affine, ConstraintSet, same_value
 from dipc.chain.state import (
     Code,
     Comparison,
     Fault,
     Mark,
+    NoiseVar,
     NoiseWeight,
     SlotValue,
     State,
     initial_state,
     is_symbolic,
+    nonnegative,
     slot_set,
     slots_in,
 )
@@ -69,8 +71,9 @@ class Flow:
     `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
     included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
     `chooses` that some instruction makes a finite random choice, `draws` that some instruction draws a noise.
-    `reassigned` are the slots that are assigned forms; a state at a label of `determined` has one successor. A draw at
-    a label of `places` chooses one of the intervals that these leave (`with_finite_noise`), and is none of the `draws`.
+    `bounds_noises` that some noise has a least value. `reassigned` are the slots that are assigned forms; a state at a
+    label of `determined` has one successor. A draw at a label of `places` chooses one of the intervals that these leave
+    (`with_finite_noise`), and is none of the `draws`.
     """
 
     program: CoreProgram
@@ -86,11 +89,25 @@ class Flow:
     forward: bool
     chooses: bool
     draws: bool
+    bounds_noises: bool
     reassigned: frozenset[int]
     determined: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
     places: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
+    _drawn: dict[int, NoiseVar] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def drawn(self, noise: NoiseVar) -> NoiseVar:
+        """The noise, as the same object where one like it was the last to be drawn there: they are compared often."""
+        last = self._drawn.setdefault(noise.id, noise)
+        if last == noise:
+            return last
+        self._drawn[noise.id] = noise
+        return noise
+
+    def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
+        """What is known of noises from the start: see `nonnegative`."""
+        return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
         """Whether what a form depends on are integers: ints and reals never meet in one."""
@@ -169,6 +186,7 @@ def analyze(program: CoreProgram) -> Flow:
         forward=all(goal > label for label in range(exit_label) for goal in successors[label]),
         chooses=has_choices(program),
         draws=any(isinstance(instruction, SampleNoise) for instruction in instructions),
+        bounds_noises=any(isinstance(each, SampleNoise) and each.law.least is not None for each in instructions),
         reassigned=frozenset(
             slot
             for instruction in instructions

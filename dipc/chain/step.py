@@ -32,7 +32,6 @@ from dipc.chain.state import (
     NoiseVar,
     SlotValue,
     State,
-    nonnegative,
 )
 from dipc.text import core as operations
 from dipc.text.ast import COMPARED, CompareOp, Number
@@ -334,7 +333,8 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     version = flow.versions.get(state.label, {}).get(slot)
     around = rest != Affine.number(Fraction(0))
     name = flow.program.slots[slot].name
-    noise = NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, around or slot in flow.reassigned)
+    apart = around or slot in flow.reassigned
+    noise = flow.drawn(NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, apart))
     value = Affine.noise(noise.id)
     return noise, value + rest if around else value
 
@@ -365,7 +365,7 @@ def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[
     difference = evaluate_affine(expr, state.values, flow.program.slots)
     if difference.is_number:
         return [(COMPARED[op](difference.constant, 0), state, DETERMINISTIC)]
-    signs = nonnegative(state.noises)
+    signs = flow.supports(state.noises)
     outcomes: list[tuple[bool, State, Edge]] = []
     for holds, known in _outcomes(difference, op, flow.is_whole(difference)):
         assumed = _assuming(state, known, signs)

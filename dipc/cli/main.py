@@ -136,7 +136,7 @@ COMPLETE = "_DIPC_COMPLETE"
 
 def collect_rarely() -> None:
     """Garbage is looked for rarely: in chains of millions of objects there is none, and that takes half of the time."""
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(1_000_000, 50, 50)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -8,7 +8,7 @@ means x - y > w. What closed differences with integer bounds entail of integers 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -201,17 +201,11 @@ def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | No
 
 
 def graph_of(differences: Iterable[Difference]) -> Graph:
-    """The differences by their lower end; every variable is a key."""
-    graph: Graph = {}
+    """The differences by their lower end: a variable that nothing is above is no key."""
+    graph: Graph = defaultdict(list)
     for upper, lower, weight in differences:
-        graph.setdefault(lower, []).append((upper, weight))
-        graph.setdefault(upper, [])
+        graph[lower].append((upper, weight))
     return graph
-
-
-def turned_graph_of(differences: Iterable[Difference]) -> Graph:
-    """The same by their upper ends: from x it leads to all y with a bound on x - y."""
-    return graph_of((lower, upper, weight) for upper, lower, weight in differences)
 
 
 def greatest_bounds(
@@ -223,30 +217,29 @@ def greatest_bounds(
     may be smaller than entailed. A contradiction that `start` does not reach is not noticed.
     """
     best: dict[int, Weight] = {start: _NOWHERE}
-    steps: dict[int, int] = {start: 0}
-    pending = deque([start])
-    waiting = {start}
-    most = len(graph)
-    while pending:
-        lower = pending.popleft()
-        waiting.discard(lower)
-        base, base_strict = best[lower]
-        step = steps[lower] + 1
-        for upper, (weight, strict) in graph.get(lower, ()):
-            bound = (base + weight, base_strict + strict)
-            known = best.get(upper)
-            if known is not None and bound <= known:
-                continue
-            if upper == start or step > most:
-                return None
-            best[upper] = bound
-            steps[upper] = step
-            if upper == goal and enough is not None and bound >= enough:
-                return best
-            if upper not in waiting and graph.get(upper):
-                waiting.add(upper)
-                pending.append(upper)
-    return best
+    pending: Iterable[int] = (start,)
+    # After k rounds all paths of k steps are known; one that has more steps than there are keys is at one of them
+    # twice, and is no better than without what lies between, but for a contradiction.
+    for _ in range(len(graph) + 1):
+        further: dict[int, None] = {}
+        for lower in pending:
+            base, base_strict = best[lower]
+            for upper, (weight, strict) in graph.get(lower, ()):
+                bound = (base + weight, base_strict + strict)
+                known = best.get(upper)
+                if known is not None and bound <= known:
+                    continue
+                if upper == start:
+                    return None
+                best[upper] = bound
+                if upper == goal and enough is not None and bound >= enough:
+                    return best
+                if upper in graph:
+                    further[upper] = None
+        if not further:
+            return best
+        pending = further
+    return None
 
 
 def is_contradictory(graph: Graph) -> bool:

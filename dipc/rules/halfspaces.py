@@ -6,6 +6,7 @@ disagreement alpha grows; a half-space over the inputs and alpha.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -32,7 +33,8 @@ class Moving:
 
     def at(self, alpha: Fraction) -> Halfspace:
         """The half-space of inputs at one alpha."""
-        return Halfspace(self.form.inputs, self.form.constant - alpha * self.step)
+        moved = alpha * self.step if alpha and self.step else _ZERO
+        return Halfspace(self.form.inputs, self.form.constant - moved if moved else self.form.constant)
 
     @property
     def halfspace(self) -> Halfspace:
@@ -54,7 +56,7 @@ class ImpliedBound:
     weights: tuple[tuple[int, Fraction], ...]
 
     def at(self, alpha: Fraction) -> Fraction:
-        return self.base + alpha * self.slope
+        return self.base + alpha * self.slope if alpha and self.slope else self.base
 
 
 def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> ImpliedBound | None:
@@ -225,7 +227,10 @@ class Corner:
     slope: Mapping[int, Fraction]
 
     def at(self, alpha: Fraction) -> dict[int, Fraction]:
-        return {slot: value + alpha * self.slope[slot] for slot, value in self.base.items()}
+        if not alpha:
+            return dict(self.base)
+        moved = {slot: alpha * rise for slot, rise in self.slope.items() if rise}
+        return {slot: value + moved[slot] if slot in moved else value for slot, value in self.base.items()}
 
 
 def corner(
@@ -237,8 +242,11 @@ def corner(
     input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
     """
     met = sorted(set(tight))
-    corner = _corner_solved(facets, met, slots, alpha)
-    return corner if corner is not None and _behind(facets, met, corner, alpha) else None
+    for way in (_corner_eliminated, _corner_solved):
+        corner = way(facets, met, slots, alpha)
+        if corner is not None and _behind(facets, met, corner, alpha):
+            return corner
+    return None
 
 
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
@@ -253,6 +261,31 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
         if start < 0 or rise < 0 or (k in tight and (start or rise)):
             return False
     return True
+
+
+def _corner_eliminated(
+    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
+    """Where the equations of these facets hold, and the inputs that they leave free are 0; None where there is none."""
+    rows = [facets[k].halfspace if alpha is None else facets[k].at(alpha) for k in met]
+    users = Counter(key for row in rows for key, _ in row.coefficients)
+    # Each by inputs that are solved for after it, by those left free, and alpha.
+    solved: dict[int, tuple[dict[int, Fraction], Fraction]] = {}
+    for row in rows:
+        while (key := next((k for k, _ in row.coefficients if k in solved), None)) is not None:
+            row = row.substituted(key, *solved[key])
+        own = [k for k, _ in row.coefficients if k != ALPHA]
+        if own:
+            key = min(own, key=users.__getitem__)
+            solved[key] = row.solved_for(key)
+        elif row.coefficients or row.constant:
+            return None
+    base, slope = dict.fromkeys(slots, _ZERO), dict.fromkeys(slots, _ZERO)
+    for key, (slopes, constant) in reversed(solved.items()):
+        rise = slopes.pop(ALPHA, _ZERO)
+        base[key] = sum((c * base[k] for k, c in slopes.items()), constant)
+        slope[key] = sum((c * slope[k] for k, c in slopes.items()), rise)
+    return Corner(base, slope)
 
 
 def _corner_solved(

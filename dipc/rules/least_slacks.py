@@ -181,8 +181,11 @@ def slack_of(
     base = bound.at(distances.alpha_base)
     if not distances.alpha_rate and form.inputs and all(slot in whole for slot, _ in form.inputs):
         base = _raised(form, base)
-    slope = bound.slope * distances.alpha_rate + radius * distances.gamma_rate
-    return SlackBound(form, radius, bound.weights, base + radius * distances.gamma_base, slope)
+    slope = bound.slope * distances.alpha_rate
+    if radius:
+        base += radius * distances.gamma_base
+        slope += radius * distances.gamma_rate
+    return SlackBound(form, radius, bound.weights, base, slope)
 
 
 def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> Jointly:

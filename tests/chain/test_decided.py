@@ -19,7 +19,8 @@ from dipc.chain.constraints import (
     graph_entails,
     irredundant,
 )
-from dipc.linear.halfspace import graph_of
+from dipc.chain.explore import Rows
+from dipc.linear.halfspace import graph_of, greatest_bounds
 from dipc.text.ast import CompareOp
 from tests.linear.elimination import is_feasible
 
@@ -154,3 +155,40 @@ def test_elimination_gives_up_past_its_limit():
     sums = [known(X(i) + X(j)) for i in range(8) for j in range(i)]
     sums += [known((X(i) - X(j) - X(k)).shifted(Fraction(1))) for i in range(8) for j in range(i) for k in range(j)]
     assert is_feasible(sums, at_most=20) is None
+
+
+@given(st.lists(st.one_of(differences(), general()), min_size=1, max_size=9), st.data())
+def test_a_row_made_from_another_one_is_as_if_made_at_once(pool, data):
+    """Rows grow and shrink at their ends, and several are out at a time: each is that of its own constraints."""
+    rows = Rows()
+    for _ in range(6):
+        asked = data.draw(st.lists(st.lists(st.sampled_from(pool), max_size=8), min_size=1, max_size=3))
+        out = [rows.of(items[:-1], items[-1:]) for items in asked]
+        for items, row in zip(asked, out, strict=True):
+            bounds = [item.bound for item in items if item.bound is not None]
+            assert row.items == items
+            assert row.others == len(items) - len(bounds)
+            assert row.whole == sum(item.whole for item in items)
+            turned = [(lower, upper, weight) for upper, lower, weight in bounds]
+            assert [dict(graph) for graph in row.graphs] == [graph_of(turned), graph_of(bounds)]
+            for side in (0, 1):
+                for ends in ({0}, {0, 3}):
+                    wanted = [item for item in items if item.bound is not None and item.bound[side] in ends]
+                    assert list(row.differences(side, ends)) == wanted
+        rows.put_back(out)
+
+
+@given(st.lists(differences(), max_size=9), st.sampled_from([-1, 0, 2, 4]))
+def test_the_greatest_bounds_are_those_of_all_walks(facts, start):
+    """Against walks of so many steps as there are variables, one by one."""
+    edges = [fact.bound for fact in facts]
+    best = {start: (0, 0)}
+    for _ in range(7):
+        for upper, lower, (weight, strict) in edges:
+            if lower in best:
+                best[upper] = max(best.get(upper, (-99, 0)), (best[lower][0] + weight, best[lower][1] + strict))
+    again = dict(best)
+    for upper, lower, (weight, strict) in edges:
+        if lower in best:
+            again[upper] = max(again[upper], (best[lower][0] + weight, best[lower][1] + strict))
+    assert greatest_bounds(graph_of(edges), start) == (best if again == best else None)

@@ -12,6 +12,7 @@ import dipc
 from dipc.chain.constraints import Affine
 from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.metric import Norm
+from dipc.rules import halfspaces
 from dipc.rules.centered_exits import pieces
 from dipc.rules.facets import Metric, choices, facet_metric, facets, way_out
 from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
@@ -88,6 +89,18 @@ def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Moving], alpha:
         if fixed is not None:
             assert behind(some, fixed.at(alpha), alpha)
         assert found is None or fixed is not None
+
+
+@settings(max_examples=examples(5))
+@given(st.lists(moving, min_size=1, max_size=4), st.sampled_from([None, F(0), F(1), F(7)]))
+def test_the_corners_of_equations_alone_are_some_of_all(some: list[Moving], alpha: Fraction | None) -> None:
+    """Solving the equations first changes which corner is taken, never whether there is one."""
+    for tight in (range(0), range(1), range(2), range(len(some))):
+        met = [k for k in tight if k < len(some)]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(halfspaces, "_corner_eliminated", lambda *_: None)
+            solved = corner(some, met, SLOTS, alpha)
+        assert (corner(some, met, SLOTS, alpha) is None) is (solved is None)
 
 
 def test_a_corner_where_the_free_inputs_are_not_zero() -> None:
