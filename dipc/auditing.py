@@ -161,13 +161,13 @@ def judge_loss(
         sets = laws.sets(first)
         chosen = sets[_promising([(each.here, each.there) for each in sets], (runs[first], runs[other]), error)]
         here, there = (
-            sum(count for key, count in observed[at].rows if any(part(key) for part in chosen.parts))
-            for at in (first, other)
+            sum(count for key, count in observed[index].rows if any(holds(key) for holds in chosen.parts))
+            for index in (first, other)
         )
         least, most = lower_end(here, runs[first], error), upper_end(there, runs[other], error)
         tests.append(Tested(first, chosen.outputs, (here, there), (runs[first], runs[other]), least, most))
-    shown = [{name: show_value(value) for name, value in each.items()} for each in values]
-    return Audit(program.name, (shown[0], shown[1]), eps, confidence, (tests[0], tests[1]), exact, claimed)
+    written = [{name: show_value(value) for name, value in each.items()} for each in values]
+    return Audit(program.name, (written[0], written[1]), eps, confidence, (tests[0], tests[1]), exact, claimed)
 
 
 def _has_real(program: Program) -> bool:
@@ -285,6 +285,6 @@ class _RealLaws:
                 float(sum((form.enclosure(self._eps)[0] for form in forms), Fraction(0)))
                 for forms in ([each.first for each in worst], [each.second for each in worst])
             ]
-            parts = tuple([each.outputs.contains for each in worst if each.outputs is not None])
-            result.append(_Set(words, shares[0], shares[1], parts))
+            tests = tuple([each.outputs.contains for each in worst if each.outputs is not None])
+            result.append(_Set(words, shares[0], shares[1], tests))
         return result

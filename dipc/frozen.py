@@ -128,8 +128,8 @@ def _hashing(values: Callable[[Any], tuple[Any, ...]]) -> Any:
 
 
 def _repr(self: Any) -> str:
-    parts = ", ".join([f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr])
-    return f"{self.__class__.__qualname__}({parts})"
+    values = ", ".join([f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr])
+    return f"{self.__class__.__qualname__}({values})"
 
 
 def _assign(_self: Any, name: str, _value: object) -> None:

@@ -316,8 +316,8 @@ def report_text(report: Report) -> str:
 def report_html(report: Report) -> str:
     """The verdict, the claim, and the first rows, those that fail before all others."""
     counts, word = report.counts, _word(report.rows)
-    parts = [f"{number} {name}" for name, number in _kinds(report)]
-    head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(parts))}'
+    tally = [f"{number} {name}" for name, number in _kinds(report)]
+    head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(tally))}'
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
     said = [f"program {report.program}" + (f" with {constants}" if constants else "")]
     said += [f"{name} = {'each row’s own' if text is None else text}" for name, text in report.claim.items()]
@@ -370,7 +370,7 @@ def chain_html(dtmc: Dtmc) -> str:
     """The states, with what each knows and its steps."""
     body = []
     for number, state in enumerate(dtmc.states):
-        knows = "; ".join(", ".join(parts) for parts in lines_of(state))
+        knows = "; ".join(", ".join(line) for line in lines_of(state))
         steps = [
             f"s{step.goal}"
             + (f" when {step.outcome}" if step.outcome else "")
@@ -384,10 +384,10 @@ def chain_html(dtmc: Dtmc) -> str:
 def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """The rows below the header, without the columns that are empty in all of them."""
     rows = list(rows)
-    told = [at for at in range(len(header)) if any(row[at] for row in rows)]
-    head = "".join(f"<th>{escape(header[at])}</th>" for at in told)
+    told = [column for column in range(len(header)) if any(row[column] for row in rows)]
+    head = "".join(f"<th>{escape(header[column])}</th>" for column in told)
     lines = (
-        "<tr>" + "".join(f"<td>{escape(row[at]).replace(chr(10), '<br>')}</td>" for at in told) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(row[column]).replace(chr(10), '<br>')}</td>" for column in told) + "</tr>"
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

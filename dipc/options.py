@@ -334,7 +334,7 @@ class Options:
     def parts(self) -> dict[str, Any]:
         """The parts of the claims that are given, by name, in the order in which commands name them."""
         said = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
-        return {name: part for name, part in said.items() if part is not None}
+        return {name: value for name, value in said.items() if value is not None}
 
     def mention(self, name: str) -> bool:
         """Whether the text of what is claimed, or of what it is about, has the name of a constant in it."""
@@ -407,11 +407,11 @@ def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable
         signature = inspect.signature(function)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in given.__annotations__.items()}
-        shown = [
+        added = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=known[name], annotation=kind)
             for name, kind in types.items()
         ]
-        names = {parameter.name for parameter in (*own, *shown)}
+        names = {parameter.name for parameter in (*own, *added)}
 
         @wraps(function)
         def called(*arguments: Any, **named: Any) -> Any:
@@ -420,7 +420,7 @@ def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable
                     raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
             return function(*arguments, **named)
 
-        called.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
+        called.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
         return cast(_F, called)
 
     return decorate

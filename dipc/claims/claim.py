@@ -326,12 +326,12 @@ class Claim:
     def _value(self, expression: ClaimExpression, names: dict[str, Parametric]) -> BetaForm:
         if id(expression) not in self._parts:
             self._parts[id(expression)] = normal_parts(expression)
-        parts = self._parts[id(expression)]
-        if parts is not None:
-            return parts.beta(names, lambda expression: self._value(expression, names))
+        normal = self._parts[id(expression)]
+        if normal is not None:
+            return normal.beta(names, lambda expression: self._value(expression, names))
         try:
-            found = self._with_names(expression, names)
-            value = limit(found, sign_throughout(self.intervals)) if unknowns(found) else found
+            inner = self._with_names(expression, names)
+            value = limit(inner, sign_throughout(self.intervals)) if unknowns(inner) else inner
             if value is None:
                 raise expression.error(
                     "E0609",
@@ -568,7 +568,7 @@ def _unused(program: CoreProgram) -> Diagnostic:
     numeric = [
         program.slots[slot].name
         for slot in program.outputs
-        if isinstance(found := program.slots[slot].type, DomType) and not any(isinstance(v, str) for v in found.values)
+        if isinstance(kind := program.slots[slot].type, DomType) and not any(isinstance(v, str) for v in kind.values)
     ]
     name = (numeric or names or ["out"])[0]
     metric = f"`metric {{ output: abs({name} - {name}'); }}`"

@@ -178,10 +178,10 @@ def _falls(value: Parametric, name: str) -> bool | Growth:
 
     True is proved. A Growth is a place where it does grow, proved as well. False says nothing.
     """
-    parts = _along(value, name)
+    coefficients = _along(value, name)
     failed: list[Fraction] = []
     unsettled = False
-    for poly in parts.values():
+    for poly in coefficients.values():
         try:
             decision = decide_nonnegative(-poly.derivative(), Interval.positive())
         except Undecided:
@@ -191,38 +191,38 @@ def _falls(value: Parametric, name: str) -> bool | Growth:
             failed.append(decision.witness)
     if not failed and not unsettled:
         return True
-    if len(parts) == 1 and failed:
+    if len(coefficients) == 1 and failed:
         return Growth(name, None, None, failed[0])
     return _growth(value, name)
 
 
 def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
     """With t = U·eps, the numerator is Σ (a factor that is >= 0, free of t) · (its exponential polynomial in t)."""
-    parts: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
+    coefficients: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
     for k, q, factors, c in value.terms():
         j, r = next(((j, r) for other, j, r in factors if other == name), (0, Fraction(0)))
         rest = (k - j, q, tuple(factor for factor in factors if factor[0] != name))
-        parts.setdefault(rest, []).append((j, r, c))
-    return {rest: ExpPoly.from_terms(terms) for rest, terms in parts.items()}
+        coefficients.setdefault(rest, []).append((j, r, c))
+    return {rest: ExpPoly.from_terms(terms) for rest, terms in coefficients.items()}
 
 
 def _growth(value: Parametric, name: str) -> bool | Growth:
     """A Growth at one of a few values of the unknowns; False if there is none."""
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
-        at = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
+        point = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
         try:
-            decision = decide_nonnegative(-_slope(value, name, at), Interval.positive())
+            decision = decide_nonnegative(-_slope(value, name, point), Interval.positive())
         except Undecided:
             continue
         if isinstance(decision, Fails):
-            return Growth(name, at[name], decision.witness, None)
+            return Growth(name, point[name], decision.witness, None)
     return False
 
 
-def _slope(value: Parametric, name: str, at: Mapping[str, Fraction]) -> ExpPoly:
+def _slope(value: Parametric, name: str, point: Mapping[str, Fraction]) -> ExpPoly:
     """The derivative of the numerator by `name` at these values of all unknowns, as a function of eps."""
-    slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in at.items()})
+    slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in point.items()})
     assert slope is not None, "a number may always stand for an unknown"
     return slope.numerator_flat()
 
@@ -393,17 +393,17 @@ def theorem_of(claim: Claim) -> Theorem | None:
 
     The verdict on a row is that of its own obligation in any case.
     """
-    found = [(key, terms) for key, terms in claim.compiled() if at_dd(claim, key)]
-    if not found:
+    rows = [(key, terms) for key, terms in claim.compiled() if at_dd(claim, key)]
+    if not rows:
         return None
-    tied = claim.gamma is not None and any(key[2] is None for key, _ in found) and mentions(claim.gamma.tree, "alpha")
+    tied = claim.gamma is not None and any(key[2] is None for key, _ in rows) and mentions(claim.gamma.tree, "alpha")
     fixed = Condition(
         "gamma is fixed", not tied, "gamma depends on alpha" if tied else "gamma does not depend on alpha"
     )
-    gammas = {terms.gamma.value for _, terms in found}
+    gammas = {terms.gamma.value for _, terms in rows}
     gamma = gammas.pop() if len(gammas) == 1 else None
     values = {"gamma": Parametric.number(gamma)} if isinstance(gamma, Fraction) else {}
-    conditions = (fixed, *region_conditions(claim, betas_of(claim, [key for key, _ in found]), values, ("alpha",)))
+    conditions = (fixed, *region_conditions(claim, betas_of(claim, [key for key, _ in rows]), values, ("alpha",)))
     if all(condition.holds for condition in conditions):
         return Theorem("Theorem 10", "every alpha < dd(u)", conditions[1:])
     return Theorem(None, "alpha = dd(u)", conditions)
@@ -426,10 +426,10 @@ def region_conditions(
     jumps = False
     for beta in betas:
         for unknown in growing:
-            found = trend(beta, unknown, names, claim.intervals)
-            if not found.falls:
-                falls.append(_objection(unknown, found))
-            jumps = jumps or not found.continuous
+            behavior = trend(beta, unknown, names, claim.intervals)
+            if not behavior.falls:
+                falls.append(_objection(unknown, behavior))
+            jumps = jumps or not behavior.continuous
     both = " or ".join(growing)
     simple = Condition("simple", not falls, falls[0] if falls else f"beta never grows with {both}")
     why = "a divisor in beta may be 0 for some alpha" if jumps else f"beta has no jumps in {both}"
@@ -490,7 +490,7 @@ def below_one(beta: ClaimExpression) -> ClaimExpression:
     error has a greater probability."""
     match beta.tree:
         case Call("min", arguments):
-            left = [part for part in arguments if not (isinstance(part, Number) and part.value >= 1)]
+            left = [argument for argument in arguments if not (isinstance(argument, Number) and argument.value >= 1)]
             return replace(beta, tree=left[0]) if len(left) == 1 else beta
     return beta
 
@@ -548,22 +548,22 @@ def at_alpha(beta: ClaimExpression, value: Fraction) -> str:
 
 def of_lesser(beta: ClaimExpression, name: str) -> str | None:
     """The text of f of this distance where beta is f(min(alpha, gamma)); None where it is not written like that."""
-    found = 0
+    replaced = 0
 
-    def lesser(part: Expr) -> Expr | None:
-        nonlocal found
-        if not (isinstance(part, Call) and part.function == "min"):
+    def lesser(node: Expr) -> Expr | None:
+        nonlocal replaced
+        if not (isinstance(node, Call) and node.function == "min"):
             return None
-        names = {GREEK.get(a.name, a.name) if isinstance(a, Name) else "" for a in part.arguments}
+        names = {GREEK.get(a.name, a.name) if isinstance(a, Name) else "" for a in node.arguments}
         if not names <= {*_ALPHA, *_GAMMA} or names.isdisjoint(_ALPHA) or names.isdisjoint(_GAMMA):
             return None
-        found += 1
+        replaced += 1
         return Number(Fraction(0), "0")
 
     rest = rewritten(beta.tree, lesser)
-    if not found or any(mentions(rest, name) for name in (*_ALPHA, *_GAMMA)):
+    if not replaced or any(mentions(rest, name) for name in (*_ALPHA, *_GAMMA)):
         return None
-    return print_expression(rewritten(beta.tree, lambda part: None if lesser(part) is None else Name(name)))
+    return print_expression(rewritten(beta.tree, lambda node: None if lesser(node) is None else Name(name)))
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
@@ -576,7 +576,7 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
     leave out those of one distance, too, that do not scale with eps.
     """
     result = (_split(beta, names, _Parts(scaling, one_gamma)) for scaling in (False, True))
-    return tuple(dict.fromkeys(halves for ways in result for halves in ways))
+    return tuple(dict.fromkeys(halves for splits in result for halves in splits))
 
 
 def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts) -> tuple[Halves, ...]:
@@ -592,7 +592,7 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts
             parts.add_tree(beta, tree, names)
     if parts.together:
         return ()
-    near, far, either = (" + ".join(found) or "0" for found in (parts.alpha, parts.gamma, parts.either))
+    near, far, either = (" + ".join(texts) or "0" for texts in (parts.alpha, parts.gamma, parts.either))
     if not parts.either:
         return (Halves(near, far),)
     return Halves(f"{near} + {either}", far), Halves(near, f"{far} + {either}")
@@ -622,7 +622,7 @@ class _Parts:
     def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
         """A summand as it is written."""
         distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
-        number = not any(isinstance(part, Eps) for part in walk(tree))
+        number = not any(isinstance(node, Eps) for node in walk(tree))
         positive = is_nonnegative(beta, tree, names)
         self._add(f"({print_expression(tree)})", distances, positive=positive, number=number)
 
@@ -642,5 +642,5 @@ class _Parts:
 
 def _replaced(tree: Expr, names: tuple[str, ...], by: Expr) -> Expr:
     return rewritten(
-        tree, lambda part: by if isinstance(part, Name) and GREEK.get(part.name, part.name) in names else None
+        tree, lambda node: by if isinstance(node, Name) and GREEK.get(node.name, node.name) in names else None
     )

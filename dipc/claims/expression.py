@@ -78,8 +78,8 @@ def is_transcendental(tree: object) -> bool:
     """Whether a tree of syntax has `log` or `sqrt` in it, or e to the power of a number that is not written as 0; what
     is inside of a function of the normal distribution does not count."""
     nothing = Number(Fraction(0), "0")
-    outside = rewritten(tree, lambda part: nothing if isinstance(part, Call) and is_normal(part) else None)
-    return any(isinstance(part, Call) and _is_number(part) for part in walk(outside))
+    outside = rewritten(tree, lambda node: nothing if isinstance(node, Call) and is_normal(node) else None)
+    return any(isinstance(node, Call) and _is_number(node) for node in walk(outside))
 
 
 def is_normal(call: Call) -> bool:
@@ -112,12 +112,12 @@ def _is_number(call: Call) -> bool:
     (inner,) = call.arguments
     if isinstance(inner, Number):
         return bool(inner.value)
-    return all(is_constant(part) or (isinstance(part, Call) and part.function == "log") for part in walk(inner))
+    return all(is_constant(node) or (isinstance(node, Call) and node.function == "log") for node in walk(inner))
 
 
-def is_constant(part: object) -> bool:
+def is_constant(node: object) -> bool:
     """Whether a part of a tree is neither eps, nor a distance, nor a logarithm."""
-    match part:
+    match node:
         case Eps() | Call(function="log" | "erfc"):
             return False
         case Name(name=name):
@@ -130,9 +130,9 @@ def in_exponent(tree: Expr) -> Exponent:
     powers: list[tuple[Expr, int]] = []
     rest: Expr | None = None
     for sign, term in _terms(tree, 1):
-        count, found = _multiple(term)
-        if found is not None and count.denominator == 1 and abs(count) <= _MOST:
-            powers.append((found, sign * int(count)))
+        count, argument = _multiple(term)
+        if argument is not None and count.denominator == 1 and abs(count) <= _MOST:
+            powers.append((argument, sign * int(count)))
         elif rest is None:
             rest = term if sign == 1 else Unary(UnaryOp.NEGATE, term, term.span)
         else:
@@ -157,11 +157,11 @@ def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
         case Call(function="log", arguments=(argument,)):
             return Fraction(1), argument
         case Binary(op=BinaryOp.MULTIPLY, left=Number(value=value), right=right):
-            count, found = _multiple(right)
-            return value * count, found
+            count, of_log = _multiple(right)
+            return value * count, of_log
         case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE as op, left=left, right=Number(value=value)) if value:
-            count, found = _multiple(left)
-            return (count * value if op is BinaryOp.MULTIPLY else count / value), found
+            count, of_log = _multiple(left)
+            return (count * value if op is BinaryOp.MULTIPLY else count / value), of_log
     return Fraction(1), None
 
 
@@ -498,13 +498,13 @@ class NormalParts:
     ) -> Iterator[tuple[Fraction, NormalFunction | None]]:
         (argument,) = call.arguments
 
-        def constant(part: Expr) -> Fraction:
-            value = constant_of(replace(self.expression, tree=part).value(names))
+        def constant(node: Expr) -> Fraction:
+            value = constant_of(replace(self.expression, tree=node).value(names))
             if value is None:
                 raise self.expression.error(
                     "E0617",
                     f"the argument of `{call.function}` has no value here",
-                    part,
+                    node,
                     "this is infinite, or no rational",
                     "where dd is infinite `erfc` of a multiple of alpha is 0: give such rows a beta of their own",
                 )
@@ -539,7 +539,7 @@ def normal_parts(expression: ClaimExpression) -> NormalParts | None:
 
 def has_normal(tree: object) -> bool:
     """Whether such a call is in a tree of syntax."""
-    return any(isinstance(part, Call) and is_normal(part) for part in walk(tree))
+    return any(isinstance(node, Call) and is_normal(node) for node in walk(tree))
 
 
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
@@ -592,19 +592,19 @@ def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
         rates[name] = rate
     at_one = {**names, **{name: Parametric.number(rate) for name, rate in rates.items()}}
 
-    def constant(part: Expr) -> Fraction:
-        value = constant_of(replace(parts.expression, tree=part).value(at_one))
+    def constant(node: Expr) -> Fraction:
+        value = constant_of(replace(parts.expression, tree=node).value(at_one))
         if value is None:
-            raise NoMonomial(part.span, None)
+            raise NoMonomial(node.span, None)
         return value
 
-    def as_eps(part: Expr) -> Expr | None:
-        if not isinstance(part, Name) or GREEK.get(part.name, part.name) not in rates:
+    def as_eps(node: Expr) -> Expr | None:
+        if not isinstance(node, Name) or GREEK.get(node.name, node.name) not in rates:
             return None
-        rate = rates[GREEK.get(part.name, part.name)]
-        above, below = (Number(Fraction(n), str(n), part.span) for n in rate.as_integer_ratio())
-        scaled = Binary(BinaryOp.MULTIPLY, Eps(part.span), above, part.span)
-        return Binary(BinaryOp.DIVIDE, scaled, below, part.span)
+        rate = rates[GREEK.get(node.name, node.name)]
+        above, below = (Number(Fraction(n), str(n), node.span) for n in rate.as_integer_ratio())
+        scaled = Binary(BinaryOp.MULTIPLY, Eps(node.span), above, node.span)
+        return Binary(BinaryOp.DIVIDE, scaled, below, node.span)
 
     for term in parts.terms:
         (argument,) = term.call.arguments

@@ -399,8 +399,8 @@ def _range_in(slot: Slot, numbers: Iterable[int], span: Span) -> Iterator[Value]
     match slot.type:
         case RealType() | IntType():
             yield from map(Fraction, numbers)
-        case DomType(values=values) if set(found := [Fraction(number) for number in numbers]) <= set(values):
-            yield from found
+        case DomType(values=values) if set(wanted := [Fraction(number) for number in numbers]) <= set(values):
+            yield from wanted
         case _:
             yield from _all_in(slot, [*map(str, numbers)], span, "in this range")
 

@@ -98,26 +98,26 @@ def enclosed_claim(
 def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
     """The tree with exp(q/eps * eps) for every exp(q), q a rational: at the one eps they are the same, and exact."""
 
-    def with_eps(part: Expr) -> Expr | None:
-        match part:
+    def with_eps(node: Expr) -> Expr | None:
+        match node:
             case Call(function="exp", arguments=(inner,)) if all(is_constant(each) for each in walk(inner)):
                 with suppress(DiagnosticError, Undecided):
                     exponent = replace(expression, tree=inner).rational_at(eps, numbers)
                     if exponent is None:
                         return None
                     multiple = Binary(BinaryOp.MULTIPLY, _literal(exponent / eps, inner), Eps(inner.span), inner.span)
-                    return replace(part, arguments=(multiple,))
+                    return replace(node, arguments=(multiple,))
         return None
 
     return rewritten(tree, with_eps)
 
 
-def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:
+def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
     """The tree with these distances in the places of their names, where they have such numbers."""
-    result = {name: part for name, part in parts.items() if is_transcendental(part)}
+    result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
-    def put(part: Expr) -> Expr | None:
-        return result.get(GREEK.get(part.name, part.name)) if isinstance(part, Name) else None
+    def put(node: Expr) -> Expr | None:
+        return result.get(GREEK.get(node.name, node.name)) if isinstance(node, Name) else None
 
     for _ in result:  # alpha may be given by gamma, or gamma by alpha
         if any(mentions(tree, name) for name in result):
@@ -188,13 +188,13 @@ class _Enclosure:
     def _of_powers(self, node: Expr) -> Ends | None:
         """Rationals around a number made of powers of e alone, in which the same ones cancel: exp(q) is exp(q*eps) at
         eps = 1. None for others."""
-        if any(not is_constant(part) for part in walk(node)):
+        if any(not is_constant(inside) for inside in walk(node)):
             return None
 
-        def with_eps(part: Expr) -> Expr | None:
-            match part:
+        def with_eps(inside: Expr) -> Expr | None:
+            match inside:
                 case Call(function="exp", arguments=(inner,)):
-                    return replace(part, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
+                    return replace(inside, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
             return None
 
         numbers = {name: Parametric.number(value) for name, value in self.constants.items()}
@@ -221,7 +221,7 @@ class _Enclosure:
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
         """factor·exp(argument), in the place of a call."""
         power = replace(node, arguments=(argument,))
-        above, below = (Number(Fraction(part), str(part), node.span) for part in factor.as_integer_ratio())
+        above, below = (Number(Fraction(integer), str(integer), node.span) for integer in factor.as_integer_ratio())
         scaled = power if above.value == 1 else Binary(BinaryOp.MULTIPLY, above, power, node.span)
         return scaled if below.value == 1 else Binary(BinaryOp.DIVIDE, scaled, below, node.span)
 
@@ -325,9 +325,9 @@ class _Enclosure:
                     raise self._error(inner, undecided.reason, "") from None
                 return below[0], above[1]
             case Call(function="min" | "max" | "abs" as function, arguments=arguments):
-                parts = [self._number(argument) for argument in arguments]
-                all_of = [part for part in parts if part is not None]
-                if len(all_of) < len(parts):
+                enclosures = [self._number(argument) for argument in arguments]
+                all_of = [ends_of for ends_of in enclosures if ends_of is not None]
+                if len(all_of) < len(enclosures):
                     return None
                 if function != "abs":
                     pick = min if function == "min" else max

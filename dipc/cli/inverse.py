@@ -113,18 +113,18 @@ def tighten(**given: Any) -> ExitCode:
         notes = ("give one value for each constant",)
         raise DiagnosticError(Diagnostic("E0903", "a family of programs has no certificate", notes=notes))
     work = Work(asked, quiet=output.quiet)
-    found: list[Member] = []
+    answers: list[Member] = []
     with work.progress:
         for constants in members(family):
             try:
-                found.append(_member(asked, work, constants, ranged=ranged))
+                answers.append(_member(asked, work, constants, ranged=ranged))
             except KeyboardInterrupt:
-                if not found:
+                if not answers:
                     raise
-                return output.deliver(replace(_outcome(found, asked, ranged=ranged), interrupted="interrupted\n"))
-            if found[-1].tightest.interrupted:
+                return output.deliver(replace(_outcome(answers, asked, ranged=ranged), interrupted="interrupted\n"))
+            if answers[-1].tightest.interrupted:
                 break
-    return output.deliver(_outcome(found, asked, ranged=ranged), asked.command("tighten"))
+    return output.deliver(_outcome(answers, asked, ranged=ranged), asked.command("tighten"))
 
 
 def _outcome(members: list[Member], asked: Asked, *, ranged: bool) -> Outcome:
@@ -207,11 +207,11 @@ def tune(**given: Any) -> ExitCode:
         inputs = asked.options.inputs or (None if asked.table else "all")
         options = replace(asked.options, progress=progress, inputs=inputs)
         try:
-            found = tuned(program, asked.table, options)
+            best = tuned(program, asked.table, options)
         except ValueError as error:
             message = f"`--tolerance`: {error}"
             raise DiagnosticError(Diagnostic("E1028", message, notes=("write such as 1% or 1/100",))) from None
-    return output.deliver(solutions.tuned_outcome(found, str(asked.program_path)), asked.command("tune"))
+    return output.deliver(solutions.tuned_outcome(best, str(asked.program_path)), asked.command("tune"))
 
 
 _INTERVAL_EPILOG = """
@@ -262,11 +262,11 @@ def interval(**given: Any) -> ExitCode:
         program = work.program()
         progress.stage(f"looking for intervals of {program.name}")
         try:
-            found = intervals(program, asked.table, replace(asked.options, progress=progress), work.engine(program))
+            answer = intervals(program, asked.table, replace(asked.options, progress=progress), work.engine(program))
         except ValueError as error:
             message = f"`--confidence`: {error}"
             raise DiagnosticError(Diagnostic("E1031", message, notes=("write such as 95% or 19/20",))) from None
-    outcome = solutions.interval_outcome(found, asked)
+    outcome = solutions.interval_outcome(answer, asked)
     side = () if asked.options.side is None else ("--side", asked.options.side)
     return output.deliver(outcome, asked.command("interval", *side))
 

@@ -127,7 +127,7 @@ def parse_limits(texts: Iterable[str]) -> Limits:
     limits = Limits()
     mistakes = []
     for text in texts:
-        name, _, value = (part.strip() for part in text.partition("="))
+        name, _, value = (side.strip() for side in text.partition("="))
         if name not in LIMIT_NAMES:
             notes = did_you_mean(name, LIMIT_NAMES)
             notes.append("; ".join(f"{known}: {meaning}" for known, meaning in LIMIT_NAMES.items()))

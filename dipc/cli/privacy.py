@@ -140,10 +140,10 @@ def privacy(**given: Any) -> ExitCode:
         raise _no_part("-D with a range", mode.option, "give one value, or ask for --max-loss or --constant")
     work = Work(asked, quiet=output.quiet)
     with work.progress:
-        found = [(constants, *_answer(asked, adjacent, mode, work, constants)) for constants in members(family)]
+        answered = [(constants, *_answer(asked, adjacent, mode, work, constants)) for constants in members(family)]
     if ranged:
-        return output.deliver(answers.family([(constants, one, known) for constants, _, one, known in found]))
-    ((_, question, one, known),) = found
+        return output.deliver(answers.family([(constants, one, known) for constants, _, one, known in answered]))
+    ((_, question, one, known),) = answered
     statement = replace(_statement(asked, question), theorems=_beside(question, one, mode))
     outcome = answers.outcome(question, one, statement, known)
     return output.deliver(outcome, asked.command("privacy", "--adjacent", adjacent, *mode.words()))
@@ -175,14 +175,14 @@ class _Mode:
         for name, number in (("-n", runs), ("--seed", seed)):
             if number is not None and not given["estimate"]:
                 raise _no_part(name, option, "add --max-loss --at 1/10 --estimate")
-        at = None if at_text is None else positive_option("--at", at_text)
+        eps = None if at_text is None else positive_option("--at", at_text)
         value = asked[option] if option in ("--delta-of", "--renyi", "--budget-of") else None
         if option == "--renyi":
             _orders(str(value))
         together = given["runs_together"]
         if together > 1 and given["estimate"]:
             raise _no_part("--estimate", "--compose", "leave it out: it estimates the loss of one run")
-        return cls(option, at, at_text, value, given["estimate"], runs, seed, together)
+        return cls(option, eps, at_text, value, given["estimate"], runs, seed, together)
 
     def words(self) -> tuple[str, ...]:
         """The options that ask it."""
@@ -241,9 +241,9 @@ def _answer(
     asked: Asked, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
 ) -> tuple[PrivacyQuestion | every_number.EveryNumber, PrivacyAnswer, Any]:
     """The question about the program with these constants, what it comes to, and the estimate of a loss."""
-    options, at = asked.options, mode.at
-    # One more eps of a delta that is asked for at all eps is none that the program is read at.
-    program = work.program(constants, options.eps if options.eps is not None or mode.option == "--delta-of" else at)
+    options, eps = asked.options, mode.at
+    # --delta-of answers for every eps: its --at is one more eps to show, and the program is not read at it.
+    program = work.program(constants, options.eps if options.eps is not None or mode.option == "--delta-of" else eps)
     engine = work.engine(program)
     work.progress.stage(f"looking at the pairs of {program.name}")
     if options.for_all is not None:
@@ -257,25 +257,25 @@ def _answer(
         case "--constant":
             return question, question.constant(options.eps, options.digits), None
         case "--max-loss":
-            assert at is not None
-            loss = question.largest_loss(at, digits)
+            assert eps is not None
+            loss = question.largest_loss(eps, digits)
             return question, loss, _estimated(program, loss, mode) if mode.estimate else None
         case "--renyi":
-            assert at is not None
-            found = [question.divergence(order, at, digits) for order in _orders(mode.value or "")]
+            assert eps is not None
+            found = [question.divergence(order, eps, digits) for order in _orders(mode.value or "")]
             return question, found[0] if len(found) == 1 else Divergences(*question.asked, tuple(found)), None
         case "--budget-of":
-            assert at is not None
+            assert eps is not None
             delta = positive_option("--budget-of", mode.value or "")
-            return question, profiles.budget_at(question, delta, at, digits), None
+            return question, profiles.budget_at(question, delta, eps, digits), None
         case "--profile":
-            assert at is not None
-            return question, profiles.profile(question, at, digits=digits), None
+            assert eps is not None
+            return question, profiles.profile(question, eps, digits=digits), None
         case "--rho":
             return question, question.rho(options.eps), None
         case "--delta-of":
             claim = read_claim(program, mode.value, None, options.eps, "delta-of")
-            return question, question.least_delta(claim, at, digits), None
+            return question, question.least_delta(claim, eps, digits), None
     return question, question.decide(read_claim(program, options.budget, options.delta, options.eps)), None
 
 

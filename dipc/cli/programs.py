@@ -158,10 +158,10 @@ def table(**given: Any) -> ExitCode:
     """
     asked, output = asked_of(given), Output(form="csv", target=given["target"], quiet=given["quiet"])
     output.check(asked.program_path)
-    at = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
+    eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
     work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
-        program = work.program(eps=at)
+        program = work.program(eps=eps)
         progress.stage(f"computing the answers of {program.name}")
         made = prepared(program, None, asked.options.inputs, progress)
     return output.deliver(answers(program.core, made))

@@ -338,6 +338,6 @@ def _rational(option: str, text: str) -> Fraction:
 
 def _refused(option: str, text: str, reason: str) -> NoReturn:
     place = Source(f"<{option}>", text).excerpt(Span(0, len(text)))
-    shown = text.strip() if len(text) <= 40 else text[:37] + "..."
+    excerpt = text.strip() if len(text) <= 40 else text[:37] + "..."
     note = "write an exact number such as 0.999, 1/3 or 1e-6"
-    raise DiagnosticError(Diagnostic("E0805", f"`{shown}` {reason}", place, notes=(note,)))
+    raise DiagnosticError(Diagnostic("E0805", f"`{excerpt}` {reason}", place, notes=(note,)))

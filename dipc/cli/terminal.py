@@ -272,12 +272,12 @@ _DEFECT = (
 
 
 def _internal(summary: str, *notes: str) -> ExitCode:
-    shown = [f"internal error: {summary}", *(f"  = note: {note}" for note in notes)]
+    lines = [f"internal error: {summary}", *(f"  = note: {note}" for note in notes)]
     if os.environ.get(TRACEBACK_VARIABLE) == "1":
-        shown.append(traceback.format_exc().rstrip())
+        lines.append(traceback.format_exc().rstrip())
     else:
-        shown.append(f"  = help: {TRACEBACK_VARIABLE}=1 in the environment shows where it happened")
-    write(sys.stderr, "\n".join(shown) + "\n")
+        lines.append(f"  = help: {TRACEBACK_VARIABLE}=1 in the environment shows where it happened")
+    write(sys.stderr, "\n".join(lines) + "\n")
     return ExitCode.INTERNAL_ERROR
 
 

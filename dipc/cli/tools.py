@@ -282,8 +282,8 @@ def script(shell: str) -> str:
     """The script with which a shell asks what may follow on a command line: bash, zsh or fish."""
     known = get_completion_class(shell)
     assert known is not None
-    found = known(cli, {}, "dipc", COMPLETE)
-    return found.source_template % found.source_vars()
+    completion = known(cli, {}, "dipc", COMPLETE)
+    return completion.source_template % completion.source_vars()
 
 
 def complete(instruction: str) -> int:

@@ -117,14 +117,14 @@ def failing_stretches(
     return _Question(obligation, bounds, limits).failing(interval)
 
 
-def failing_between(found: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
+def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
     """The same as intervals, whose ends are known to so many digits. Raises LimitReached."""
     return tuple(
         FailureInterval(
             replace(end_of(start, digits, limits), included=not start.after),
             replace(end_of(end, digits, limits), included=end.after),
         )
-        for start, end in found
+        for start, end in stretches
     )
 
 
@@ -260,12 +260,12 @@ class _Question:
             return [whole] if sign < 0 else []
         samples = self._samples(interval)
         for _ in range(_MORE_SAMPLES):
-            found = self._tried(interval, signs, samples)
-            if not isinstance(found, Fraction):
-                return found
-            if found in samples:
+            tried = self._tried(interval, signs, samples)
+            if not isinstance(tried, Fraction):
+                return tried
+            if tried in samples:
                 break
-            samples = sorted({*samples, found})
+            samples = sorted({*samples, tried})
         raise OutsideFragment("where the claim begins to fail is not found by its signs at single eps")
 
     @staticmethod
@@ -274,7 +274,7 @@ class _Question:
         inside.update(end for end in (interval.lower, interval.upper) if end is not None and end in interval)
         if interval.upper is not None and len(inside) < _PARTS and not interval.is_point:
             width = interval.upper - interval.lower
-            inside.update(interval.lower + width * part / _PARTS for part in range(1, _PARTS))
+            inside.update(interval.lower + width * step / _PARTS for step in range(1, _PARTS))
         return sorted(inside or {interval.inner_point})
 
     def _tried(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
@@ -337,8 +337,8 @@ class _Question:
         ends = known[:_PLACES] if interval.lower else known[: -1 - _PLACES : -1]
         far, near = Decision.undecided(""), interval
         for end in ends:
-            parts = replace(interval, lower=end, lower_closed=True), replace(interval, upper=end, upper_closed=True)
-            beyond, near = parts if interval.lower else parts[::-1]
+            halves = replace(interval, lower=end, lower_closed=True), replace(interval, upper=end, upper_closed=True)
+            beyond, near = halves if interval.lower else halves[::-1]
             far = self.fails(beyond, _STRICT[:1] if interval.lower else _STRICT)
             if far.verdict is Verdict.ACCURATE:
                 break

@@ -216,10 +216,10 @@ class Engine:
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         if decision.verdict is Verdict.INACCURATE and self.digits is not None:
             with suppress(Undecided):
-                parts = [
+                by_interval = [
                     crossings.failing_stretches(obligation, i, self.bounds, self.limits) for i in obligation.intervals
                 ]
-                failing = [stretch for part in parts for stretch in part]
+                failing = [stretch for stretches in by_interval for stretch in stretches]
                 return replace(decision, failing=crossings.failing_between(failing, self.digits, self.limits))
         return decision
 
@@ -268,7 +268,7 @@ _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
 
 def _has_dear_signs(form: ClosedForm) -> bool:
     """Whether its sign is not found in a moment: its exponents have no large common unit."""
-    return any(len(part) >= _MANY_TERMS and part.degree() >= _HIGH_DEGREE for part in fraction_of(form.value))
+    return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 
 
 # --- The one loop that decides: it settles cases in order, looking ahead as far as the engine likes -------------------

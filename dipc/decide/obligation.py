@@ -471,9 +471,9 @@ def failing_intervals(
             _end_point(failure.region.upper, digits, limits),
             _worst(failure, digits, limits),
         )
-        for part in result
-        if isinstance(part, FailsInCells)
-        for failure in _failures(bound, beta, part, limits)
+        for decision in result
+        if isinstance(decision, FailsInCells)
+        for failure in _failures(bound, beta, decision, limits)
     )
 
 
@@ -503,8 +503,8 @@ def _place(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits) ->
         case Fraction():
             return peak.at, peak.at
         case Root():
-            at = peak.value.at if peak.value is not None else peak.at
-            return optimum.root_cell(at, digits, limits) if isinstance(at, Root) else (at, at)
+            root = peak.value.at if peak.value is not None else peak.at
+            return optimum.root_cell(root, digits, limits) if isinstance(root, Root) else (root, root)
         case optimum.Far.ZERO:
             return Fraction(0), Fraction(0)
         case optimum.Far.INFINITY:
@@ -547,28 +547,28 @@ def decide(
     reasons: list[str] = []
     for interval in intervals:
         try:
-            found = decide_cells(bound.value, beta, interval, limits)
+            result = decide_cells(bound.value, beta, interval, limits)
         except Undecided as undecided:
             reasons.append(undecided.reason)
             proof.append(None)
             continue
-        proof.append(found)
-        if isinstance(found, FailsInCells):
-            if found.regions is None:
+        proof.append(result)
+        if isinstance(result, FailsInCells):
+            if result.regions is None:
                 reasons.append("where it fails is past a limit")
             else:
-                failing += failure_intervals(found.regions, limits)
-    witness = next((found.witness for found in proof if isinstance(found, FailsInCells)), None)
+                failing += failure_intervals(result.regions, limits)
+    witness = next((result.witness for result in proof if isinstance(result, FailsInCells)), None)
     if witness is None:
         verdict = Verdict.UNDECIDED if reasons else Verdict.ACCURATE
         return Decision(verdict, bound, reason=reasons[0] if reasons else None, proof=tuple(proof))
-    shown = counterexample(bound.value, _required(beta, witness), witness)
+    failure = counterexample(bound.value, _required(beta, witness), witness)
     # With a part of the intervals undecided the failure set is not known exactly, and is not given.
     known = () if reasons else tuple(failing)
     if known and digits is not None:
         with suppress(Undecided):  # as it is past a limit
-            known = failing_intervals(bound, beta, [found for found in proof if found is not None], digits, limits)
-    return Decision(Verdict.INACCURATE, bound, shown, known, proof=tuple(proof))
+            known = failing_intervals(bound, beta, [result for result in proof if result is not None], digits, limits)
+    return Decision(Verdict.INACCURATE, bound, failure, known, proof=tuple(proof))
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
@@ -708,12 +708,12 @@ def together(all_of: Iterable[Saying]) -> Saying:
     """Where at least one of them says something. Ends that their enclosures do not tell apart count as one."""
     distinct = dict.fromkeys(all_of)
     reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
-    parts = sorted(
+    stretches = sorted(
         {interval for saying in distinct for interval in saying.where},
         key=lambda interval: (interval.start.low, interval.end.low),
     )
     merged: list[FailureInterval] = []
-    for failing in parts:
+    for failing in stretches:
         if merged and _meet(merged[-1].end, failing.start):
             before = merged.pop()
             failing = FailureInterval(_earlier(before.start, failing.start), _later(before.end, failing.end))

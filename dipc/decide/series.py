@@ -134,8 +134,8 @@ class Search:
             left = [(interval, cell) for cell in cells for interval in self._open_parts(cell.hull, slack)]
             for sample in samples([interval for interval, _ in left]):
                 self._look_at(sample)
-            for part, cell in left:
-                self._follow(part, cell)
+            for open_part, cell in left:
+                self._follow(open_part, cell)
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
         except NotTold as found:
@@ -165,10 +165,10 @@ class Search:
         above, below = (poly.enclosure(eps, 2 * digits) for poly in (denominator - numerator, denominator))
         least, most = (_ZERO, _ZERO) if self.normal is None else self.normal.enclosure(eps, 8 * digits)
         ends = [over / under for over in above for under in below]
-        shown, required = outward(*probability, digits), outward(min(ends) - most, max(ends) - least, digits)
-        if shown[1] < required[0]:
-            raise _Refuted(Counterexample(eps, shown, required))
-        return shown[0] > required[1]
+        enclosed, required = outward(*probability, digits), outward(min(ends) - most, max(ends) - least, digits)
+        if enclosed[1] < required[0]:
+            raise _Refuted(Counterexample(eps, enclosed, required))
+        return enclosed[0] > required[1]
 
     # --- functions of the normal distribution -----------------------------------------------------------
 
@@ -275,14 +275,14 @@ class Search:
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
-        parts = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
-        if any(interval.upper is None for interval in parts):
-            parts = [left for interval in parts for left in self._far_out(interval)]
-        if any(not interval.lower for interval in parts):
-            parts = [
-                left for interval in parts for left in self._failing(self.next_to_zero(), interval, near_zero=True)
+        open_on = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
+        if any(interval.upper is None for interval in open_on):
+            open_on = [left for interval in open_on for left in self._far_out(interval)]
+        if any(not interval.lower for interval in open_on):
+            open_on = [
+                left for interval in open_on for left in self._failing(self.next_to_zero(), interval, near_zero=True)
             ]
-        return parts
+        return open_on
 
     def _far_out(self, interval: Interval) -> Iterator[Interval]:
         """What bounds for large eps leave open of a part."""
@@ -456,12 +456,12 @@ class Search:
             doubtful = self._doubtful(center, radius, beta, remainder)
             if not doubtful:
                 return
-            if any(part.negative for part in doubtful):
+            if any(piece.negative for piece in doubtful):
                 break
-        for part in doubtful:
+        for piece in doubtful:
             # Where the middle is negative the simplest number may be too far from it.
-            for near in (1, 4, 16, 64) if part.negative else (1,):
-                low, high = (center + radius * (part.place + side * part.reach / near) for side in (-1, 1))
+            for near in (1, 4, 16, 64) if piece.negative else (1,):
+                low, high = (center + radius * (piece.place + side * piece.reach / near) for side in (-1, 1))
                 self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
         if not halvings or left == right:
             raise NotTold(center + radius * doubtful[0].place)
@@ -517,7 +517,7 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
                 simplest_between(low * times, 2 * low * times, lower_closed=False, upper_closed=True) for times in _NEAR
             )
         if not usual or high < _SHORT * low:
-            ends = [low + (high - low) * part / _PARTS for part in range(_PARTS + 1)]
+            ends = [low + (high - low) * step / _PARTS for step in range(_PARTS + 1)]
             points.update(
                 simplest_between(start, end, lower_closed=True, upper_closed=True) for start, end in pairwise(ends)
             )
@@ -549,7 +549,7 @@ class _Part:
     negative: bool = False
 
 
-def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, part: _Part, halvings: int) -> Iterator[_Part]:
+def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
     """Parts of a part of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
     function of where in the part its argument is, from -1 to 1."""
     first, *others = polynomial.coeffs() or [flint.arb(0)]
@@ -557,12 +557,12 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, part: _Part, halv
         return
     negative = first < -rest
     if negative or halvings <= MOST_PARTS - MOST_FINE_PARTS or (halvings <= 0 and not first > rest):
-        yield replace(part, negative=negative)
+        yield replace(piece, negative=negative)
         return
-    reach = part.reach / 2
+    reach = piece.reach / 2
     for side in (-1, 1):
         half = polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2]))
-        yield from _not_positive(half, rest, _Part(part.place + side * reach, reach), halvings - 1)
+        yield from _not_positive(half, rest, _Part(piece.place + side * reach, reach), halvings - 1)
 
 
 def _slack(event: Event, item: Halfspace) -> Fraction:
@@ -613,15 +613,15 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
         exponent, weight = _tail(event, item)
         return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)
     # It fails only where some noise takes more than its share of the slack.
-    found = []
+    tails = []
     for noise, c in noises:
         reach = slack / (len(noises) * abs(c))
         if noise.law.is_subgaussian:
             variance = noise.law.deviation(noise.rate)[1] ** 2
-            found.append((start * reach**2 / (2 * variance), noise.law.subgaussian_weight))
+            tails.append((start * reach**2 / (2 * variance), noise.law.subgaussian_weight))
         else:
-            found.append(noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=True))
-    exponent, weight = min(q for q, _ in found), sum((w for _, w in found), _ZERO)
+            tails.append(noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=True))
+    exponent, weight = min(q for q, _ in tails), sum((w for _, w in tails), _ZERO)
     return (exponent, weight) if exponent and weight else (_ZERO, _ONE)
 
 

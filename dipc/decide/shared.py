@@ -289,12 +289,12 @@ def _terms_text(value: ExpPoly) -> str:
     """The least unit n, and the terms k, j, c of Σ c·eps^k·e^{(j/n)·eps} by k and j."""
     unit, terms = value.integer_terms()
     common = gcd(unit, *(j for _, j, _ in terms))
-    parts = [f"{unit // common:x}"]
-    parts += [
+    words = [f"{unit // common:x}"]
+    words += [
         f"{k:x},{j // common:x},{int(c.p):x}" + (f"/{int(c.q):x}" if c.q != 1 else "")
         for k, j, c in sorted(terms, key=itemgetter(0, 1))
     ]
-    return " ".join(parts)
+    return " ".join(words)
 
 
 def form_text(form: Closed | None, reason: str | None) -> str:
@@ -320,12 +320,12 @@ _MALFORMED = (ValueError, TypeError, AttributeError, ArithmeticError, LookupErro
 
 
 def _read_terms(text: str) -> ExpPoly:
-    first, *parts = text.split() or [""]
+    first, *words = text.split() or [""]
     collected: dict[tuple[int, int], flint.fmpq] = {}
     try:
         unit = int(first, 16)
-        for part in parts:
-            k, j, c = part.split(",")
+        for word in words:
+            k, j, c = word.split(",")
             above, _, below = c.partition("/")
             collected[int(k, 16), int(j, 16)] = flint.fmpq(int(above, 16), int(below, 16) if below else 1)
         if unit < 1 or any(k < 0 for k, _ in collected):
@@ -421,18 +421,18 @@ def _read(kind: Any, data: Any) -> Any:
         case builtin, (some, last) if builtin is tuple and last is ...:
             return tuple([_read(some, each) for each in data])
         case builtin, kinds if builtin is tuple:
-            return tuple([_read(each, part) for each, part in zip(kinds, data, strict=True)])
+            return tuple([_read(each, written) for each, written in zip(kinds, data, strict=True)])
     if kind in _PARTS:
-        return kind(*[_read(each, part) for each, part in zip(_PARTS[kind].values(), data, strict=True)])
+        return kind(*[_read(each, written) for each, written in zip(_PARTS[kind].values(), data, strict=True)])
     return read_rational(data) if kind is Fraction else kind(data)
 
 
-def _shows_it(found: Counterexample | None) -> bool:
+def _shows_it(counterexample: Counterexample | None) -> bool:
     """Whether it is a counterexample indeed."""
-    if found is None:
+    if counterexample is None:
         return False
-    (low, high), (least, most) = found.probability, found.required
-    return found.eps > 0 and low <= high < least <= most
+    (low, high), (least, most) = counterexample.probability, counterexample.required
+    return counterexample.eps > 0 and low <= high < least <= most
 
 
 def _is_interval(failing: FailureInterval) -> bool:
@@ -534,8 +534,8 @@ def _said(obligation: Obligation) -> str:
     return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
 
 
-def _digest(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+def _digest(*values: object) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 #: Cases looked ahead at: so many may be begun before the first of them is done.
@@ -683,15 +683,15 @@ class SharedEngine(Engine):
         bound = _bound(question)
         form = self._known_form(question)
         if form is None and self._memory is not None:
-            found = self._memory.bound(bound, long=self._wants_form(question))
-            if isinstance(found, Closed):
-                form = self._forms[bound] = self.bounds.intern(found)
+            remembered = self._memory.bound(bound, long=self._wants_form(question))
+            if isinstance(remembered, Closed):
+                form = self._forms[bound] = self.bounds.intern(remembered)
             elif isinstance(question, Obligation):
                 known = None if self.keep_proofs else self._memory.unexpanded(question)
                 if known is not None:
                     pending.settle(known)
-            elif found is not None:
-                pending.settle(Decision.undecided(found))
+            elif remembered is not None:
+                pending.settle(Decision.undecided(remembered))
         return form
 
     def _known_form(self, question: Question) -> ClosedForm | None:

@@ -136,8 +136,8 @@ def _of_declarations(
                 for declarator in declarators:
                     name = declarator.name
                     place = Span(declarator.span.start, declarator.span.start + len(name))
-                    shown = f"{role.value} {_slice(text, declarator.span)} : {written}"
-                    yield Symbol(name, place, scope, shown, tuple(dict.fromkeys(_laws(text, name, body))))
+                    signature = f"{role.value} {_slice(text, declarator.span)} : {written}"
+                    yield Symbol(name, place, scope, signature, tuple(dict.fromkeys(_laws(text, name, body))))
                 yield from _values(kind, scope, "of its type")
             case _:
                 pass
@@ -152,17 +152,17 @@ def _values(domain: DomainExpr | TypeExpr, scope: Span | None, what: str) -> Ite
 
 
 def _of_loops(text: str, body: Sequence[Statement]) -> Iterator[Symbol]:
-    for part in walk(tuple(body)):
-        if isinstance(part, For):
-            place = _last(text, part.variable, part.span.start, part.low.span.start)
-            bounds = f"{_slice(text, part.low.span)}..{_slice(text, part.high.span)}"
-            yield Symbol(part.variable, place, part.span, f"for {part.variable} in {bounds}")
+    for node in walk(tuple(body)):
+        if isinstance(node, For):
+            place = _last(text, node.variable, node.span.start, node.low.span.start)
+            bounds = f"{_slice(text, node.low.span)}..{_slice(text, node.high.span)}"
+            yield Symbol(node.variable, place, node.span, f"for {node.variable} in {bounds}")
 
 
 def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
-    for part in walk(tuple(body)):
-        if isinstance(part, Sample) and part.target.name == name:
-            yield _slice(text, part.span)
+    for node in walk(tuple(body)):
+        if isinstance(node, Sample) and node.target.name == name:
+            yield _slice(text, node.span)
 
 
 def _last(text: str, name: str, start: int, end: int) -> Span:

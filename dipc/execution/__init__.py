@@ -355,14 +355,14 @@ class Runs(Sequence[Mapping[str, Value | None]]):
         return len(self.answers)
 
     @overload
-    def __getitem__(self, at: int) -> Mapping[str, Value | None]: ...
+    def __getitem__(self, position: int) -> Mapping[str, Value | None]: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Mapping[str, Value | None]]: ...
-    def __getitem__(self, at: int | slice) -> Mapping[str, Value | None] | Sequence[Mapping[str, Value | None]]:
+    def __getitem__(self, position: slice) -> Sequence[Mapping[str, Value | None]]: ...
+    def __getitem__(self, position: int | slice) -> Mapping[str, Value | None] | Sequence[Mapping[str, Value | None]]:
         names = self.program.outputs
-        if isinstance(at, slice):
-            return [dict(zip(names, answer, strict=True)) for answer in self.answers[at]]
-        return dict(zip(names, self.answers[at], strict=True))
+        if isinstance(position, slice):
+            return [dict(zip(names, answer, strict=True)) for answer in self.answers[position]]
+        return dict(zip(names, self.answers[position], strict=True))
 
     def write_samples(self, stream: TextIO) -> None:
         """Write the outputs as `dipc conform --samples` reads them. Raises DiagnosticError for runs that left an output

@@ -81,32 +81,32 @@ class Mechanism:
         """What modules, and words of dipc, the names around the function stand for: a notebook imports them in another
         cell."""
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
-        found = {}
+        qualified = {}
         for name, value in self._function.__globals__.items():
             if isinstance(value, ModuleType):
-                found[name] = value.__name__
+                qualified[name] = value.__name__
             elif value is mechanism:
-                found[name] = "dipc.mechanism"
+                qualified[name] = "dipc.mechanism"
             elif id(value) in named:
-                found[name] = named[id(value)]
-        return found
+                qualified[name] = named[id(value)]
+        return qualified
 
     def _node(self, module: Module) -> python.FunctionDef:
         """The function in its file: that of its name and its line."""
         line = self._function.__code__.co_firstlineno
-        for part in python.walk(module.tree):
-            if isinstance(part, python.FunctionDef) and part.name == self._function.__name__:
-                lines = [part.lineno, *(each.lineno for each in part.decorator_list)]
+        for node in python.walk(module.tree):
+            if isinstance(node, python.FunctionDef) and node.name == self._function.__name__:
+                lines = [node.lineno, *(each.lineno for each in node.decorator_list)]
                 if min(lines) <= line <= max(lines):
-                    if part not in module.tree.body:
+                    if node not in module.tree.body:
                         raise module.wrong(
-                            part,
-                            f"`{part.name}` stands inside of something else, which may change what it does",
+                            node,
+                            f"`{node.name}` stands inside of something else, which may change what it does",
                             "let it stand at the top of the file; what it takes from around it becomes a constant, "
                             "`@dipc.mechanism(k=3)`",
                         )
-                    if any(decorator_name(module, each) == "dipc.mechanism" for each in part.decorator_list):
-                        return part
+                    if any(decorator_name(module, each) == "dipc.mechanism" for each in node.decorator_list):
+                        return node
         message = f"`{self._function.__name__}` is not found in `{module.source.name}` as a mechanism"
         notes = ("write `@dipc.mechanism` above the function itself; if the file has changed, import it again",)
         raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
@@ -191,12 +191,12 @@ class Mechanism:
 
     def _exact(self, name: str, value: object) -> None:
         """Raise DiagnosticError for a float, wherever it is."""
-        parts = value if isinstance(value, list | tuple) else [value]
-        for part in parts:
-            if isinstance(part, float):
+        items = value if isinstance(value, list | tuple) else [value]
+        for item in items:
+            if isinstance(item, float):
                 raise self._refused(
-                    f"`{name}` is given the float {part!r}, which is not exact: a binary number near what is written",
-                    f'give a text such as "{part!r}", or a fractions.Fraction',
+                    f"`{name}` is given the float {item!r}, which is not exact: a binary number near what is written",
+                    f'give a text such as "{item!r}", or a fractions.Fraction',
                 )
 
     def _refused(self, message: str, note: str) -> DiagnosticError:
@@ -209,24 +209,24 @@ def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
     return {name: Fraction(value) for name, value in constants.items()}
 
 
-def _part(part: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
+def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
     """One part of an answer as the function gives it."""
-    if not part.is_list:
-        return None if part.given and not answer[part.given] else _value(part, answer[part.name], constants)
+    if not out.is_list:
+        return None if out.given and not answer[out.given] else _value(out, answer[out.name], constants)
     elements = [
-        None if part.given and not answer[part.given + name.removeprefix(part.name)] else _value(part, value, constants)
+        None if out.given and not answer[out.given + name.removeprefix(out.name)] else _value(out, value, constants)
         for name, value in answer.items()
-        if name.startswith(f"{part.name}[")
+        if name.startswith(f"{out.name}[")
     ]
-    if part.grows and None in elements:
+    if out.grows and None in elements:
         return elements[: elements.index(None)]
     return elements
 
 
-def _value(part: Part, value: Any, constants: Mapping[str, Fraction]) -> Any:
-    none = part.none.at(constants) if isinstance(part.none, Bound) else part.none
+def _value(output: Part, value: Any, constants: Mapping[str, Fraction]) -> Any:
+    none = output.none.at(constants) if isinstance(output.none, Bound) else output.none
     if none is not None and value == none:
         return None
-    if part.words:
+    if output.words:
         return {"no": False, "yes": True}[value]
     return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value

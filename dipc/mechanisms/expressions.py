@@ -139,14 +139,14 @@ class Expressions:
         """A function of the mechanism or of the file."""
         return self.local_functions.get(name) or self.module.functions.get(name)
 
-    def fresh(self, wanted: str, shown: str | None = None) -> str:
+    def fresh(self, wanted: str, spelling: str | None = None) -> str:
         """A name for a variable that nothing else has."""
         stem = wanted if _WORD.fullmatch(wanted) else "v"
         name, count = stem, 1
         while name in self.taken:
             name, count = f"{stem}_{count}", count + 1
         self.taken.add(name)
-        self.shown[name] = shown or wanted
+        self.shown[name] = spelling or wanted
         return name
 
     def name_shown(self, name: str) -> str:
@@ -192,10 +192,10 @@ class Expressions:
                 return self._binary(node, left, op, right, span)
             case python.BoolOp(op=op, values=values):
                 kind = BinaryOp.AND if isinstance(op, python.And) else BinaryOp.OR
-                found = self.expr(values[0])
+                joined = self.expr(values[0])
                 for value in values[1:]:
-                    found = ast.Binary(kind, found, self.expr(value), span)
-                return found
+                    joined = ast.Binary(kind, joined, self.expr(value), span)
+                return joined
             case python.Compare():
                 return self._compare(node, span)
             case python.IfExp():
@@ -246,12 +246,12 @@ class Expressions:
                 )
             self.strings.setdefault(value, node)
             return ast.Name(value, span)
-        found = literal(self.module, node)
-        if found is None:
+        value_of = literal(self.module, node)
+        if value_of is None:
             raise self.module.wrong(node, f"`{self.module.text(node)}` is no number, string or truth value")
-        if found.denominator == 1 or isinstance(value, int):
-            return number(found, span)
-        return ast.Number(found, self.module.source.text[span.start : span.end].replace("_", ""), span)
+        if value_of.denominator == 1 or isinstance(value, int):
+            return number(value_of, span)
+        return ast.Number(value_of, self.module.source.text[span.start : span.end].replace("_", ""), span)
 
     def _name(self, node: python.expr, name: str, span: Span) -> ast.Expr:
         bound = self.env.get(name)
@@ -357,17 +357,17 @@ class Expressions:
         sides = [node.left, *node.comparators]
         written: list[ast.Expr | None] = [None] * len(sides)
 
-        def side(at: int) -> ast.Expr:
-            found = written[at]
-            if found is None:
-                found = written[at] = self.expr(sides[at])
-            return found
+        def side(index: int) -> ast.Expr:
+            operand = written[index]
+            if operand is None:
+                operand = written[index] = self.expr(sides[index])
+            return operand
 
         result: ast.Expr | None = None
-        for at, op in enumerate(node.ops):
-            one, two = sides[at], sides[at + 1]
+        for index, op in enumerate(node.ops):
+            one, two = sides[index], sides[index + 1]
             if isinstance(op, python.In | python.NotIn):
-                part = self._member(node, side(at), two, span)
+                part = self._member(node, side(index), two, span)
                 if isinstance(op, python.NotIn):
                     part = ast.Unary(UnaryOp.NOT, part, span)
             else:
@@ -377,7 +377,7 @@ class Expressions:
                     for each in (one, two)
                 ):
                     raise self.module.wrong(node, "`is` compares with None only", "write `==`")
-                part = self._compared(kind, side(at), side(at + 1), span)
+                part = self._compared(kind, side(index), side(index + 1), span)
             result = part if result is None else ast.Binary(BinaryOp.AND, result, part, span)
         assert result is not None
         return result
@@ -394,8 +394,8 @@ class Expressions:
             )
         result: ast.Expr | None = None
         for each in right.elts:
-            part = ast.Compare(CompareOp.EQ, left, self.expr(each), span)
-            result = part if result is None else ast.Binary(BinaryOp.OR, result, part, span)
+            equal = ast.Compare(CompareOp.EQ, left, self.expr(each), span)
+            result = equal if result is None else ast.Binary(BinaryOp.OR, result, equal, span)
         assert result is not None
         return result
 
@@ -456,35 +456,35 @@ class Expressions:
                     node, "a list that grows is not gone through", "make it with its length: `[0] * m`"
                 )
             own = array.name
-            return Many(array.length, lambda at: ast.Element(own, at, span))
+            return Many(array.length, lambda offset: ast.Element(own, offset, span))
         match node:
             case python.Call(func=python.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
                 return self._range(node, arguments, span)
             case python.Call(func=python.Name(id="enumerate"), args=[inner, *rest]):
-                found = self.many(inner)
+                enumerated = self.many(inner)
                 start = self.length(rest[0]) if rest else Bound.of(0)
                 for keyword in node.keywords:
                     if keyword.arg == "start":
                         start = self.length(keyword.value)
-                if found is None:
+                if enumerated is None:
                     return None
-                item = found.item
-                return Many(found.length, lambda at: (plus(at, start, self.constants, span), item(at)))
+                item = enumerated.item
+                return Many(enumerated.length, lambda offset: (plus(offset, start, self.constants, span), item(offset)))
             case python.Call(func=python.Name(id="zip"), args=[_, *_] as arguments):
-                parts = [self.many(each) for each in arguments]
-                if any(part is None for part in parts):
+                sequences = [self.many(each) for each in arguments]
+                if any(sequence is None for sequence in sequences):
                     return None
-                together = [part for part in parts if part is not None]
-                least = min((part.length for part in together), key=lambda each: each.value)
-                return Many(least, lambda at: tuple(part.item(at) for part in together))
+                together = [sequence for sequence in sequences if sequence is not None]
+                least = min((sequence.length for sequence in together), key=lambda each: each.value)
+                return Many(least, lambda offset: tuple(sequence.item(offset) for sequence in together))
             case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
                 constants = [self.expr(each) for each in elements]
                 name = self.fresh("list")
-                for at, value in enumerate(constants):
-                    self.emit(ast.Assign(ast.Element(name, number(at, span), span), value, span))
+                for offset, value in enumerate(constants):
+                    self.emit(ast.Assign(ast.Element(name, number(offset, span), span), value, span))
                 made = Array(name, Bound.of(len(constants)))
                 self.made(made)
-                return Many(made.length, lambda at: ast.Element(name, at, span))
+                return Many(made.length, lambda offset: ast.Element(name, offset, span))
         return None
 
     @abstractmethod
@@ -499,19 +499,19 @@ class Expressions:
             raise self.module.wrong(node, "a range goes by steps of 1 or -1", "write `for k in range(n)` and use `2*k`")
         if step.value == 1:
             first = low
-            return Many(high.minus(low), lambda at: plus(at, first, self.constants, span))
+            return Many(high.minus(low), lambda offset: plus(offset, first, self.constants, span))
         return Many(
             low.minus(high),
-            lambda at: ast.Binary(BinaryOp.SUBTRACT, low.expression(span), at, span),
+            lambda offset: ast.Binary(BinaryOp.SUBTRACT, low.expression(span), offset, span),
         )
 
     def over(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
         """Write a loop over the places from `first` on, with what the body writes."""
         variable = self.fresh("k")
-        at = ast.Name(variable, span)
+        offset = ast.Name(variable, span)
         self.loops.append(many.length.plus(-first))
         with self.before() as inner:
-            body(at, many.item(at))
+            body(offset, many.item(offset))
         self.loops.pop()
         low = number(first, span)
         self.emit(ast.For(variable, low, many.length.plus(-1).expression(span), tuple(inner), span))
@@ -668,27 +668,27 @@ class Expressions:
 
         kept = dict(self.env)
         if start is None:
-            at = number(0, span)
-            self.emit(ast.Assign(total, value(many.item(at)), span))
+            offset = number(0, span)
+            self.emit(ast.Assign(total, value(many.item(offset)), span))
         else:
             self.emit(ast.Assign(total, start, span))
 
         def step(_: ast.Expr, item: Item) -> None:
-            found = value(item)
+            term = value(item)
             tests = [self.expr(each) for each in conditions]
             with self.before() as inner:
-                if name == "sum" and _is_condition(found):
-                    found = self._counted(found, span)
+                if name == "sum" and _is_condition(term):
+                    term = self._counted(term, span)
                 combined: ast.Expr
                 match name:
                     case "sum":
-                        combined = ast.Binary(BinaryOp.ADD, total, found, span)
+                        combined = ast.Binary(BinaryOp.ADD, total, term, span)
                     case "any":
-                        combined = ast.Binary(BinaryOp.OR, total, found, span)
+                        combined = ast.Binary(BinaryOp.OR, total, term, span)
                     case "all":
-                        combined = ast.Binary(BinaryOp.AND, total, found, span)
+                        combined = ast.Binary(BinaryOp.AND, total, term, span)
                     case _:
-                        combined = ast.Call(name, (total, found), span)
+                        combined = ast.Call(name, (total, term), span)
                 self.emit(ast.Assign(total, combined, span))
             written: tuple[ast.Statement, ...] = tuple(inner)
             for test in reversed(tests):
@@ -707,7 +707,7 @@ class Expressions:
             ] if isinstance(value, python.Name) and other == value.id:
                 many = self.many(value)
                 assert many is not None
-                return self._arg_best(name, many, lambda item: item, lambda at: at, span)
+                return self._arg_best(name, many, lambda item: item, lambda offset: offset, span)
         raise self.module.wrong(
             node, "`index` is that of a greatest or least element only", "write `xs.index(max(xs))`, or a loop"
         )
@@ -729,9 +729,9 @@ class Expressions:
             return self.expr(key.body)
 
         item = many.item
-        found = self._arg_best(name, many, score, lambda at: _plain(item(at)), span)
+        best = self._arg_best(name, many, score, lambda offset: _plain(item(offset)), span)
         self.env = kept
-        return found
+        return best
 
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
@@ -742,10 +742,10 @@ class Expressions:
         self.emit(ast.Assign(best, _plain(score(many.item(zero))), span))
         self.emit(ast.Assign(place, answer(zero), span))
 
-        def step(at: ast.Expr, item: Item) -> None:
+        def step(offset: ast.Expr, item: Item) -> None:
             here = _plain(score(item))
             op = CompareOp.GT if name == "max" else CompareOp.LT
-            then = (ast.Assign(best, here, span), ast.Assign(place, answer(at), span))
+            then = (ast.Assign(best, here, span), ast.Assign(place, answer(offset), span))
             self.emit(ast.If(ast.Compare(op, here, best, span), then, (), span))
 
         self.over(many, span, step, first=1)
@@ -757,8 +757,8 @@ class Expressions:
             case python.Name(id=name):
                 self.env[name] = _bound_to(item)
             case python.Tuple(elts=parts) if isinstance(item, tuple) and len(parts) == len(item):
-                for part, each in zip(parts, item, strict=True):
-                    self.bind(part, each)
+                for inner, each in zip(parts, item, strict=True):
+                    self.bind(inner, each)
             case _:
                 raise self.module.wrong(pattern, "this pattern does not fit what the loop goes through")
 
@@ -808,11 +808,11 @@ class Expressions:
         given: dict[str, python.expr] = {}
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg not in known:
-                shown = "**" if keyword.arg is None else keyword.arg
+                name_of = "**" if keyword.arg is None else keyword.arg
                 close = None if keyword.arg is None else nearest(keyword.arg, known)
                 raise self.module.wrong(
                     Span(self.module.span(keyword).start, self.module.span(keyword).end),
-                    f"`{self.module.text(node.func)}` has no argument `{shown}`",
+                    f"`{self.module.text(node.func)}` has no argument `{name_of}`",
                     *([f"did you mean `{close}`?"] if close else []),
                     f"write {example}",
                     code=BAD_NOISE,
@@ -880,7 +880,7 @@ class Expressions:
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
         """The score that takes statements: those of all candidates, in a list that is made before."""
-        if any(isinstance(part, ast.Sample) for statement in written for part in ast.walk(statement)):
+        if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
                 score, "a score is computed without noise", "draw the noise before, and use it here", code=BAD_NOISE
             )
@@ -897,8 +897,8 @@ class Expressions:
             element, name = _call_of(score), _CANDIDATE
         around = python.comprehension(python.Name(name, python.Store()), candidates, [], 0)
         made = python.ListComp(element, [around])
-        for part in (around.target, made):
-            python.copy_location(part, score)
+        for copied in (around.target, made):
+            python.copy_location(copied, score)
         array = self.listed("scores", made, self.module.span(score))
         low = self._candidates(candidates)
         assert isinstance(low, ast.RangeDomain)
@@ -957,14 +957,14 @@ def _is_condition(tree: ast.Expr) -> bool:
     return False
 
 
-def plus(at: ast.Expr, bound: Bound, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
+def plus(offset: ast.Expr, bound: Bound, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
     """The sum, without a 0 in it."""
-    own = bound_of(at, constants)
+    own = bound_of(offset, constants)
     if own is not None:
         return own.plus(bound).expression(span)
     if not bound.terms and not bound.constant:
-        return at
-    return ast.Binary(BinaryOp.ADD, at, bound.expression(span), span)
+        return offset
+    return ast.Binary(BinaryOp.ADD, offset, bound.expression(span), span)
 
 
 def inverse(tree: ast.Expr) -> ast.Expr:
@@ -975,7 +975,7 @@ def inverse(tree: ast.Expr) -> ast.Expr:
                 return right
             return ast.Binary(BinaryOp.DIVIDE, right, left, tree.span)
         case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right) if ast.mentions(tree, "eps") or any(
-            isinstance(part, ast.Eps) for part in ast.walk(tree)
+            isinstance(node, ast.Eps) for node in ast.walk(tree)
         ):
             return ast.Binary(BinaryOp.MULTIPLY, inverse(left), inverse(right), tree.span)
     one = ast.Number(Fraction(1), "1", tree.span)

@@ -38,9 +38,9 @@ class MayBeNone:
                     else:
                         self._used(value, known)
                 case ast.Sample(target, distribution):
-                    for part in ast.walk(distribution):
-                        if isinstance(part, ast.Name | ast.Element):
-                            self._used(part, known)
+                    for node in ast.walk(distribution):
+                        if isinstance(node, ast.Name | ast.Element):
+                            self._used(node, known)
                     if target.name in self.given:
                         known = self._with(known, target, certain=True)
                 case ast.If(condition, then, otherwise):
@@ -62,9 +62,9 @@ class MayBeNone:
 
     def _assigned(self, body: Sequence[ast.Statement]) -> Iterator[ast.Name | ast.Element]:
         for statement in body:
-            for part in ast.walk(statement):
-                if isinstance(part, ast.Assign | ast.Sample) and part.target.name in self.given:
-                    yield part.target
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Assign | ast.Sample) and node.target.name in self.given:
+                    yield node.target
 
     def _with(self, known: _Known, target: ast.Name | ast.Element, *, certain: bool) -> _Known:
         """After an assignment to the target, which is a number for certain or not; of a list all elements may be it."""
@@ -81,11 +81,11 @@ class MayBeNone:
                 self._used(right, known | self._facts(left, holds=op is BinaryOp.AND))
             case ast.Name(name=name) | ast.Element(name=name) if name in self.given and tree not in known:
                 written = self.module.source.text[tree.span.start : tree.span.end]
-                shown = written if written.startswith(self.shown(name)) else self.shown(name)
+                spelling = written if written.startswith(self.shown(name)) else self.shown(name)
                 raise self.module.wrong(
                     tree.span,
-                    f"`{shown}` may be None here, and is used as a number",
-                    f"ask before: `if {shown} is not None and …`, or `if {shown} is None or …`",
+                    f"`{spelling}` may be None here, and is used as a number",
+                    f"ask before: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
                     code=UNKNOWN_TYPE,
                 )
             case ast.Binary(left=left, right=right) | ast.Compare(left=left, right=right):

@@ -116,12 +116,12 @@ def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
                 if name in constants:
                     changing[name] = statement
                 constants[name] = value
-    for part in python.walk(tree):
-        match part:
+    for node in python.walk(tree):
+        match node:
             case python.Global(names=changed) | python.Nonlocal(names=changed):
-                changing |= dict.fromkeys(changed, part)
-            case python.AugAssign(target=python.Name(id=name)) if part in tree.body:
-                changing[name] = part
+                changing |= dict.fromkeys(changed, node)
+            case python.AugAssign(target=python.Name(id=name)) if node in tree.body:
+                changing[name] = node
     starts = [0]
     starts += [position + 1 for position, letter in enumerate(source.text) if letter == "\n"]
     return Module(source, tree, aliases, functions, constants, changing, starts)
@@ -212,4 +212,4 @@ def rational(module: Module, node: python.expr) -> Fraction | None:
 
 def names_in(node: python.AST) -> Iterator[str]:
     """The names that are read or written somewhere in the node."""
-    return (part.id for part in python.walk(node) if isinstance(part, python.Name))
+    return (child.id for child in python.walk(node) if isinstance(child, python.Name))

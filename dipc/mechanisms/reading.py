@@ -338,14 +338,14 @@ class _Header:
                 raise module.wrong(
                     node, "a claim is written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
                 )
-        found = []
+        written = []
         for name, value in fields:
             if name not in CLAIM_FIELDS:
                 notes = did_you_mean(name, CLAIM_FIELDS)
                 notes.append(f"the fields are {', '.join(CLAIM_FIELDS)}")
                 raise module.wrong(value, f"a claim has no field `{name}`", *notes, code=BAD_HEADER)
-            found.append(ast.ClaimField(name, self._field(name, value), module.span(value)))
-        return ast.ClaimDecl(tuple(found), module.span(node))
+            written.append(ast.ClaimField(name, self._field(name, value), module.span(value)))
+        return ast.ClaimDecl(tuple(written), module.span(node))
 
     def _field(self, name: str, value: python.expr) -> ast.Expr | tuple[ast.IntervalExpr, ...] | ast.ClaimedInputs:
         module, span = self.module, self.module.span(value)
@@ -365,10 +365,10 @@ class _Header:
             return parse_at(module.source, "expression", inside)  # type: ignore[no-any-return]
         if name == "eps" and isinstance(value, python.Constant) and isinstance(value.value, int | float):
             return parse_at(module.source, "intervals", span)  # type: ignore[no-any-return]
-        found = literal(module, value) if isinstance(value, python.Constant) else rational(module, value)
-        if found is None or name in ("eps", "inputs"):
+        constant = literal(module, value) if isinstance(value, python.Constant) else rational(module, value)
+        if constant is None or name in ("eps", "inputs"):
             raise module.wrong(value, f"`{name}` is a text", f'write `{name}="…"`, as in a program', code=BAD_HEADER)
-        return number(found, span)
+        return number(constant, span)
 
     def _right_answer(
         self, final: _Final, outputs: Sequence[ast.VariableDecl], known: Mapping[str, Kind]
@@ -376,7 +376,7 @@ class _Header:
         """The ideal that is given, or the program without noise where that says something."""
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
-            if not any(isinstance(part, ast.Choose) for part in ast.walk(final.statements)):
+            if not any(isinstance(tree, ast.Choose) for tree in ast.walk(final.statements)):
                 yield ast.IdealDecl((), (), span, noiseless=True)
             return
         assert self.ideal_written is not None
@@ -450,14 +450,14 @@ class _Final:
             {**known, **{in_place.get(name, name): kind for name, kind in written.annotated.items()}},
             names,
         )
-        shown = {in_place.get(name, name): text for name, text in written.shown.items()}
+        spelling = {in_place.get(name, name): text for name, text in written.shown.items()}
         first = number(0, Span(0, 0))
         beginnings = [
             ast.Assign(ast.Element(in_place.get(array.name, array.name), first), array.initial, array.initial.span)
             for array in written.arrays
             if array.initial is not None
         ]
-        self.kinds = inference.kinds((*beginnings, *body), lambda name: shown.get(name, name))
+        self.kinds = inference.kinds((*beginnings, *body), lambda name: spelling.get(name, name))
         self.lists = {
             in_place.get(array.name, array.name): array
             for array in written.arrays
@@ -481,10 +481,10 @@ class _Final:
         not be told."""
         if answer.array is None or not answer.array.grows:
             return
-        for part in ast.walk(tuple(body)):
-            if isinstance(part, ast.Assign) and part.target.name == answer.name and is_none(part.value):
+        for node in ast.walk(tuple(body)):
+            if isinstance(node, ast.Assign) and node.target.name == answer.name and is_none(node.value):
                 raise self.module.wrong(
-                    part.span,
+                    node.span,
                     "a list that may end early has no None among its elements",
                     "append something else, such as False or a word, or begin with `[None] * m`",
                     code=UNKNOWN_TYPE,
@@ -589,12 +589,12 @@ class _Final:
         """The statements with the outputs in the places of the lists that are returned."""
         names = self._renamed
 
-        def change(part: object) -> ast.Expr | None:
-            match part:
+        def change(node: object) -> ast.Expr | None:
+            match node:
                 case ast.Name(name=name) if name in names:
-                    return replace(part, name=names[name])
+                    return replace(node, name=names[name])
                 case ast.Element(name=name, index=index):
-                    return replace(part, name=names.get(name, name), index=ast.rewritten(index, change))
+                    return replace(node, name=names.get(name, name), index=ast.rewritten(index, change))
             return None
 
         return ast.rewritten(body, change) if names else body
@@ -653,44 +653,44 @@ class _Final:
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
         """Comparisons with None, and three-valued variables as conditions, as the program has them."""
 
-        def change(part: ast.Expr) -> ast.Expr | None:
-            match part:
-                case ast.Compare(left=left, right=ast.Truth(value=value)) if part.op in (
+        def change(node: ast.Expr) -> ast.Expr | None:
+            match node:
+                case ast.Compare(left=left, right=ast.Truth(value=value)) if node.op in (
                     ast.CompareOp.EQ,
                     ast.CompareOp.NE,
                 ):
-                    equal = part.op is ast.CompareOp.EQ
+                    equal = node.op is ast.CompareOp.EQ
                     if (
                         isinstance(left, ast.Name | ast.Element)
                         and self.kinds.get(left.name, ONLY_NONE).is_three_valued
                     ):
-                        word = ast.Name(TRUE_NAME if value else FALSE_NAME, part.span)
-                        return ast.Compare(part.op, left, word, part.span)
+                        word = ast.Name(TRUE_NAME if value else FALSE_NAME, node.span)
+                        return ast.Compare(node.op, left, word, node.span)
                     inner = self._conditions(left)
-                    return inner if value is equal else ast.Unary(ast.UnaryOp.NOT, inner, part.span)
+                    return inner if value is equal else ast.Unary(ast.UnaryOp.NOT, inner, node.span)
                 case ast.Compare(left=left, right=right):
                     for one, two in ((left, right), (right, left)):
                         if is_none(two) and isinstance(one, ast.Name | ast.Element) and one.name in self.given:
                             flag = self._flag(one)
-                            return flag if part.op is ast.CompareOp.NE else ast.Unary(ast.UnaryOp.NOT, flag, part.span)
+                            return flag if node.op is ast.CompareOp.NE else ast.Unary(ast.UnaryOp.NOT, flag, node.span)
                         if isinstance(two, ast.Name) and two.name == NONE:
                             kind = self.kinds.get(one.name) if isinstance(one, ast.Name | ast.Element) else None
                             if kind is None or not kind.none:
-                                return ast.Truth(part.op is ast.CompareOp.NE, part.span)
-                            return ast.Compare(part.op, one, kind.none_value(two.span), part.span)
+                                return ast.Truth(node.op is ast.CompareOp.NE, node.span)
+                            return ast.Compare(node.op, one, kind.none_value(two.span), node.span)
                 case ast.Name(name=name) | ast.Element(name=name) if name in self.kinds:
                     if self.kinds[name].is_three_valued:
-                        return ast.Compare(ast.CompareOp.EQ, part, ast.Name(TRUE_NAME, part.span), part.span)
+                        return ast.Compare(ast.CompareOp.EQ, node, ast.Name(TRUE_NAME, node.span), node.span)
             return None
 
         return ast.rewritten(tree, change) if not isinstance(tree, ast.Name | ast.Element) else tree
 
 
-def _expression(text: str, at: python.expr) -> python.expr:
+def _expression(text: str, position: python.expr) -> python.expr:
     try:
         return python.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
-        return at
+        return position
 
 
 def _inside(source: Source, span: Span, value: str) -> Span | None:

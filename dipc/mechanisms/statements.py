@@ -61,9 +61,9 @@ class Statements(Expressions):
         self.around: list[_Loop] = []
         self.stores = _stores(node)
         self.taken |= {
-            part.value
-            for part in python.walk(node)
-            if isinstance(part, python.Constant) and isinstance(part.value, str)
+            constant.value
+            for constant in python.walk(node)
+            if isinstance(constant, python.Constant) and isinstance(constant.value, str)
         }
         self.returned: python.Return | None = None
         with self.before() as written:
@@ -178,7 +178,7 @@ class Statements(Expressions):
                         unnamed = ast.Name("", span)
                         self.assign(unnamed, value, span)
                     made = ast.Name(self.scalar(name).name, self.module.span(target))
-                    self.out.extend(ast.rewritten(tuple(written), lambda part: made if part is unnamed else None))
+                    self.out.extend(ast.rewritten(tuple(written), lambda node: made if node is unnamed else None))
             case python.Subscript(value=inner, slice=index):
                 array = self.array(inner)
                 if array is None:
@@ -215,11 +215,11 @@ class Statements(Expressions):
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
                 changed = (
-                    part
-                    for part in python.walk(self.frames[0].node)
-                    if (isinstance(part, python.Subscript) and isinstance(part.ctx, python.Store))
-                    or (isinstance(part, python.Attribute) and part.attr != "index")
-                    if isinstance(part.value, python.Name) and part.value.id == many
+                    tree
+                    for tree in python.walk(self.frames[0].node)
+                    if (isinstance(tree, python.Subscript) and isinstance(tree.ctx, python.Store))
+                    or (isinstance(tree, python.Attribute) and tree.attr != "index")
+                    if isinstance(tree.value, python.Name) and tree.value.id == many
                 )
                 once = all(self.stores.get(each, 0) <= 1 for each in (name, many))
                 outside = len(self.frames) == 1 and not self.loops and not self.branches
@@ -246,17 +246,17 @@ class Statements(Expressions):
             return True
         if self.stores.get(name, 0) == 1 and name not in self.env and len(self.frames) == 1 and not self.branches:
             with self.before() as written:
-                found = self._constant_of(value)
-            if found is not None and not written:
-                self.env[name] = Alias(found)
+                value_of = self._constant_of(value)
+            if value_of is not None and not written:
+                self.env[name] = Alias(value_of)
                 return True
         return False
 
     def _constant_of(self, value: python.expr) -> ast.Expr | None:
         """An expression of constants and eps; None where there is something else in it."""
         allowed = {*self.constants, *self.module.constants, "eps"}
-        for part in python.walk(value):
-            match part:
+        for node in python.walk(value):
+            match node:
                 case python.Name(id=each) if each in self.module.aliases:
                     pass
                 case python.Name(id=each):
@@ -303,8 +303,8 @@ class Statements(Expressions):
                 if plain and not written and not self.loops:
                     array.initial = initial
                 else:
-                    places = Many(array.length, lambda at: at)
-                    self.over(places, span, lambda at, _: self.assign(ast.Element(array.name, at, span), each, span))
+                    places = Many(array.length, lambda k: k)
+                    self.over(places, span, lambda k, _: self.assign(ast.Element(array.name, k, span), each, span))
             case python.ListComp(elt=element, generators=[generator]) if not generator.ifs:
                 many = self.many(generator.iter)
                 if many is None:
@@ -314,9 +314,9 @@ class Statements(Expressions):
                 array = Array(self.fresh(name), many.length)
                 kept = dict(self.env)
 
-                def fill(at: ast.Expr, item: Item) -> None:
+                def fill(k: ast.Expr, item: Item) -> None:
                     self.bind(generator.target, item)
-                    self.assign(ast.Element(array.name, at, span), element, span)
+                    self.assign(ast.Element(array.name, k, span), element, span)
 
                 self.over(many, span, fill)
                 self.env = kept
@@ -366,19 +366,19 @@ class Statements(Expressions):
         if len(call.args) != 1:
             raise self.module.wrong(call, "`append` takes one value")
         self._own(array, call)
-        at: ast.Expr
+        offset: ast.Expr
         if array.loop is not None:
-            at = self.ordinals[id(array.loop)]
+            offset = self.ordinals[id(array.loop)]
         else:
             assert array.counter is not None
             times = Bound.of(1)
             for each in self.loops:
                 times = times.times(each)
             array.length = array.length.plus(times)
-            at = ast.Name(array.counter, span)
-        self.assign(ast.Element(array.name, at, span), call.args[0], span)
+            offset = ast.Name(array.counter, span)
+        self.assign(ast.Element(array.name, offset, span), call.args[0], span)
         if array.counter is not None:
-            more = ast.Binary(BinaryOp.ADD, at, number(1, span), span)
+            more = ast.Binary(BinaryOp.ADD, offset, number(1, span), span)
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
     def _own(self, array: Array, node: python.expr) -> None:
@@ -434,7 +434,7 @@ class Statements(Expressions):
         if value is None or (isinstance(value, python.Constant) and value.value is None):
             self.returns_none = self.returns_none or statement
             if self.answers is None and not any(
-                isinstance(part, python.Return) and not _is_none(part) for part in python.walk(frame.node)
+                isinstance(node, python.Return) and not _is_none(node) for node in python.walk(frame.node)
             ):
                 self.answers = (Answer("out", None),)
         else:
@@ -443,12 +443,12 @@ class Statements(Expressions):
             self.emit(ast.Exit(span))
 
     def _answer(self, statement: python.Return, value: python.expr, span: Span) -> None:
-        parts = list(value.elts) if isinstance(value, python.Tuple) else [value]
+        items = list(value.elts) if isinstance(value, python.Tuple) else [value]
         together = isinstance(value, python.Tuple)
-        arrays = [self._returned_list(part, span) for part in parts]
+        arrays = [self._returned_list(item, span) for item in items]
         if self.answers is None:
             self.together, self.returned = together, statement
-            names = [f"out_{place}" for place in range(len(parts))] if together else ["out"]
+            names = [f"out_{place}" for place in range(len(items))] if together else ["out"]
             self.answers = tuple(Answer(name, array) for name, array in zip(names, arrays, strict=True))
         shapes = [answer.array is not None for answer in self.answers]
         if together != self.together or shapes != [array is not None for array in arrays]:
@@ -459,16 +459,16 @@ class Statements(Expressions):
                 "return None, or values of one shape",
                 related=related,
             )
-        for answer, part, array in zip(self.answers, parts, arrays, strict=True):
+        for answer, item, array in zip(self.answers, items, arrays, strict=True):
             if array is None:
-                self.assign(ast.Name(answer.name, span), part, span)
+                self.assign(ast.Name(answer.name, span), item, span)
             else:
                 self._give(answer, array, span)
 
-    def _returned_list(self, part: python.expr, span: Span) -> Array | None:
-        array = self.array(part)
-        if array is None and isinstance(part, python.List | python.ListComp | python.BinOp):
-            array = self._list("list", part, span)
+    def _returned_list(self, item: python.expr, span: Span) -> Array | None:
+        array = self.array(item)
+        if array is None and isinstance(item, python.List | python.ListComp | python.BinOp):
+            array = self._list("list", item, span)
         return array
 
     def _give(self, answer: Answer, array: Array, span: Span) -> None:
@@ -479,10 +479,10 @@ class Statements(Expressions):
         if array.length != answer.array.length or array.grows:
             raise self.module.wrong(span, "lists of several lengths are returned", "return lists of one length")
         self.over(
-            Many(array.length, lambda at: at),
+            Many(array.length, lambda offset: offset),
             span,
-            lambda at, _: self.emit(
-                ast.Assign(ast.Element(answer.name, at, span), ast.Element(array.name, at, span), span)
+            lambda offset, _: self.emit(
+                ast.Assign(ast.Element(answer.name, offset, span), ast.Element(array.name, offset, span), span)
             ),
         )
 
@@ -745,10 +745,10 @@ def _plain_range(statement: python.For) -> bool:
     return False
 
 
-def _minus(at: ast.Expr, low: Bound, span: Span) -> ast.Expr:
+def _minus(offset: ast.Expr, low: Bound, span: Span) -> ast.Expr:
     if not low.terms and not low.constant:
-        return at
-    return ast.Binary(BinaryOp.SUBTRACT, at, low.expression(span), span)
+        return offset
+    return ast.Binary(BinaryOp.SUBTRACT, offset, low.expression(span), span)
 
 
 def _negated(condition: ast.Expr) -> ast.Expr:
@@ -777,11 +777,11 @@ def _copying(inner: python.expr) -> python.ListComp:
 def _stores(function: python.FunctionDef) -> dict[str, int]:
     """How often each name is assigned in the text of the function."""
     stores: dict[str, int] = {}
-    for part in python.walk(function):
-        if isinstance(part, python.Name) and isinstance(part.ctx, python.Store):
-            stores[part.id] = stores.get(part.id, 0) + 1
-        if isinstance(part, python.AugAssign) and isinstance(part.target, python.Name):
-            stores[part.target.id] = stores.get(part.target.id, 0) + 1
+    for node in python.walk(function):
+        if isinstance(node, python.Name) and isinstance(node.ctx, python.Store):
+            stores[node.id] = stores.get(node.id, 0) + 1
+        if isinstance(node, python.AugAssign) and isinstance(node.target, python.Name):
+            stores[node.target.id] = stores.get(node.target.id, 0) + 1
     return stores
 
 
@@ -813,7 +813,7 @@ def _ends(body: Sequence[python.stmt]) -> bool:
             case python.If(body=then, orelse=otherwise) if _ends(then) and _ends(otherwise):
                 return True
             case python.While(test=python.Constant(value=True), body=inner) if not any(
-                isinstance(part, python.Break) for each in inner for part in python.walk(each)
+                isinstance(node, python.Break) for each in inner for node in python.walk(each)
             ):
                 return True
     return False
@@ -821,30 +821,30 @@ def _ends(body: Sequence[python.stmt]) -> bool:
 
 def _leaves(loop: python.For) -> bool:
     """Whether the loop may be left before its end."""
-    return any(isinstance(part, python.Break | python.Return) for each in loop.body for part in python.walk(each))
+    return any(isinstance(node, python.Break | python.Return) for each in loop.body for node in python.walk(each))
 
 
 def _appends(
     body: Sequence[python.stmt], name: str, loops: tuple[python.stmt, ...]
 ) -> list[tuple[python.stmt, tuple[python.stmt, ...]]]:
     """The statements that append to the list, each with the loops around it."""
-    found: list[tuple[python.stmt, tuple[python.stmt, ...]]] = []
+    appends: list[tuple[python.stmt, tuple[python.stmt, ...]]] = []
     for statement in body:
         match statement:
             case python.Expr(value=python.Call(func=python.Attribute(value=python.Name(id=own), attr="append"))):
                 if own == name:
-                    found.append((statement, loops))
+                    appends.append((statement, loops))
             case python.If(body=then, orelse=otherwise):
-                found += _appends((*then, *otherwise), name, loops)
+                appends += _appends((*then, *otherwise), name, loops)
             case python.For(body=inner) | python.While(body=inner):
-                found += _appends(inner, name, (*loops, statement))
-    return found
+                appends += _appends(inner, name, (*loops, statement))
+    return appends
 
 
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
     """How many elements an iteration appends on its way to its end or to `continue`, if that is 1 on all; those that
     leave the loop append at most 1."""
-    ways: set[int] = set()
+    totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:
         """The counts at the end of the statements; None where some way is not as it should be."""
@@ -865,7 +865,7 @@ def _counts(body: Sequence[python.stmt], name: str) -> int | None:
                             after |= ends
                     here = after
                 case python.Continue():
-                    ways.update(here)
+                    totals.update(here)
                     return set()
                 case python.Break() | python.Return():
                     return set() if max(here, default=0) <= 1 else None
@@ -877,4 +877,4 @@ def _counts(body: Sequence[python.stmt], name: str) -> int | None:
     ends = follow(body, 0)
     if ends is None:
         return None
-    return 1 if ends | ways == {1} else None
+    return 1 if ends | totals == {1} else None

@@ -252,32 +252,32 @@ class Inference:
     names: set[str]
     _assigned: list[_Assigned] = field(default_factory=list)
 
-    def kinds(self, body: Sequence[ast.Statement], shown: Callable[[str], str]) -> dict[str, Kind]:
+    def kinds(self, body: Sequence[ast.Statement], spelling: Callable[[str], str]) -> dict[str, Kind]:
         """The kind of each variable that is assigned. Raises DiagnosticError (E1903) where there is none."""
         self._assigned = list(self._collected(body, ()))
-        found = dict(self.known)
+        kinds = dict(self.known)
         before: dict[str, Kind] = {}
         for _ in range(_ROUNDS):
-            before = dict(found)
+            before = dict(kinds)
             for name in dict.fromkeys(each.name for each in self._assigned):
                 if name in self.known:
                     continue
-                kind = self._kind_of(name, found, shown)
+                kind = self._kind_of(name, kinds, spelling)
                 if kind is not None:
-                    found[name] = kind
-            if found == before:
+                    kinds[name] = kind
+            if kinds == before:
                 break
         else:
-            self._grows(before, found, shown)
+            self._grows(before, kinds, spelling)
         for each in self._assigned:
-            if each.name not in found:
-                self._ask(each.span, shown(each.name))
-        return found
+            if each.name not in kinds:
+                self._ask(each.span, spelling(each.name))
+        return kinds
 
-    def _grows(self, before: Mapping[str, Kind], found: Mapping[str, Kind], shown: Callable[[str], str]) -> None:
+    def _grows(self, before: Mapping[str, Kind], kinds: Mapping[str, Kind], spelling: Callable[[str], str]) -> None:
         for each in self._assigned:
-            if before.get(each.name) != found.get(each.name):
-                self._ask(each.span, shown(each.name))
+            if before.get(each.name) != kinds.get(each.name):
+                self._ask(each.span, spelling(each.name))
 
     def _ask(self, span: Span, name: str) -> None:
         raise self.module.wrong(
@@ -327,7 +327,7 @@ class Inference:
                 return kind_of_all or BOOL
         raise AssertionError("domains of functions have no names")
 
-    def _kind_of(self, name: str, found: Mapping[str, Kind], shown: Callable[[str], str]) -> Kind | None:
+    def _kind_of(self, name: str, kinds: Mapping[str, Kind], spelling: Callable[[str], str]) -> Kind | None:
         result: Kind | None = None
         steps: list[tuple[Kind, bool, Bound]] = []
         for each in self._assigned:
@@ -339,17 +339,17 @@ class Inference:
                 ranges = {variable: Kind("range", low, high) for variable, low, high in each.loops if variable}
                 step = _step(name, each.value)
                 if step is not None:
-                    kind = self._of(step[0], found, ranges)
+                    kind = self._of(step[0], kinds, ranges)
                     if kind is not None and kind.base == "range":
                         times = Bound.of(1)
                         for variable, low, high in each.loops:
                             if not variable:
-                                self._ask(each.span, shown(name))
+                                self._ask(each.span, spelling(name))
                             times = times.times(high.minus(low).plus(1))
                         steps.append((kind, step[1], times))
                         continue
                 else:
-                    kind = self._of(each.value, found, ranges)
+                    kind = self._of(each.value, kinds, ranges)
             if kind is None:
                 continue
             try:
@@ -357,7 +357,7 @@ class Inference:
             except Mixed:
                 raise self.module.wrong(
                     each.span,
-                    f"`{shown(name)}` holds values of different kinds",
+                    f"`{spelling(name)}` holds values of different kinds",
                     "a variable holds numbers, strings or truth values; reals and ints with noise never meet",
                     code=UNKNOWN_TYPE,
                     label=f"here {_said(kind)}, elsewhere {_said(result)}" if result is not None else "",
@@ -378,7 +378,7 @@ class Inference:
             kind = replace(kind, low=low, high=high)
         return kind
 
-    def _of(self, tree: ast.Expr, found: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
+    def _of(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
         """The kind of an expression; None where it depends on what is not known yet, or on nothing at all."""
         bound = bound_of(tree, self.constants)
         if bound is not None:
@@ -389,17 +389,17 @@ class Inference:
                     return ONLY_NONE
                 if name in self.names:
                     return Kind("names", values=(name,))
-                return loops.get(name) or found.get(name)
+                return loops.get(name) or kinds.get(name)
             case ast.Truth() | ast.Compare() | ast.Unary(op=UnaryOp.NOT):
                 return BOOL
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
                 return BOOL
             case ast.Unary(operand=operand):
-                return _mapped([self._of(operand, found, loops)], lambda low, high: (-high[0], -low[0]))
+                return _mapped([self._of(operand, kinds, loops)], lambda low, high: (-high[0], -low[0]))
             case ast.Call(function=function, arguments=arguments):
-                return _called(function, [self._of(each, found, loops) for each in arguments])
+                return _called(function, [self._of(each, kinds, loops) for each in arguments])
             case ast.Binary(op=op, left=left, right=right):
-                return _combined(op, self._of(left, found, loops), self._of(right, found, loops))
+                return _combined(op, self._of(left, kinds, loops), self._of(right, kinds, loops))
         return None
 
 

@@ -22,14 +22,14 @@ def certificate(outcome: Outcome, tool: str) -> str:
             raise Uncertified("a claim that is only enclosed has one where it is decided")
         case Report() as report:
             return certify(report, tool)
-        case Member(tightest=found):
-            return certify_factor(found, tool)
-        case Solution() as found:
-            return certify_solution(found, tool)
+        case Member(tightest=answer):
+            return certify_factor(answer, tool)
+        case Solution() as answer:
+            return certify_solution(answer, tool)
         case PrivacyReport() as report:
             return certify_privacy(outcome.question, report, tool)
-        case Constant() | Loss() as found:
-            return certify_constant(outcome.question, found, tool)
+        case Constant() | Loss() as answer:
+            return certify_constant(outcome.question, answer, tool)
         case ErrorReport():
             raise Uncertified("expected errors have none, as the checker derives probabilities of answers, not means")
     raise Uncertified("this kind of question has none")

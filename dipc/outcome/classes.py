@@ -202,8 +202,8 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield from about(statement, report.eps)
     yield from says_something(report)
     methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
-    parts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
-    yield ("classes" if statement.numbers is None else "cases"), "; ".join(parts)
+    counts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
+    yield ("classes" if statement.numbers is None else "cases"), "; ".join(counts)
 
 
 _METHODS = {

@@ -98,7 +98,7 @@ class Curve:
     @property
     def optima(self) -> tuple[float, ...]:
         """The values at which nothing is left over."""
-        return tuple(float((at[0] + at[1]) / 2) for at in self.needed if at is not None and at[0] > 0)
+        return tuple(float((ends[0] + ends[1]) / 2) for ends in self.needed if ends is not None and ends[0] > 0)
 
     @property
     def is_compared(self) -> bool:
@@ -166,14 +166,14 @@ def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
             return _of_rows(outcome.question, report, most) or _of_enclosed(
                 outcome.question, report, outcome.engine, most
             )
-        case Member(tightest=found):
-            return _with_factor(found, most)
-        case Solution() as found:
-            return _of_solution(found, most)
+        case Member(tightest=answer):
+            return _with_factor(answer, most)
+        case Solution() as answer:
+            return _of_solution(answer, most)
         case PrivacyReport() as report if isinstance(outcome.question, PrivacyQuestion):
             return _of_privacy(outcome.question, report, most)
-        case Outcomes() as found:
-            return _of_outputs(found, most)
+        case Outcomes() as answer:
+            return _of_outputs(answer, most)
     return ()
 
 
@@ -297,7 +297,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     if not all(isinstance(form, ClosedForm) for both in forms for form in both):
         return ()  # enclosures are not drawn
     failing: tuple[FailureInterval, ...] = ()
-    at = None
+    point = None
     if counterexample is not None:
         with suppress(Undecided):
             beta, allowed = (
@@ -305,7 +305,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
                 _closed(counterexample.sides.allowed),
             )
             failing = decide(allowed, beta, intervals, question.program.limits, _DIGITS).failing
-        at = Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
+        point = Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
     return _drawn(
         Curve(
             f"u: {assignment_text(one.input)}; u': {assignment_text(one.adjacent)}; "
@@ -316,7 +316,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
             _closed(one.allowed),
             PiecewiseForm(1 - _closed(one.probability).value),
             failing if number == 0 else (),
-            at if number == 0 else None,
+            point if number == 0 else None,
             is_limit=True,
         )
         for number, one in enumerate(sides)
@@ -326,8 +326,8 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
     """The probabilities of outputs, of which nothing is required."""
     nothing = PiecewiseForm(ExpPoly.one())
-    at = outcomes.only_at
-    interval = Interval.positive() if at is None else Interval.closed(at, at)
+    eps = outcomes.only_at
+    interval = Interval.positive() if eps is None else Interval.closed(eps, eps)
     drawn = _drawn(
         Curve(
             assignment_text(one.output) if one.output else "any output",
@@ -420,8 +420,8 @@ def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
             return float(sum(form.at(eps, _DIGITS)) / 2)
         closed = form if isinstance(form, ClosedForm) else form.closed
         if closed is not None:
-            parts = fraction_of(closed.value)
-            if any(abs(q) * eps > _MOST_EXPONENT for poly in parts for _, q, _ in poly.terms()):
+            fraction = fraction_of(closed.value)
+            if any(abs(q) * eps > _MOST_EXPONENT for poly in fraction for _, q, _ in poly.terms()):
                 return None
         low, high = form.at(eps, 12)
         return float((low + high) / 2)
@@ -544,10 +544,10 @@ def draw(path: Path, outcome: Outcome) -> None:
             _draw_factors(axes, [member], outcome)
         case tuple() as members:
             _draw_factors(axes, members, outcome)
-        case Tuned() as found:
-            _draw_objective(axes, found)
-        case Profile() as found:
-            _draw_profile(axes, found)
+        case Tuned() as answer:
+            _draw_objective(axes, answer)
+        case Profile() as answer:
+            _draw_profile(axes, answer)
         case ErrorReport() as report:
             _draw_errors(axes, outcome.question.intervals, report)
         case Outcomes() as outcomes:
@@ -572,8 +572,8 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
             _shade(axes, curve, color)
         if curve.counterexample is not None:
             counterexample = curve.counterexample
-            at = counterexample.required if curve.is_limit else counterexample.probability
-            axes.plot([float(counterexample.eps)], [float(at[0])], marker="o", color=color, zorder=4)
+            height = counterexample.required if curve.is_limit else counterexample.probability
+            axes.plot([float(counterexample.eps)], [float(height[0])], marker="o", color=color, zorder=4)
     said = sentence(curves)
     variable = str(curves[0].variable) if curves else ""
     _titled(axes, title if said is None else f"{title}\n{said}", variable, "probability" if curves else "")

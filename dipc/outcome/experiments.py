@@ -117,9 +117,9 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
     """The rows to show, in their order: all mismatches, and of the others those that occurred most often."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
-    ranked = sorted(range(len(rows)), key=lambda at: (rows[at].agreement is not Agreement.MISMATCH, -rows[at].count))
+    ranked = sorted(range(len(rows)), key=lambda k: (rows[k].agreement is not Agreement.MISMATCH, -rows[k].count))
     wrong = sum(row.agreement is Agreement.MISMATCH for row in rows)
-    return [rows[at] for at in sorted(ranked[: max(_MOST_ROWS, wrong)])]
+    return [rows[k] for k in sorted(ranked[: max(_MOST_ROWS, wrong)])]
 
 
 # --- the table -------------------------------------------------------------------------------------
@@ -177,14 +177,14 @@ def _simulation_record(comparison: ComparedTally) -> dict[str, object]:
 
 
 def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
-    at = None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)]
+    enclosure = None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)]
     return {
         "output": dict(row.output),
         "count": row.count,
         "estimate": float(comparison.estimate(row)),
         "interval": list(row.interval),
         "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
-        "at": at,
+        "at": enclosure,
         "ok": None if row.at is None else row.agreement is Agreement.MATCH,
     }
 

@@ -176,13 +176,13 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
 
 def latex_assignment(values: Mapping[str, str | None]) -> str:
     """`out = (bot, top), val_2 = 3` as a formula."""
-    parts = []
+    formulas = []
     for name, index, elements in groups(values):
         subscript = "" if index is None else f"_{{{index}}}"
         text = ", ".join(_value(element) for element in elements)
         text = text if len(elements) == 1 else f"({text})"
-        parts.append(rf"\mathit{{{escape(name)}}}{subscript} = {text}")
-    return r",\; ".join(parts)
+        formulas.append(rf"\mathit{{{escape(name)}}}{subscript} = {text}")
+    return r",\; ".join(formulas)
 
 
 def _value(text: str) -> str:

@@ -293,7 +293,7 @@ def _picture(curve: Curve) -> str:
         f'width="{(width if piece.end.infinite else x(float(piece.end.low))) - x(float(piece.start.low)):.1f}"/>'
         for piece in curve.failing
     )
-    best = "".join(f'<path class="best" d="M{x(at):.1f} 0v{height:.0f}"/>' for at in curve.optima)
+    best = "".join(f'<path class="best" d="M{x(best_at):.1f} 0v{height:.0f}"/>' for best_at in curve.optima)
     title = f"from {curve.xs[0]:.4g} to {curve.xs[-1]:.4g}, logarithmic"
     return (
         f'<svg viewBox="0 -4 {width:.0f} {height + 24:.0f}" role="img" aria-label="Pr and 1 - beta">{shades}'
@@ -320,12 +320,12 @@ def mathml(form: ClosedForm) -> str:
 
 
 def _sum(terms: Iterable[_Term]) -> str:
-    parts: list[str] = []
+    texts: list[str] = []
     for k, q, c in ordered_terms(terms):
-        if parts or c < 0:
-            parts.append(f"<mo>{'−' if c < 0 else '+'}</mo>")
-        parts.append(_monomial(k, q, abs(c)))
-    return "".join(parts) or "<mn>0</mn>"
+        if texts or c < 0:
+            texts.append(f"<mo>{'−' if c < 0 else '+'}</mo>")
+        texts.append(_monomial(k, q, abs(c)))
+    return "".join(texts) or "<mn>0</mn>"
 
 
 def _monomial(k: int, q: Fraction, c: Fraction) -> str:
@@ -365,7 +365,7 @@ _LONGEST = 4_000
 
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
     """A section with the first side of each curve, and with what is called `other`: 1 less the second."""
-    parts = []
+    sections = []
     for curve in curves:
         body = f"<p>{escape(curve.labels[0])}, a function of {escape(str(curve.variable))}"
         body += "" if str(curve.variable) == "eps" else ", written ε"
@@ -373,8 +373,8 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
         body += (
             f'<p>{escape(other)}</p><code class="form">{escape(str(curve.beta))}</code>' if curve.is_compared else ""
         )
-        parts.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
-    return section("Closed forms", "".join(parts)) if parts else ""
+        sections.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
+    return section("Closed forms", "".join(sections)) if sections else ""
 
 
 def _form(curve: Curve) -> str:

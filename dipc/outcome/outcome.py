@@ -217,8 +217,8 @@ class Page:
 
     def line(self, text: str = "", tone: Tone | None = None, indent: int = 0) -> None:
         """A paragraph, wrapped; continuation lines stand two further in."""
-        for part in wrap(text, self.width - indent, hanging=2) or [""]:
-            self._lines.append(" " * indent + self._toned(part, tone))
+        for line in wrap(text, self.width - indent, hanging=2) or [""]:
+            self._lines.append(" " * indent + self._toned(line, tone))
 
     def blank(self) -> None:
         """One empty line, never two."""
@@ -230,10 +230,10 @@ class Page:
         rows = list(pairs)
         column = max([label_width, *(len(label) for label, _ in rows)]) + 2
         for label, text in rows:
-            parts = wrap(text, self.width - indent - column, hanging=2) or [""]
-            for number, part in enumerate(parts):
+            lines = wrap(text, self.width - indent - column, hanging=2) or [""]
+            for number, line in enumerate(lines):
                 lead = (label if number == 0 else "").ljust(column)
-                self._lines.append(" " * indent + self._toned(lead, Tone.FAINT if number == 0 else None) + part)
+                self._lines.append(" " * indent + self._toned(lead, Tone.FAINT if number == 0 else None) + line)
 
     def verbatim(self, lines: Iterable[str], tone: Tone | None = None) -> None:
         """Lines that must not be wrapped."""
@@ -248,10 +248,10 @@ class Page:
 
         def joined(cells: Sequence[str]) -> str:
             placed = zip(range(len(widths)), cells, widths, strict=True)
-            parts = [
+            padded = [
                 cell.rjust(width) if position in grid.right else cell.ljust(width) for position, cell, width in placed
             ]
-            return indent + "   ".join(parts[first:])
+            return indent + "   ".join(padded[first:])
 
         self.verbatim([joined(grid.head)], Tone.FAINT)
         for tone, cells in grid.rows:

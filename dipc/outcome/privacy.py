@@ -468,4 +468,4 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
 
 def _outputs(outputs: Sequence[Mapping[str, str | None]], inside: Sequence[str]) -> str:
     said = ["; ".join(assignment_text(output) for output in outputs if output), *inside]
-    return ", ".join(part for part in said if part)
+    return ", ".join(text for text in said if text)

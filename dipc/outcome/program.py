@@ -162,13 +162,13 @@ def lines_of(state: StateView) -> list[list[str]]:
     """What the state knows, as lines of parts: values (an input that is open is left out), noises, constraints."""
     values = {name: value for name, value in state.values if value != name}
     return [
-        parts
-        for parts in (
+        line
+        for line in (
             [assignment_text(values)] if values else [],
             [noise_text(noise) for noise in state.noises],
             list(state.constraints),
         )
-        if parts
+        if line
     ]
 
 
@@ -199,9 +199,9 @@ def _parts_of_chain(dtmc: Dtmc, eps: Fraction | None) -> Iterator[Part]:
     for number, state in enumerate(dtmc.states):
         yield GAP
         yield Line(f"s{number}  {place_text(state)}", Tone.HEAD)
-        for parts in lines_of(state):
+        for items in lines_of(state):
             # Lines break between the noises and between the constraints, not within one.
-            yield Line(", ".join(part.replace(" ", GLUE) if len(parts) > 1 else part for part in parts), indent=4)
+            yield Line(", ".join(item.replace(" ", GLUE) if len(items) > 1 else item for item in items), indent=4)
         if state.line is not None and not dtmc.steps[number]:
             yield Line("cut: no wanted output can be reached from here", indent=4)
         for step in dtmc.steps[number]:
@@ -209,10 +209,10 @@ def _parts_of_chain(dtmc: Dtmc, eps: Fraction | None) -> Iterator[Part]:
 
 
 def _step(step: Transition, eps: Fraction | None) -> Line:
-    parts = [f"-> s{step.goal}"]
+    words = [f"-> s{step.goal}"]
     if step.outcome:
-        parts.append(f"when {step.outcome}")
-    text = " ".join(parts)
+        words.append(f"when {step.outcome}")
+    text = " ".join(words)
     if step.reason is not None:
         text += f", with a probability that was not reached: {step.reason}"
     elif step.probability is not None and not step.certain:
@@ -234,7 +234,7 @@ def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
     ]
     for number, state in enumerate(dtmc.states):
         rows = [f"s{number}  {place_text(state)}"]
-        rows += [", ".join(parts) for parts in lines_of(state)]
+        rows += [", ".join(items) for items in lines_of(state)]
         shape = ", peripheries=2" if state.line is None else ""
         lines.append(f"  s{number} [label={quoted(rows)}{shape}];")
     for steps in dtmc.steps:
@@ -339,16 +339,16 @@ def _with_ints(
     name, middles = core.slots[slot].name, _middles(program, values, slot)
     if not middles or max(middles) - min(middles) > 4 * _AROUND:
         return outcomes
-    shown = range(min(middles) - _AROUND, max(middles) + _AROUND + 1)
+    middle = range(min(middles) - _AROUND, max(middles) + _AROUND + 1)
     result = []
     for outcome in outcomes:
         if any(value is None for value in outcome.output.values()):
             return outcomes
-        single = [{**outcome.output, name: k} for k in shown]
+        single = [{**outcome.output, name: k} for k in middle]
         forms = [program.probability(values, output) for output in single]
         terms = [(1, outcome.output, Fraction(0)), *((-1, output, Fraction(0)) for output in single)]
         beyond = program.combination(values, terms)
-        said = [*map(str, shown), f"below {shown[0]} or above {shown[-1]}"]
+        said = [*map(str, middle), f"below {middle[0]} or above {middle[-1]}"]
         result += [
             OutputProbability({**outcome.output, name: text}, form)
             for text, form in zip(said, [*forms, beyond], strict=True)
@@ -360,9 +360,9 @@ def _with_ints(
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
     """The values of an int output without noise, on all ways to an exit, where they are integers."""
     core = program.core
-    given = {at: values[core.slots[at].name] for at in core.inputs}
-    finite = {at: value for at, value in given.items() if not is_symbolic(core.slots[at].type)}
-    numbers = {at: value for at, value in given.items() if isinstance(value, Fraction)}
+    given = {position: values[core.slots[position].name] for position in core.inputs}
+    finite = {position: value for position, value in given.items() if not is_symbolic(core.slots[position].type)}
+    numbers = {position: value for position, value in given.items() if isinstance(value, Fraction)}
     middles: set[int] = set()
     for exit_ in exits(program.flow, program.choices, program.limits, finite, None, core.outputs).all():
         form = exit_.state.outputs[slot]

@@ -207,12 +207,12 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
             f"{number} vacuously, as {text}" for number, text in ((near, "dd ≤ alpha"), (above, "beta ≥ 1")) if number
         ]
         accurate += f" ({'; '.join(why)})"
-    parts = [accurate]
+    counted = [accurate]
     if counts.inaccurate:
-        parts.append(f"{counts.inaccurate} inaccurate")
+        counted.append(f"{counts.inaccurate} inaccurate")
     if counts.undecided:
-        parts.append(f"{counts.undecided} undecided")
-    yield ("rows" if report.inputs is None else "classes"), ", ".join(parts)
+        counted.append(f"{counts.undecided} undecided")
+    yield ("rows" if report.inputs is None else "classes"), ", ".join(counted)
 
 
 def says_something(report: Report) -> Iterator[tuple[str, str]]:
@@ -381,10 +381,10 @@ def _cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:
 
 def failing_text(intervals: Sequence[FailureInterval], most: int = 6) -> str:
     """The set of failing eps as a union of intervals; each finite end with the digits that are proved."""
-    parts = [_interval(interval) for interval in intervals[:most]]
+    texts = [_interval(interval) for interval in intervals[:most]]
     if len(intervals) > most:
-        parts.append(f"{len(intervals) - most} more intervals")
-    return " ∪ ".join(parts)
+        texts.append(f"{len(intervals) - most} more intervals")
+    return " ∪ ".join(texts)
 
 
 def worst_texts(intervals: Sequence[FailureInterval], most: int = 6) -> list[str]:
@@ -393,9 +393,9 @@ def worst_texts(intervals: Sequence[FailureInterval], most: int = 6) -> list[str
 
 
 def _worst_text(worst: Worst) -> str:
-    at = "∞" if worst.eps is None else cell_text(*worst.eps)
+    eps = "∞" if worst.eps is None else cell_text(*worst.eps)
     short = "∞" if worst.shortfall is None else cell_text(*worst.shortfall)
-    return f"eps = {at}, short by {short}" if worst.attained else f"eps → {at}, short by up to {short}"
+    return f"eps = {eps}, short by {short}" if worst.attained else f"eps → {eps}, short by up to {short}"
 
 
 def _interval(interval: FailureInterval) -> str:
@@ -430,12 +430,12 @@ def _times(effort: Effort) -> Iterator[Part]:
         ("measures", effort.measure_seconds),
         ("signs", effort.sign_seconds),
     )
-    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages)
+    spent = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages)
     work = (
         f"{count(effort.explorations, 'exploration')}, {count(effort.measures, 'integral')}, "
         f"{count(effort.obligations, 'sign decision')}"
     )
-    yield Fields([("time", f"{effort.seconds:.2f} s ({parts})"), ("work", work)])
+    yield Fields([("time", f"{effort.seconds:.2f} s ({spent})"), ("work", work)])
 
 
 # --- rows that stand for classes of inputs ---------------------------------------------------------

@@ -236,9 +236,9 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 def _at(solution: BetaSolution, piece: EnvelopePiece) -> str:
     """Where a piece is: for which values of its variable, and of a constant that is left open."""
     name = "eps" if piece.variable is Variable.EPS else "t"
-    at = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
+    where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.shown(piece.rows[0]), "note", None) if solution.question.parameter is not None else None
-    return at if note is None else f"{', '.join(note.where)}, {at}"
+    return where if note is None else f"{', '.join(note.where)}, {where}"
 
 
 def _beta_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
@@ -256,10 +256,10 @@ def _variable_text(piece: EnvelopePiece, before: str) -> str:
 
 
 def _union(spans: Sequence[Span]) -> str:
-    parts = [_span(span) for span in spans[:_MOST_SPANS]]
+    texts = [_span(span) for span in spans[:_MOST_SPANS]]
     if len(spans) > _MOST_SPANS:
-        parts.append(f"{len(spans) - _MOST_SPANS} more intervals")
-    return " ∪ ".join(parts)
+        texts.append(f"{len(spans) - _MOST_SPANS} more intervals")
+    return " ∪ ".join(texts)
 
 
 def _span(span: Span) -> str:

@@ -392,8 +392,8 @@ def _eps_text(tightest: Tightest, place: TightSpot) -> str:
         return f"approached as {name} → ∞, and needed by no {name} itself"
     if not any(place.eps):
         return f"approached as {name} → 0, and needed by no {name} itself"
-    at = cell_text(*place.eps)
-    return at if place.attained else f"approached as {name} → {at}"
+    eps = cell_text(*place.eps)
+    return eps if place.attained else f"approached as {name} → {eps}"
 
 
 def _infinite_text(place: TightSpot, name: str) -> str:
@@ -401,10 +401,10 @@ def _infinite_text(place: TightSpot, name: str) -> str:
         return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
     if not any(place.eps):
         return f"(1 - Pr)/beta grows beyond every bound as {name} → 0"
-    at = cell_text(*place.eps)
+    eps = cell_text(*place.eps)
     if place.attained:
-        return f"{at}, where Pr < 1 - f*beta for every f > 0"
-    return f"(1 - Pr)/beta grows beyond every bound as {name} → {at}"
+        return f"{eps}, where Pr < 1 - f*beta for every f > 0"
+    return f"(1 - Pr)/beta grows beyond every bound as {name} → {eps}"
 
 
 def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
@@ -450,12 +450,12 @@ def _columns(tightest: Tightest) -> list[str]:
         return [factor, inverse, best, "", ""]
     place = tightest.places[0]
     if place.everywhere:
-        at = "every"
+        eps = "every"
     elif place.eps is None:
-        at = "→ ∞"
+        eps = "→ ∞"
     elif not any(place.eps):
-        at = "→ 0"
+        eps = "→ 0"
     else:
-        at = ("" if place.attained else "→ ") + exact(place.eps[0])
+        eps = ("" if place.attained else "→ ") + exact(place.eps[0])
     rows = ", ".join(map(str, place.claimed.rows[:3])) + (", …" if len(place.claimed.rows) > 3 else "")
-    return [factor, inverse, best, at, rows]
+    return [factor, inverse, best, eps, rows]

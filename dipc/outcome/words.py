@@ -263,17 +263,17 @@ NO_INPUT = "for no input: dd ≤ alpha everywhere"
 def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
     """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
     `for eps > 14.3340757…, where beta < 1`. `beta` is what is at least 1 elsewhere."""
-    parts = []
+    texts = []
     for variable, says in sayings.items():
         if says.reason is not None:
-            parts.append(f"not known: {says.reason}")
+            texts.append(f"not known: {says.reason}")
         elif not says.where:
             nothing = f"nothing where {variable} alone counts" if len(sayings) > 1 else f"for no {variable}"
-            parts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
+            texts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
         elif variable != "eps" or not _is_everything(says.where, eps):
-            text = " ∪ ".join(_where(part, variable) for part in says.where)
-            parts += [] if text == _EVERYWHERE else [f"for {text}, where {beta} < 1"]
-    return "; ".join(parts) or None
+            text = " ∪ ".join(_where(interval, variable) for interval in says.where)
+            texts += [] if text == _EVERYWHERE else [f"for {text}, where {beta} < 1"]
+    return "; ".join(texts) or None
 
 
 _EVERYWHERE = "everywhere"
@@ -422,7 +422,7 @@ class Asked:
         said = [("--inputs", text) for text in inputs]
         said += [] if self.options.for_all is None else [("--for-all", self.options.for_all)]
         said += [("-D", text) for text in self.definitions]
-        said += [(f"--{part}", str(text)) for part, text in self.options.parts.items()]
+        said += [(f"--{name_of}", str(text)) for name_of, text in self.options.parts.items()]
         said += [("--limit", text) for text in self.limits]
         return (*words, *more, *(word for option in said for word in option))
 
@@ -481,7 +481,7 @@ def kinds(core: CoreProgram, slots: Iterable[int]) -> str:
     """The types of those of the slots that are real or int."""
     types = [core.slots[slot].type for slot in slots]
     named = (("real", RealType), ("int", IntType))
-    return " and ".join(word for word, kind in named if any(isinstance(found, kind) for found in types))
+    return " and ".join(word for word, kind in named if any(isinstance(kind_of, kind) for kind_of in types))
 
 
 def _said(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:

@@ -161,14 +161,14 @@ def _evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
         case Read() | ReadElement():
             return _reading(expr)
         case Apply(op=DomOp.AND, arguments=arguments):
-            parts = [_evaluated(argument) for argument in arguments]
-            return lambda values: all(part(values) for part in parts)
+            evaluations = [_evaluated(argument) for argument in arguments]
+            return lambda values: all(argument_of(values) for argument_of in evaluations)
         case Apply(op=DomOp.OR, arguments=arguments):
-            parts = [_evaluated(argument) for argument in arguments]
-            return lambda values: any(part(values) for part in parts)
+            evaluations = [_evaluated(argument) for argument in arguments]
+            return lambda values: any(argument_of(values) for argument_of in evaluations)
         case Apply(op=op, arguments=arguments):
-            parts = [_evaluated(argument) for argument in arguments]
-            return lambda values: operations.evaluate(op, [part(values) for part in parts])
+            evaluations = [_evaluated(argument) for argument in arguments]
+            return lambda values: operations.evaluate(op, [argument_of(values) for argument_of in evaluations])
         case _:
             assert_never(expr)
 
@@ -196,10 +196,10 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
 
 
 def _place(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[[_Values], int]:
-    at = _evaluated(index)
+    value_of_index = _evaluated(index)
 
     def place(values: _Values) -> int:
-        offset = _number(at(values)) - low
+        offset = _number(value_of_index(values)) - low
         if offset.denominator != 1 or not 0 <= offset < len(slots):
             raise _LeftOpen
         return slots[int(offset)]

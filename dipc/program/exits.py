@@ -73,25 +73,25 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
     Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
     """
-    found = reach(chain)
+    graph = reach(chain)
     if not chain.flow.forward:
-        _require_ends(chain, found, weights)
-    alone = _only_paths(found) if chain.flow.places else {}
+        _require_ends(chain, graph, weights)
+    alone = _only_paths(graph) if chain.flow.places else {}
     nowhere = {NOWHERE}
     if alone:
-        nowhere |= (found.edges.keys() | found.ends) - _leading_to(found, found.ends - nowhere - alone.keys())
+        nowhere |= (graph.edges.keys() | graph.ends) - _leading_to(graph, graph.ends - nowhere - alone.keys())
     # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
     edges = {
         node: [
             (NOWHERE, ExpPoly.one()) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
         ]
-        for node, steps in found.edges.items()
+        for node, steps in graph.edges.items()
         if node not in nowhere
     }
     total_weights: dict[int, Closed] = {}
-    if found.start not in nowhere:
-        ends = (found.ends - alone.keys()) | ({NOWHERE} if alone else set())
-        reached = absorption.absorption_weights(edges, found.start, ends, limits, frozenset({NOWHERE}))
+    if graph.start not in nowhere:
+        ends = (graph.ends - alone.keys()) | ({NOWHERE} if alone else set())
+        reached = absorption.absorption_weights(edges, graph.start, ends, limits, frozenset({NOWHERE}))
         total_weights |= {node: simplest(weight) for node, weight in reached.items()}
     intervals = {}
     for node, path in alone.items():
@@ -520,9 +520,9 @@ def exits(
         # A few events stay apart, each short; it is many that are worth to be one product.
         with suppress(LimitReached):
             few = replace(limits, states=min(limits.states, _FEW_STATES))
-            found = exits(without_finite_noise(flow), choices, few, finite, wanted, observed)
-            if len(found.states) <= _FEW_EXITS:
-                return found
+            split = exits(without_finite_noise(flow), choices, few, finite, wanted, observed)
+            if len(split.states) <= _FEW_EXITS:
+                return split
     if flow.chooses:
         counted = counted_exits(flow, weights, limits, finite, wanted or {}, observed)
         if counted is not None:

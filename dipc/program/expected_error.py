@@ -215,15 +215,15 @@ class ExpectedErrors(Probabilities):
             assert isinstance(value, Fraction)
             value = Affine.number(value)
         gap = value - Affine.number(exact)
-        parts = exit_.event.components
+        joint = exit_.event.components
         if not gap.noises:
             factor = moment.of(gap.at(reals))
             if factor:
-                yield _times(Share(exit_.weight, tuple([component.event(reals, {}) for component in parts])), factor)
+                yield _times(Share(exit_.weight, tuple([component.event(reals, {}) for component in joint])), factor)
             return
         drawn = {noise for noise, _ in gap.noises}
-        own = [component for component in parts if not drawn.isdisjoint(component.members)]
-        rest = tuple([component.event(reals, {}) for component in parts if component not in own])
+        own = [component for component in joint if not drawn.isdisjoint(component.members)]
+        rest = tuple([component.event(reals, {}) for component in joint if component not in own])
         area = _Area.of(exit_, gap, [(component.members, component.event(reals, {})) for component in own], reals)
         if any(noise.law.whole for noise in area.noises):
             yield _times(Share(_weighted(exit_.weight, area.of_integers(moment)), rest), _ONE)
@@ -243,7 +243,7 @@ class _Area:
 
     @staticmethod
     def of(
-        found: Exit, form: Affine, own: Sequence[tuple[tuple[int, ...], Event]], reals: Mapping[int, Fraction]
+        exit_: Exit, form: Affine, own: Sequence[tuple[tuple[int, ...], Event]], reals: Mapping[int, Fraction]
     ) -> _Area:
         places: dict[int, int] = {}
         noises: list[Noise] = []
@@ -256,7 +256,7 @@ class _Area:
                 replace(each, coefficients=tuple([(start + position, c) for position, c in each.coefficients]))
                 for each in event.constraints
             ]
-        drawn = {noise.id: noise for noise in found.state.noises}
+        drawn = {noise.id: noise for noise in exit_.state.noises}
         for noise, _ in form.noises:
             if noise not in places:
                 places[noise] = len(noises)

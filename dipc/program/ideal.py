@@ -52,8 +52,8 @@ def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | S
     ideal = program.ideal
     assert ideal is not None
     by_slot = inputs if isinstance(inputs, Mapping) else dict(zip(program.inputs, inputs, strict=True))
-    shown = [f"{program.slots[slot].name} = {show_value(by_slot[slot])}" for slot in program.inputs if slot in by_slot]
-    where = f"at the input {', '.join(shown)}" if shown else "at every input"
+    given = [f"{program.slots[slot].name} = {show_value(by_slot[slot])}" for slot in program.inputs if slot in by_slot]
+    where = f"at the input {', '.join(given)}" if given else "at every input"
     return Diagnostic(
         "E1102",
         f"the ideal is partial: `{output}` is undefined {where}",
@@ -451,12 +451,12 @@ class Search:
         self._parts += 1
         if self._parts > self._limits.parts:
             raise LimitReached("parts", f"more than {self._limits.parts} convex sets of inputs have another answer")
-        parts = formula.parts if isinstance(formula, Every) else () if formula is True else (formula,)
-        known = [*guards, *(part for part in parts if isinstance(part, Constraint))]
+        conjuncts = formula.parts if isinstance(formula, Every) else () if formula is True else (formula,)
+        known = [*guards, *(conjunct for conjunct in conjuncts if isinstance(conjunct, Constraint))]
         least = InputSet(known, self._whole_inputs, self._limits.branches).distance(
             self._norm, self._point, away, below
         )
-        choices = [part for part in parts if isinstance(part, Some | Every)]
+        choices = [conjunct for conjunct in conjuncts if isinstance(conjunct, Some | Every)]
         if least is None or not choices:
             return least
         first, *rest = choices
@@ -476,10 +476,10 @@ class Search:
         match alternative:
             case Constraint():
                 return max(-alternative.form.at(self._point), Fraction(0))
-            case Every(parts):
-                return max(map(self._rank, parts))
-            case Some(parts):
-                return min(map(self._rank, parts))
+            case Every(formulas):
+                return max(map(self._rank, formulas))
+            case Some(formulas):
+                return min(map(self._rank, formulas))
             case _:
                 return Fraction(0)
 
@@ -595,10 +595,10 @@ class Distances:
             answers = {}
             for rest in product(*choices[:position], *choices[position + 1 :]):
                 line = [(*rest[:position], value, *rest[position:]) for value in values]
-                found = [before[inputs] for inputs in line]
+                distances = [before[inputs] for inputs in line]
                 for place, inputs in enumerate(line):
                     nearest: dict[_Key, Fraction] = {}
-                    for other, each in enumerate(found):
+                    for other, each in enumerate(distances):
                         step = apart[place, other]
                         for away, key in each:
                             total = self._norm.combined([away, step]) if away and step else away or step

@@ -295,7 +295,7 @@ class ConvexSet:
 
         They are the longest paths from y to x in the graph of the differences.
         """
-        differences = [found for guard in self.guards if (found := guard.bound) is not None]
+        differences = [least for guard in self.guards if (least := guard.bound) is not None]
         if len(differences) < len(self.guards):
             return None
         graph = graph_of(differences)
@@ -361,10 +361,10 @@ class InputSet:
             return None if self.is_empty or (below is not None and below <= 1) else Fraction(1)
         distances = [away]
         for convex_set in self._parts:
-            found = convex_set.distance(norm, point, below)
-            if found is None:
+            distance = convex_set.distance(norm, point, below)
+            if distance is None:
                 return None
-            distances.append(found)
+            distances.append(distance)
         total = norm.combined(distances)
         return total if below is None or total < below else None
 

@@ -59,25 +59,25 @@ Formula = bool | Constraint | Every | Some
 Whole = Callable[[Affine], bool]
 
 
-def every(parts: Iterable[Formula]) -> Formula:
-    """All of `parts`; the rest is not asked for after one that is False."""
+def every(formulas: Iterable[Formula]) -> Formula:
+    """The conjunction of `formulas`; none is asked for after one that is False."""
     result: list[Formula] = []
-    for part in parts:
-        if part is False:
+    for formula in formulas:
+        if formula is False:
             return False
-        if part is not True:
-            result += part.parts if isinstance(part, Every) else [part]
+        if formula is not True:
+            result += formula.parts if isinstance(formula, Every) else [formula]
     return result[0] if len(result) == 1 else Every(tuple(result)) if result else True
 
 
-def some(parts: Iterable[Formula]) -> Formula:
-    """Some of `parts`; the rest is not asked for after one that is True."""
+def some(formulas: Iterable[Formula]) -> Formula:
+    """The disjunction of `formulas`; none is asked for after one that is True."""
     result: list[Formula] = []
-    for part in parts:
-        if part is True:
+    for formula in formulas:
+        if formula is True:
             return True
-        if part is not False:
-            result += part.parts if isinstance(part, Some) else [part]
+        if formula is not False:
+            result += formula.parts if isinstance(formula, Some) else [formula]
     return result[0] if len(result) == 1 else Some(tuple(result)) if result else False
 
 
@@ -88,10 +88,10 @@ def opposite(formula: Formula) -> Formula:
             return not formula
         case Constraint():
             return formula.negation
-        case Every(parts):
-            return some(map(opposite, parts))
-        case Some(parts):
-            return every(map(opposite, parts))
+        case Every(formulas):
+            return some(map(opposite, formulas))
+        case Some(formulas):
+            return every(map(opposite, formulas))
         case _:
             assert_never(formula)
 
@@ -108,17 +108,18 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
             return ((),) if formula else ()
         case Constraint():
             return ((formula,),)
-        case Every(parts):
+        case Every(formulas):
             constraintses: tuple[tuple[Constraint, ...], ...] = ((),)
-            for part in parts:
-                cases = disjoint(part, most)
+            for each in formulas:
+                cases = disjoint(each, most)
                 if len(constraintses) * len(cases) > most:
                     raise TooMany
                 constraintses = tuple([(*one, *case) for one in constraintses for case in cases])
             return constraintses
-        case Some(parts):
+        case Some(formulas):
             one_by_one = [
-                disjoint(every([*map(opposite, parts[:position]), part]), most) for position, part in enumerate(parts)
+                disjoint(every([*map(opposite, formulas[:position]), each]), most)
+                for position, each in enumerate(formulas)
             ]
             if sum(map(len, one_by_one)) > most:
                 raise TooMany
@@ -151,8 +152,8 @@ def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence
         case Relation(difference=difference, op=op, span=span):
             return compared(evaluate_affine(affine(difference, span), values, slots), op, whole)
         case Junction(op=op, left=left, right=right):
-            parts = (evaluated(part, values, slots, whole) for part in (left, right))
-            return every(parts) if op is DomOp.AND else some(parts)
+            formulas = (evaluated(condition_in, values, slots, whole) for condition_in in (left, right))
+            return every(formulas) if op is DomOp.AND else some(formulas)
         case _:
             assert_never(condition)
 
@@ -205,7 +206,7 @@ def _applied(op: DomOp, arguments: Sequence[Forms]) -> Forms:
         case DomOp.MIN, _:
             return _few([affines for forms in arguments for affines in forms])
         case DomOp.MAX, _ if prod(map(len, arguments)) <= MOST_FORMS:
-            return _few([[form for forms in parts for form in forms] for parts in product(*arguments)])
+            return _few([[form for forms in combination for form in forms] for combination in product(*arguments)])
         case DomOp.ABS, (operand,):
             form = _single(operand)
             return ((form, -form),)
@@ -224,9 +225,9 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
     return _few([[form.scaled(factor) for form in forms] for forms in forms])
 
 
-def _few(parts: Iterable[Iterable[Affine]]) -> Forms:
-    """The parts, each form once; raises NotPieced for too many."""
-    formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in parts))
+def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
+    """The alternatives, each form once; raises NotPieced for too many."""
+    formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
         raise NotPieced
     return formses
@@ -325,13 +326,13 @@ class Nearness:
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
         exact = self._complete(answer)
-        at = {slot: value_of(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
+        point = {slot: value_of(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
         choices = [finite_values(slot) for slot in self._slots]
         count = prod(map(len, choices))
         if count > self._limits.answers:
             raise LimitReached("answers", f"there are {count} answers, too many to look up the distance of each")
         for output in product(*choices):
-            yield output, self.distance(at, output, exact)
+            yield output, self.distance(point, output, exact)
 
     def require_finite(self) -> None:
         """Raise DiagnosticError if some output is real or int."""
@@ -413,12 +414,12 @@ def joined(
 
 
 def _where(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
-    shown = [
+    assignments = [
         f"{program.slots[slot].name} = {show_value(value)}"
         for slot, value in inputs.items()
         if not isinstance(value, Affine)
     ]
-    return (f"this happens at the input {', '.join(shown)}",) if shown else ()
+    return (f"this happens at the input {', '.join(assignments)}",) if assignments else ()
 
 
 def _are_numbers(one: Value, two: Value) -> bool:

@@ -158,8 +158,8 @@ class Probabilities:
         key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
         bound = plan.bounds.get(key)
         if bound is None:
-            found = Bound(self._shares(inputs, outputs, gamma))
-            bound = self._interned.setdefault(found, found)
+            computed = Bound(self._shares(inputs, outputs, gamma))
+            bound = self._interned.setdefault(computed, computed)
             if len(self._interned) > _REMEMBERED:
                 self._forget()
             plan.bounds[key] = bound
@@ -171,8 +171,8 @@ class Probabilities:
         for plan in self._plans.values():
             if isinstance(plan, _Plan):
                 plan.bounds.clear()
-                for part in (part for exit_ in plan.exits for part in exit_.parts):
-                    part.events.clear()
+                for component in (component for exit_ in plan.exits for component in exit_.parts):
+                    component.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
@@ -187,11 +187,11 @@ class Probabilities:
             if not exit_.event.guards_hold(reals, balls):
                 continue
             events = []
-            for part in exit_.parts:
-                key = part.key(inputs, outputs, gamma)
-                event = part.events.get(key)
+            for component in exit_.parts:
+                key = component.key(inputs, outputs, gamma)
+                event = component.events.get(key)
                 if event is None:
-                    event = part.events[key] = part.template.event(reals, balls)
+                    event = component.events[key] = component.template.event(reals, balls)
                 events.append(event)
             result.append(Share(exit_.weight, tuple(events)))
         return tuple(result)
@@ -248,13 +248,13 @@ class Probabilities:
         balls = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
         self.work.explorations += 1
         explored = exits(self.flow, self.choices, self.limits, finite, wanted, [*wanted, *balls])
-        found = [
+        relevant = [
             _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight)
             for each in explored.towards(wanted, balls)
         ]
-        needed = sorted({self._input_position[slot] for each in found for slot in each.event.inputs})
+        needed = sorted({self._input_position[slot] for each in relevant for slot in each.event.inputs})
         reached = tuple(self._output_position[slot] for slot in balls)
-        return _Plan(tuple(found), tuple(needed), reached)
+        return _Plan(tuple(relevant), tuple(needed), reached)
 
     def _part(self, component: ComponentTemplate) -> _Part:
         return _Part(
@@ -308,8 +308,8 @@ class NearProbabilities(Probabilities):
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
         accepted = self._near(inputs, outputs, gamma)
         one_by_one = [super(NearProbabilities, self).bound(inputs, answer, gamma) for answer in accepted]
-        found = Bound(tuple([share for bound in one_by_one for share in bound.shares]))
-        return self._interned.setdefault(found, found)
+        computed = Bound(tuple([share for bound in one_by_one for share in bound.shares]))
+        return self._interned.setdefault(computed, computed)
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         answers = self._near(inputs, outputs, gamma)
@@ -360,8 +360,8 @@ class Program:
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{name} = {value}" for name, value in self.core.constants.items())
-        at = "" if self.core.only_at is None else f" at eps = {self.core.only_at}"
-        return f"<dipc program {self.name}{' with ' + constants if constants else ''}{at}>"
+        only_at = "" if self.core.only_at is None else f" at eps = {self.core.only_at}"
+        return f"<dipc program {self.name}{' with ' + constants if constants else ''}{only_at}>"
 
     @property
     def said(self) -> str | None:

@@ -62,7 +62,7 @@ class LikelihoodTest:
 
 
 def scale_test(
-    part: str, counts: Sequence[int], laws: Sequence[Ends], more: Sequence[Ends], less: Sequence[Ends], error: float
+    outputs: str, counts: Sequence[int], laws: Sequence[Ends], more: Sequence[Ends], less: Sequence[Ends], error: float
 ) -> LikelihoodTest | None:
     """The test for counts of the cells of a partition, with the probabilities of the cells at eps, at (1 + STEP)·eps
     and at (1 - STEP)·eps. None where the law does not depend on eps, or a cell is impossible or nearly so."""
@@ -85,7 +85,7 @@ def scale_test(
     upper = tail(law, runs, total)
     lower = tail({-score: p for score, p in law.items()}, runs, -total)
     seen = sum(count * (slope - mean) for count, slope in zip(counts, slopes, strict=True)) / runs
-    return LikelihoodTest(part, (upper, lower), error, math.exp(-seen / information))
+    return LikelihoodTest(outputs, (upper, lower), error, math.exp(-seen / information))
 
 
 def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
@@ -262,7 +262,7 @@ def _read(
         raise DiagnosticError(Diagnostic("E1601", "the header does not fit the outputs", place, notes=(note,)))
     pool = CellPool()
     columns = [Column(slot_reader(slot.name, slot.type, True, pool)) for slot in slots]
-    at = [header.index(slot.name) for slot in slots]
+    positions = [header.index(slot.name) for slot in slots]
     samples: list[tuple[Values, int]] = []
     mistakes: list[Diagnostic] = []
     for excerpt, texts in rows:
@@ -270,7 +270,7 @@ def _read(
             mistakes.append(Diagnostic("E1602", f"{len(texts)} cells in place of {len(header)}", excerpt))
             continue
         values: list[Value] = []
-        for column, index in zip(columns, at, strict=True):
+        for column, index in zip(columns, positions, strict=True):
             cell = column[texts[index]]
             if isinstance(cell, Cell) and cell.value is not None:
                 values.append(cell.value)
@@ -348,10 +348,10 @@ class Partition:
         """The test against other scales of the noises; None where there is none."""
         here, more, less = [], [], []
         for event in self.events:
-            form, at = event.row.probability, event.row.at
-            if form is None or at is None or form.only_at is not None:
+            form, law = event.row.probability, event.row.at
+            if form is None or law is None or form.only_at is not None:
                 return None
-            here.append(at)
+            here.append(law)
             more.append(form.at(eps * (1 + STEP)))
             less.append(form.at(eps * (1 - STEP)))
         return scale_test(self.part, [event.row.count for event in self.events], here, more, less, error)
@@ -361,7 +361,7 @@ class Partition:
         of the samples apart."""
         labels = self.labels
         laws = [event.row.at for event in self.events]
-        if labels is None or len(labels) < 2 or any(at is None for at in laws):
+        if labels is None or len(labels) < 2 or any(law is None for law in laws):
             return
         half = len(labels) // 2
         paired = {
@@ -370,7 +370,7 @@ class Partition:
             "with the one half of all later": (labels[:half], labels[half : 2 * half]),
         }
         none = Fraction(0)
-        chance = sum((at[0] ** 2 for at in laws if at), none), sum((at[1] ** 2 for at in laws if at), none)
+        chance = sum((law[0] ** 2 for law in laws if law), none), sum((law[1] ** 2 for law in laws if law), none)
         for how, (ones, others) in paired.items():
             if ones:
                 alike = sum(one == other for one, other in zip(ones, others, strict=True))
@@ -480,8 +480,8 @@ def judge(
     slots = [core.slots[slot] for slot in core.outputs]
     finite = [index for index, slot in enumerate(slots) if not isinstance(slot.type, IntType | RealType)]
     others = [index for index, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
-    parts = len(others) + bool(finite)
-    error = float((1 - confidence) / parts)
+    tests = len(others) + bool(finite)
+    error = float((1 - confidence) / tests)
     partitions: list[Partition] = []
     reasons: list[str] = []
     if finite:
@@ -523,9 +523,9 @@ def judge(
 
 
 def _cell(
-    part: str, said: Mapping[str, str], count: int, runs: int, error: float, form: Probability, eps: Fraction
+    outputs: str, said: Mapping[str, str], count: int, runs: int, error: float, form: Probability, eps: Fraction
 ) -> ComparedEvent:
-    return ComparedEvent(part, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
+    return ComparedEvent(outputs, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
 
 
 def _finite(
@@ -533,14 +533,14 @@ def _finite(
     values: Mapping[str, Value],
     eps: Fraction,
     observed: Observed,
-    at: Sequence[int],
+    indices: Sequence[int],
     error: float,
 ) -> Partition:
     """All combinations that can occur, and those that were observed and cannot."""
-    names = [program.outputs[index] for index in at]
+    names = [program.outputs[index] for index in indices]
     outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in program.outcomes(values)}
-    texts = {tuple(map(show_value, key)): count for key, count in tallied(observed.rows, at).items()}
-    part = ", ".join(names)
+    texts = {tuple(map(show_value, key)): count for key, count in tallied(observed.rows, indices).items()}
+    joint = ", ".join(names)
     events: list[ComparedEvent] = []
     numbers: dict[tuple[str, ...], int] = {}
     for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
@@ -548,12 +548,12 @@ def _finite(
         form: Probability = outcomes.get(key, ClosedForm(ExpPoly.zero()))
         said = dict(zip(names, key, strict=True))
         numbers[key] = len(events)
-        events.append(_cell(part, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))
+        events.append(_cell(joint, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))
     labels = None
     if observed.ordered:
-        rows = ((tuple([show_value(values[index]) for index in at]), count) for values, count in observed.rows)
+        rows = ((tuple([show_value(values[index]) for index in indices]), count) for values, count in observed.rows)
         labels = tuple([numbers[key] for key, count in rows for _ in range(count)])
-    return Partition(part, tuple(events), labels)
+    return Partition(joint, tuple(events), labels)
 
 
 def _integers(
@@ -623,8 +623,8 @@ def _reals(
         other = program.combination(values, _without([_at(name, sequence[0])]), 1)
         shares = ((f"{_short(sequence[0])} exactly", whole), ("another value", other))
         cells = [
-            _cell(name, {name: said}, labels.count(at), len(counted), error / 2, form, eps)
-            for at, (said, form) in enumerate(shares)
+            _cell(name, {name: said}, labels.count(cell), len(counted), error / 2, form, eps)
+            for cell, (said, form) in enumerate(shares)
         ]
         return Partition(name, tuple(cells), tuple(labels))
     chosen, counted = _chosen(sequence)
@@ -657,7 +657,7 @@ def _reals(
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
     """The cell of each value: its number among those between two edges, then all outside, then single ones."""
-    numbers = {value: len(edges) + at for at, value in enumerate(single)}
+    numbers = {value: len(edges) + order for order, value in enumerate(single)}
     return [
         numbers.get(value, bisect_right(edges, value) - 1 if edges[0] <= value < edges[-1] else len(edges) - 1)
         for value in counted

@@ -106,7 +106,7 @@ def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
     for column in reversed(columns):
         if len(column.values) > 1:
             before, code = steps.pop()
-            result.append([column.values[at] for at in code[group].tolist()])
+            result.append([column.values[index] for index in code[group].tolist()])
             group = before[group]
         else:
             result.append([column.values[0]] * groups)
@@ -150,16 +150,16 @@ def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
         yield column.values[code], positions
 
 
-def gathered(parts: Iterable[tuple[Positions, Column[R]]], size: int) -> Column[R]:
-    """The column of `size` runs that has each of `parts` at its positions; together they are all positions."""
+def gathered(columns: Iterable[tuple[Positions, Column[R]]], size: int) -> Column[R]:
+    """The column of `size` runs that has each of `columns` at its positions; together they are all positions."""
     table: dict[R, int] = {}
     codes = np.empty(size, dtype=np.intp)
-    for positions, part in parts:
-        if len(part.values) > 1:
-            present, places = distinct(part.codes, len(part.values))
+    for positions, column in columns:
+        if len(column.values) > 1:
+            present, places = distinct(column.codes, len(column.values))
         else:
-            present, places = np.zeros(1, dtype=np.intp), part.codes
-        place = [table.setdefault(part.values[at], len(table)) for at in present.tolist()]
+            present, places = np.zeros(1, dtype=np.intp), column.codes
+        place = [table.setdefault(column.values[index], len(table)) for index in present.tolist()]
         codes[positions] = np.array(place, dtype=np.intp)[places]
     return Column(list(table), codes)
 
@@ -198,14 +198,14 @@ def counted(value: Number | bool) -> Number:
 
 def settled(column: Column[Any], runs: Positions) -> Column[Any]:
     """The column of `runs` with the integers that its forms came to in their places."""
-    parts: list[tuple[Positions, Column[Any]]] = []
+    columns: list[tuple[Positions, Column[Any]]] = []
     for value, positions in split(column):
         if isinstance(value, Form):
             present, codes = np.unique(_whole_sum(value, runs[positions]), return_inverse=True)
-            parts.append((positions, Column([Fraction(int(each)) for each in present], codes.astype(np.intp))))
+            columns.append((positions, Column([Fraction(int(each)) for each in present], codes.astype(np.intp))))
         else:
-            parts.append((positions, column.at(positions)))
-    return gathered(parts, len(runs))
+            columns.append((positions, column.at(positions)))
+    return gathered(columns, len(runs))
 
 
 def plus(left: Number, right: Number) -> Number:
@@ -406,8 +406,8 @@ class CodedColumn:
             self.values, self._places = [], {}
         present, places = distinct(column.codes, len(column.values))
         codes = np.empty(len(present), dtype=np.intp)
-        for number, at in enumerate(present.tolist()):
-            value = column.values[at]
+        for number, index in enumerate(present.tolist()):
+            value = column.values[index]
             code = self._places.get(value)
             if code is None:
                 if domain is not None:
@@ -526,16 +526,16 @@ class Expressions:
             return self.number(expr, runs)
         eps = Real.of(self.eps)
 
-        def constant(part: ast.Expr) -> Fraction:
-            return self.number(part, runs)
+        def constant(node: ast.Expr) -> Fraction:
+            return self.number(node, runs)
 
         factor, power = monomial(expr, constant)
         return (factor * eps.power(int(power))).enclosure()[0]
 
     def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
         """`runs` in parts, in each of which the variables in the expressions have one value."""
-        parts = [part for expr in exprs for part in walk(expr) if isinstance(part, ast.Name | ast.Element)]
-        variables = [part for part in parts if part.name in self.scope.variables and part.name not in self.locals]
+        references = [node for expr in exprs for node in walk(expr) if isinstance(node, ast.Name | ast.Element)]
+        variables = [node for node in references if node.name in self.scope.variables and node.name not in self.locals]
         if not variables:
             yield runs
             return
@@ -583,8 +583,8 @@ class Expressions:
             case ast.Element(name, index):
                 variable = self.scope.variables[name]
                 offsets = self.offsets(variable, index, runs)
-                parts = ((at, self._read(variable, offset, expr.span, runs[at])) for offset, at in split(offsets))
-                return gathered(parts, len(runs)) if len(offsets.values) > 1 else next(parts)[1]
+                reads = ((at, self._read(variable, offset, expr.span, runs[at])) for offset, at in split(offsets))
+                return gathered(reads, len(runs)) if len(offsets.values) > 1 else next(reads)[1]
             case ast.Unary(op, operand):
                 if op is UnaryOp.NEGATE:
                     return apply(negated, self._counted(operand, runs))

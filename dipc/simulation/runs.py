@@ -341,18 +341,18 @@ class Statements:
     ) -> None:
         expressions = self._expressions
         try:
-            parts = shares([weight(expr, lambda part: expressions.number(part, runs)) for _, expr in arms])
+            probabilities = shares([weight(expr, lambda node: expressions.number(node, runs)) for _, expr in arms])
         except ArithmeticError:
             message, note = "at this eps a weight of `choose` has no value", "weights must be finite for every eps > 0"
             raise expressions.fault(Code.BEYOND_FLOATS, message, span, None, note) from None
-        if parts is None:
+        if probabilities is None:
             message = f"at eps = {expressions.eps} these weights are no distribution"
             note = "weights must be at least 0 and sum to 1 for every eps > 0"
             raise expressions.fault(Code.NO_DISTRIBUTION, message, span, None, note)
-        chosen = Column(range(len(arms)), _places(parts, self._noise.uniform(len(runs))))
+        chosen = Column(range(len(arms)), _places(probabilities, self._noise.uniform(len(runs))))
         for arm, positions in split(chosen):
-            at = runs[positions]
-            self._store(target, expressions.column(arms[arm][0], at), at, arms[arm][0].span)
+            chosen_runs = runs[positions]
+            self._store(target, expressions.column(arms[arm][0], chosen_runs), chosen_runs, arms[arm][0].span)
 
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
@@ -360,10 +360,10 @@ def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
     heavy = [place for place, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[place] for place in heavy]) / fsum(weights)
     if len(heavy) == 2:
-        found: Positions = (uniform >= ends[0]).astype(np.intp)
+        interval_of: Positions = (uniform >= ends[0]).astype(np.intp)
     else:
-        found = np.searchsorted(ends[:-1], uniform, side="right")
-    places: Positions = np.array(heavy, dtype=np.intp)[found]
+        interval_of = np.searchsorted(ends[:-1], uniform, side="right")
+    places: Positions = np.array(heavy, dtype=np.intp)[interval_of]
     return places
 
 
@@ -561,17 +561,17 @@ def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope, sides: 
             continue
         cell, wanted = batch.cell(variable, offset), event[name]
         happened &= cell.codes >= 0
-        at: Positions = np.flatnonzero(happened)
-        if not len(at):
+        remaining: Positions = np.flatnonzero(happened)
+        if not len(remaining):
             break
-        column = cell.read(at)
+        column = cell.read(remaining)
         if variable.finite:
-            happened[at] = np.array([value == wanted for value in column.values], dtype=np.bool_)[column.codes]
+            happened[remaining] = np.array([value == wanted for value in column.values], dtype=np.bool_)[column.codes]
         else:
             assert isinstance(wanted, Fraction)
-            center, radius = constant(wanted, len(at)), constant(gamma, len(at))
+            center, radius = constant(wanted, len(remaining)), constant(gamma, len(remaining))
             off = apply(minus, column, center)
-            high = truth_mask(compared(CompareOp.LE, apply(minus, off, radius), at))
-            low = truth_mask(compared(CompareOp.GE, apply(plus, off, radius), at))
-            happened[at] = high if sides == "above" else low if sides == "below" else high & low
+            high = truth_mask(compared(CompareOp.LE, apply(minus, off, radius), remaining))
+            low = truth_mask(compared(CompareOp.GE, apply(plus, off, radius), remaining))
+            happened[remaining] = high if sides == "above" else low if sides == "below" else high & low
     return happened

@@ -215,7 +215,7 @@ class _Reader:
         options = {
             "inputs": self._inputs() or None,
             "for_all": self._text("for_all"),
-            **{part: self._text(part) for part in (_PRIVACY_PARTS if private else _CLAIM_PARTS)},
+            **{key: self._text(key) for key in (_PRIVACY_PARTS if private else _CLAIM_PARTS)},
             "limits": replace(Limits(), **self._limits()),
         }
         if len(self.mistakes) > before:
@@ -546,12 +546,12 @@ def verdict_line(tested: Sequence[Tested]) -> str:
     """The whole result in one line."""
     numbers = counted(tested)
     said = {Kind.FAILED: "otherwise", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
-    parts = [f"{numbers[kind]} {word}" for kind, word in said.items() if numbers[kind]]
+    counts = [f"{numbers[kind]} {word}" for kind, word in said.items() if numbers[kind]]
     claims = count(len(tested), "claim")
-    if not parts:
+    if not counts:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
     whole = _WORDS[overall(tested.kind for tested in tested)]
-    return f"{whole}: {claims}, {numbers[Kind.PASSED]} as expected, {', '.join(parts)}"
+    return f"{whole}: {claims}, {numbers[Kind.PASSED]} as expected, {', '.join(counts)}"
 
 
 def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
@@ -587,8 +587,8 @@ def _record(tested: Tested) -> dict[str, object]:
 
 def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
     place = diagnostic.excerpt
-    at = {} if place is None else {"file": place.file, "line": place.line, "column": place.column}
-    return {"code": diagnostic.code, "message": diagnostic.message, **at, "notes": list(diagnostic.notes)}
+    position = {} if place is None else {"file": place.file, "line": place.line, "column": place.column}
+    return {"code": diagnostic.code, "message": diagnostic.message, **position, "notes": list(diagnostic.notes)}
 
 
 def _directory_line(tested: Sequence[Tested]) -> str:
@@ -596,8 +596,8 @@ def _directory_line(tested: Sequence[Tested]) -> str:
     if whole is Kind.PASSED:
         return f"accurate: {'all ' if len(tested) > 1 else ''}{count(len(tested), 'program')}"
     said = {Kind.FAILED: "inaccurate", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
-    parts = [f"{numbers[each]} {word}" for each, word in said.items() if numbers[each]]
-    return f"{_VERDICTS[whole]}: {count(len(tested), 'program')}, {', '.join(parts)}"
+    counts = [f"{numbers[each]} {word}" for each, word in said.items() if numbers[each]]
+    return f"{_VERDICTS[whole]}: {count(len(tested), 'program')}, {', '.join(counts)}"
 
 
 def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:

@@ -54,7 +54,7 @@ def _claims(path: Path) -> bool:
         body = ast.parse(text).body
     except SyntaxError:
         return True
-    decorators = (each for part in body if isinstance(part, ast.FunctionDef) for each in part.decorator_list)
+    decorators = (each for node in body if isinstance(node, ast.FunctionDef) for each in node.decorator_list)
     return any(isinstance(each, ast.Call) and any(k.arg == "claim" for k in each.keywords) for each in decorators)
 
 

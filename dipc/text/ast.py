@@ -504,12 +504,12 @@ def walk(tree: object) -> Iterator[Any]:
     """Every node of a tree, or of the trees in a tuple: a node comes before its children, these from left to right."""
     pending: list[Any] = [tree]
     while pending:
-        part = pending.pop()
-        if part.__class__ is tuple:
-            pending += part[::-1]
-        elif (fields := _fields(part.__class__)) is not None:
-            yield part
-            pending += fields(part)
+        node = pending.pop()
+        if node.__class__ is tuple:
+            pending += node[::-1]
+        elif (fields := _fields(node.__class__)) is not None:
+            yield node
+            pending += fields(node)
 
 
 _Tree = TypeVar("_Tree")
@@ -525,21 +525,21 @@ def is_name(node: object, name: str) -> bool:
 
 def occurrences(tree: object, name: str) -> int:
     """How often a constant is mentioned in a tree of syntax."""
-    return sum(isinstance(part, Name) and part.name == name for part in walk(tree))
+    return sum(isinstance(node, Name) and node.name == name for node in walk(tree))
 
 
 def mentions(tree: object, name: str) -> bool:
     """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
     wanted = GREEK.get(name, name)
-    return any(isinstance(part, Name | Element) and GREEK.get(part.name, part.name) == wanted for part in walk(tree))
+    return any(isinstance(node, Name | Element) and GREEK.get(node.name, node.name) == wanted for node in walk(tree))
 
 
 def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
     """The tree, or the trees of a tuple, with another node in the place of each for which `change` has one, and not
     None; what is in its place is not looked into."""
     if isinstance(tree, tuple):
-        parts = tuple([rewritten(part, change) for part in tree])
-        return tree if all(map(operator.is_, parts, tree)) else parts  # type: ignore[return-value]
+        children = tuple([rewritten(child, change) for child in tree])
+        return tree if all(map(operator.is_, children, tree)) else children  # type: ignore[return-value]
     kind: Any = tree.__class__
     names = _children(kind)
     if names is None:
@@ -547,8 +547,8 @@ def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
     result = change(tree)
     if result is not None:
         return result  # type: ignore[no-any-return]
-    changed = {name: rewritten(part, change) for name in names if (part := getattr(tree, name)) is not None}
-    same = all(getattr(tree, name) is part for name, part in changed.items())
+    changed = {name: rewritten(child, change) for name in names if (child := getattr(tree, name)) is not None}
+    same = all(getattr(tree, name) is child for name, child in changed.items())
     return tree if same else replace(tree, **changed)  # type: ignore[type-var]
 
 
@@ -575,7 +575,7 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
 
 def number(value: Fraction | int, span: Span) -> Expr:
     """The number as the parser would give it: a negative one is a negation, a fraction a division."""
-    above, below = (Number(Fraction(part), str(part), span) for part in abs(Fraction(value)).as_integer_ratio())
+    above, below = (Number(Fraction(n), str(n), span) for n in abs(Fraction(value)).as_integer_ratio())
     node = above if below.value == 1 else Binary(BinaryOp.DIVIDE, above, below, span)
     return Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
 

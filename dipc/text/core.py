@@ -635,8 +635,8 @@ def negation(condition: Condition, span: Span) -> Condition:
     match condition:
         case Concrete():
             return Concrete(Kind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
-        case Relation(difference, op, left, right, at):
-            return Relation(difference, _NEGATED[op], left, right, at)
+        case Relation(difference, op, left, right, position):
+            return Relation(difference, _NEGATED[op], left, right, position)
         case Junction(op, first, second):
             swapped = DomOp.OR if op is DomOp.AND else DomOp.AND
             return Junction(swapped, negation(first, span), negation(second, span))

@@ -495,15 +495,15 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
 
 def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
     allowed = _FIELDS[field]
-    for part in walk(expr):
-        match part:
+    for node in walk(expr):
+        match node:
             case ast.Name(name, span):
-                _check_name(name, part, allowed, field, elaborator)
+                _check_name(name, node, allowed, field, elaborator)
             case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in _FUNCTIONS:
                 message = f"`{elaborator.findings.snippet(span)}` cannot stand in a claim"
                 elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
             case ast.Drawn():
-                elaborator.typed(part)
+                elaborator.typed(node)
             case ast.Compare(span=span) | ast.Truth(span=span):
                 message = f"`{field}` is a number, and this is a condition"
                 elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))

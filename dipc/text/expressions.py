@@ -164,10 +164,10 @@ class Elaborator(References):
         if isinstance(typed, Unknown):
             return None
         variables = [
-            f"`{part.name}` is a variable"
-            for part in walk(expr)
-            if isinstance(part, ast.Name | ast.Element)
-            and isinstance(self.scope.symbols.get(part.name), DeclaredVariable)
+            f"`{node.name}` is a variable"
+            for node in walk(expr)
+            if isinstance(node, ast.Name | ast.Element)
+            and isinstance(self.scope.symbols.get(node.name), DeclaredVariable)
         ]
         label = variables[0] if variables else f"this is {_kind_word(typed)}"
         self.findings.report(
@@ -185,7 +185,7 @@ class Elaborator(References):
         if value is None or value.denominator == 1:
             return None if value is None else int(value)
         constants = self.scope.constants()
-        used = [part.name for part in walk(expr) if isinstance(part, ast.Name) and part.name in constants]
+        used = [node.name for node in walk(expr) if isinstance(node, ast.Name) and node.name in constants]
         notes = tuple(f"the constant `{name}` is {constants[name]}" for name in dict.fromkeys(used))
         self.report_value(
             Code.NOT_AN_INTEGER,
@@ -352,7 +352,7 @@ class Elaborator(References):
     def _minus(self, value: Concrete | Linear | Switch, span: Span) -> Typed:
         match value:
             case Switch():
-                return self._by_cases(value, span, lambda part: self._minus(part, span))
+                return self._by_cases(value, span, lambda one: self._minus(one, span))
             case Linear():
                 return negated(value, span)
             case Concrete():
@@ -594,8 +594,8 @@ class Fitting:
         return result
 
     def _whole(self, value: AffineExpr, expr: ast.Expr, name: str) -> bool:
-        parts = [*(coefficient for coefficient, _ in value.terms), value.constant]
-        if all(integral(part, self._elaborator.scope.slots) for part in parts):
+        terms = [*(coefficient for coefficient, _ in value.terms), value.constant]
+        if all(integral(term, self._elaborator.scope.slots) for term in terms):
             return True
         snippet = self._elaborator.findings.snippet(expr.span)
         if not value.terms and isinstance(value.constant, Const):

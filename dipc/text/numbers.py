@@ -26,7 +26,7 @@ _FUNCTIONS: dict[str, Callable[[Real], Real]] = {"log": Real.log, "exp": Real.ex
 
 def is_irrational(tree: object) -> bool:
     """Whether a tree of syntax has such a function in it."""
-    return any(isinstance(part, ast.Call) and part.function in ("sqrt", *_FUNCTIONS) for part in walk(tree))
+    return any(isinstance(node, ast.Call) and node.function in ("sqrt", *_FUNCTIONS) for node in walk(tree))
 
 
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
@@ -39,7 +39,7 @@ def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[
 
 
 def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
-    if not is_irrational(expr) and not any(isinstance(part, ast.Eps) for part in walk(expr)):
+    if not is_irrational(expr) and not any(isinstance(node, ast.Eps) for node in walk(expr)):
         return Real.of(constant(expr)), Fraction(0)
     match expr:
         case ast.Eps():

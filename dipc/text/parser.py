@@ -226,7 +226,7 @@ class Builder:
     def program(self, children: Children) -> Subtree:
         name, declared, body = children[1], children[3:-1], children[-1]
         end = (body if body.node else children[-2]).end_pos
-        declarations = tuple(declaration for part in declared for declaration in part.node)
+        declarations = tuple(declaration for subtree in declared for declaration in subtree.node)
         node = ast.Program(str(name), declarations, body.node, Span(children[0].start_pos, end))
         return Subtree(node, children[0].start_pos, end, 0)
 
@@ -310,11 +310,11 @@ class Builder:
         return _group(node, children)
 
     def point(self, children: Children) -> Subtree:
-        (at,) = children
-        if isinstance(at.node, ast.Name) and at.node.name == "inf":
+        (value,) = children
+        if isinstance(value.node, ast.Name) and value.node.name == "inf":
             notes = ("an interval without an upper end is written `(0, inf)`",)
-            raise Problem(SyntaxCode.BAD_INTERVAL, at.node.span, "eps never reaches `inf`", "no value of eps", notes)
-        return _group(ast.IntervalExpr(at.node, at.node, True, True, _span(children)), children)
+            raise Problem(SyntaxCode.BAD_INTERVAL, value.node.span, "eps never reaches `inf`", "no value of eps", notes)
+        return _group(ast.IntervalExpr(value.node, value.node, True, True, _span(children)), children)
 
     def ideal(self, children: Children) -> Subtree:
         *declared, body = (child for child in children if type(child) is Subtree)

@@ -191,10 +191,10 @@ def _field_value(field: ast.ClaimField) -> str:
 
 def _values(values: ast.Values) -> str:
     match values:
-        case ast.Vector(parts):
-            return f"({', '.join(map(_values, parts))})"
-        case ast.Listed(parts):
-            return f"{{{', '.join(map(_values, parts))}}}"
+        case ast.Vector(entries):
+            return f"({', '.join(map(_values, entries))})"
+        case ast.Listed(entries):
+            return f"{{{', '.join(map(_values, entries))}}}"
         case ast.Range(low, high):
             return _range(low, high)
         case expression:
@@ -250,8 +250,8 @@ def _distribution(distribution: ast.Distribution) -> str:
         case ast.ExponentialMechanism(rate, variable, domain, score):
             return f"Exp({print_expression(rate)}, {variable} in {_type(domain)} : {print_expression(score)})"
         case ast.Choose(arms):
-            shown = (f"{print_expression(value)} : {print_expression(weight)}" for value, weight in arms)
-            return f"choose {{ {', '.join(shown)} }}"
+            weighted = (f"{print_expression(value)} : {print_expression(weight)}" for value, weight in arms)
+            return f"choose {{ {', '.join(weighted)} }}"
         case _:
             assert_never(distribution)
 

@@ -208,8 +208,8 @@ class _Elaborator(Elaborator):
         if not isinstance(value, ast.Each):
             yield self.condition(value)
             return
-        for at in self._range(value):
-            self.locals[value.variable] = at
+        for number in self._range(value):
+            self.locals[value.variable] = number
             yield from self.conditions(value.body)
         self.locals.pop(value.variable, None)
 

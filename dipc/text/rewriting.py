@@ -26,7 +26,7 @@ def hoisted(program: ast.Program) -> ast.Program:
     look at is independent of all others. What is drawn where no statement of the program can draw it (in constants,
     claims, rates, weights and scores) stays where it is.
     """
-    if not any(isinstance(part, Drawn) for part in walk(program)):
+    if not any(isinstance(node, Drawn) for node in walk(program)):
         return program
     names = _fresh_names(program)
     declarations: list[ast.Declaration] = []
@@ -43,8 +43,8 @@ def hoisted(program: ast.Program) -> ast.Program:
 
 def _fresh_names(program: ast.Program) -> Iterator[str]:
     used: set[str] = set()
-    for part in walk(program):
-        match part:
+    for node in walk(program):
+        match node:
             case ast.ConstDecl(bindings):
                 used.update(name for name, _ in bindings)
             case ast.For(variable=name) | ast.ExponentialMechanism(variable=name) | ast.Each(variable=name):
@@ -104,11 +104,11 @@ class _Hoisting:
     def _free(self, expr: ast.Expr, before: list[ast.Sample]) -> ast.Expr:
         """The expression with variables for what it draws; `before` grows by the samples, the innermost first."""
 
-        def variable(part: ast.Expr) -> ast.Expr | None:
-            if not isinstance(part, Drawn):
+        def variable(node: ast.Expr) -> ast.Expr | None:
+            if not isinstance(node, Drawn):
                 return None
-            name, span = next(self.names), part.span
-            distribution = self._around(part.distribution, before)
+            name, span = next(self.names), node.span
+            distribution = self._around(node.distribution, before)
             declared = (ast.Declarator(name, None, None, span),)
             self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, _type(distribution), None, span))
             before.append(ast.Sample(ast.Name(name, span), distribution, span))
@@ -141,7 +141,7 @@ def with_noiseless_ideal(program: ast.Program, source: Source) -> ast.Program:
     """
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program
-    mistakes = [_undetermined(part.span, source) for part in ast.walk(program.body) if isinstance(part, ast.Choose)]
+    mistakes = [_undetermined(node.span, source) for node in ast.walk(program.body) if isinstance(node, ast.Choose)]
     if mistakes:
         raise DiagnosticError(*mistakes)
     removal = _Removal(program)
@@ -174,8 +174,8 @@ class _Removal:
     def __init__(self, program: ast.Program) -> None:
         self._domains = {each.name: each.domain for each in program.declarations if isinstance(each, ast.DomainDecl)}
         self._taken = {
-            part.name for part in ast.walk(program) if isinstance(part, ast.Name | ast.Element | ast.Declarator)
-        } | {part.variable for part in ast.walk(program) if isinstance(part, ast.For | ast.ExponentialMechanism)}
+            node.name for node in ast.walk(program) if isinstance(node, ast.Name | ast.Element | ast.Declarator)
+        } | {node.variable for node in ast.walk(program) if isinstance(node, ast.For | ast.ExponentialMechanism)}
         self.declared: list[ast.VariableDecl] = []
 
     def block(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
@@ -236,8 +236,8 @@ class _Removal:
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
     """The score of the candidate `value`, as a number: a condition counts, as 1 where it holds."""
 
-    def change(part: ast.Expr) -> ast.Expr | None:
-        return value if isinstance(part, ast.Name) and part.name == mechanism.variable else None
+    def change(node: ast.Expr) -> ast.Expr | None:
+        return value if isinstance(node, ast.Name) and node.name == mechanism.variable else None
 
     score = ast.rewritten(mechanism.score, change)
     return ast.Binary(ast.BinaryOp.ADD, score, ast.Number(Fraction(0), "0", score.span), score.span)

@@ -79,7 +79,7 @@ def asked_ranges(
 
 def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:
     """The intervals of the first claim block."""
-    fields = (field for found in program.declarations if isinstance(found, ast.ClaimDecl) for field in found.fields)
+    fields = (field for each in program.declarations if isinstance(each, ast.ClaimDecl) for field in each.fields)
     return next((field.value for field in fields if field.name == "eps" and isinstance(field.value, tuple)), ())
 
 
@@ -126,7 +126,7 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
     """The law with the standard deviation s/eps or s, s > 0 a constant, and its rate; None when `expr` is no such
     deviation, which has been reported."""
     try:
-        factor, power = monomial(expr, lambda part: _constant(part, elaborator))
+        factor, power = monomial(expr, lambda constant_part: _constant(constant_part, elaborator))
     except NoMonomial as error:
         if error.reason is not None:
             _bad_deviation(error.span, error.reason, elaborator)
@@ -233,7 +233,7 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
 
 
 def _mentions_eps(expr: ast.Expr) -> bool:
-    return any(isinstance(part, ast.Eps) for part in walk(expr))
+    return any(isinstance(node, ast.Eps) for node in walk(expr))
 
 
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
@@ -251,7 +251,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
     None when it is something else, which has been reported.
     """
     if not any(
-        isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in walk(expr)
+        isinstance(node, ast.Eps) or (isinstance(node, ast.Call) and node.function == "exp") for node in walk(expr)
     ):
         value = elaborator.constant(expr, "this part of a weight", or_chosen=True)
         return None if value is None else ast.number(value, expr.span)
@@ -425,10 +425,10 @@ class Sampling:
             kind = kind_of(domain)
             for value in domain.values[: max(1, size)]:
                 elaborator.locals[name] = Concrete(kind, Const(value))
-                found = self._score(score)
-                if found is None:
+                fitted = self._score(score)
+                if fitted is None:
                     break
-                scores.append(found)
+                scores.append(fitted)
         del elaborator.locals[name]
         if hidden is not None:
             elaborator.locals[name] = hidden

@@ -366,11 +366,11 @@ class References:
         where = self.place(variable, expr, index)
         if where is None:
             return UNKNOWN
-        slots, at = where
-        if at is None:
+        slots, offset = where
+        if offset is None:
             return self._read(variable, slots[0], expr.span)
         assert variable.low is not None
-        return read(variable, ReadElement(variable.name, slots, variable.low, at, expr.span))
+        return read(variable, ReadElement(variable.name, slots, variable.low, offset, expr.span))
 
     def _read(self, variable: DeclaredVariable, slot: int, span: Span) -> Typed:
         assert variable.type is not None
@@ -381,15 +381,15 @@ class References:
     def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
         """The DOM and bool variables, and elements of arrays with a constant index, that the expressions read."""
         result: dict[int, Read] = {}
-        for part in (part for expr in exprs for part in walk(expr)):
-            if not isinstance(part, ast.Name | ast.Element) or part.name in self.locals:
+        for node in (node for expr in exprs for node in walk(expr)):
+            if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
                 continue
-            variable = self.scope.symbols.get(part.name)
+            variable = self.scope.symbols.get(node.name)
             if not isinstance(variable, DeclaredVariable) or not isinstance(variable.type, BoolType | DomType):
                 continue
-            if (variable.low is None) is isinstance(part, ast.Element):
+            if (variable.low is None) is isinstance(node, ast.Element):
                 continue
-            typed = self.name(part) if isinstance(part, ast.Name) else self.element(part, self.typed(part.index))
+            typed = self.name(node) if isinstance(node, ast.Name) else self.element(node, self.typed(node.index))
             if isinstance(typed, Concrete) and isinstance(typed.expr, Read):
                 result.setdefault(typed.expr.slot, typed.expr)
         return list(result.values())

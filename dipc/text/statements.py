@@ -102,8 +102,8 @@ class Assembler:
             case Concrete():
                 self.emit(Branch(condition.expr, then, otherwise, span))
             case Relation(difference, op):
-                at = condition.span
-                self.emit(BranchComparison(affine(difference, at), op, then, otherwise, condition.text, at))
+                where = condition.span
+                self.emit(BranchComparison(affine(difference, where), op, then, otherwise, condition.text, where))
             case Junction(op, left, right):
                 rest = self.label()
                 if op is DomOp.AND:
@@ -464,7 +464,7 @@ class Statements:
     def _place(self, expr: ast.Name | ast.Element) -> Place | None:
         """The place that is written to; None when there is none, which has been reported."""
         variable = self._variable(expr)
-        at = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
+        offset = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
         if variable is None:
             return None
         if variable.role is ast.Role.INPUT:
@@ -491,7 +491,7 @@ class Statements:
         whole = Target(variable.slots, variable.low, Const(Fraction(variable.low)), variable.name, expr.span)
         if not isinstance(expr, ast.Element):
             return Place(whole, None)
-        place = self._elaborator.place(variable, expr, at)
+        place = self._elaborator.place(variable, expr, offset)
         if place is None:
             return Place(whole, None)
         slots, index = place
@@ -542,7 +542,7 @@ def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot]
         if slot.role is Role.INPUT or slot.initial is not None:
             initial |= 1 << slot.index
     for label, assigned in _reached(instructions, initial):
-        for read in (part for part in walk(instructions[label]) if isinstance(part, Read | ReadElement)):
+        for read in (node for node in walk(instructions[label]) if isinstance(node, Read | ReadElement)):
             among = (read.slot,) if isinstance(read, Read) else read.slots
             if not assigned & _bits(among):
                 _report(read, slots[among[0]], findings)
