@@ -306,11 +306,9 @@ def _weights(weights: Iterable[tuple[int, Fraction]]) -> list[list[Any]]:
 
 def _slack(slack: SlackBound) -> dict[str, Any]:
     return {
-        **_form(slack.form),
+        "constant": rational(slack.form.constant),
         "radius": slack.radius,
         "weights": _weights(slack.weights),
-        "base": rational(slack.base),
-        "slope": rational(slack.slope),
     }
 
 

@@ -495,17 +495,13 @@ class OpenRun(Execution):
         self.shifts: dict[int, Affine | None] = {}
         self.asked = {}
 
-    def read_at_the_end(self) -> Iterable[int]:
-        """All outputs."""
-        return self.machine.numbered("output")
-
     def _drawn(
         self, at: int, law: Law, center: Fraction | Affine, known: Constraints
     ) -> tuple[Fraction | Affine, Constraints]:
         terms = center.terms if isinstance(center, Affine) else ()
         moving = tuple((i, c) for i, c in terms if i < 0)
         discrete = is_whole(law[0])
-        if any(self._is_int(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
+        if any(self.is_integer(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
             raise NotDerived("int and real meet")
         shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
         if shift is None:
@@ -531,16 +527,9 @@ class OpenRun(Execution):
             self.asked[guard] = self.decide(guard)
         return self.asked[guard]
 
-    def _whole(self, value: Affine) -> bool:
-        """Whether it is made of integer noise and int inputs."""
-        kinds = {self._is_int(i) if i < 0 else is_whole(self.laws[i][0]) for i, _ in value.terms}
-        if len(kinds) > 1:
-            raise NotDerived("int and real meet")
-        return kinds == {True}
-
-    def _is_int(self, number: int) -> bool:
-        """Whether the input that stands under this number is an int."""
-        return self.machine.slots[open_input(number)].type == "int"
+    def is_integer(self, number: int) -> bool:
+        """Whether the noise, or the input that stands under this number, is one."""
+        return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
         """Whether finite outputs are at a distance of at most gamma from the exact ones, both among the values."""
@@ -684,7 +673,7 @@ class Bounds:
         while here.asked is not None:
             here = here.after.setdefault(decide(here.asked), _Runs())
         if here.found is None:
-            run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
+            run = OpenRun(self.machine, Wanted({} if others else answer, every=True), self.budget)
             run.decide, run.unites = decide, unites
             run.explore(self._inputs(finite))
             found = run, visits(run, self.budget)
@@ -739,7 +728,7 @@ class Bounds:
         if rate:
             raise NotDerived("gamma is left open, and outputs have a distance")
         machine = self.machine
-        run = OpenRun(machine, Wanted({}, _ZERO), self.budget)
+        run = OpenRun(machine, Wanted({}), self.budget)
         run.decide, run.unites = decide, False
         outputs, exact = machine.numbered("output"), machine.distance.exact
         values: list[Held] = [None] * (1 + max(*outputs, *exact))

@@ -233,36 +233,23 @@ def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) ->
     return constant + spacing * ceil((bound - constant) / spacing)
 
 
-_SLACK: read.Table = {
-    "form": read.coefficients,
-    "constant": read.rational,
-    "radius": read.up_to(1),
-    "weights": read.anything,
-    "base": read.rational,
-    "slope": read.rational,
-}
+_SLACK: read.Table = {"constant": read.rational, "radius": read.up_to(1), "weights": read.anything}
 
 
-def slack_bound(value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget) -> SlackBound:
-    """The stated bound of a slack, re-added from the weights; it is then `known`."""
-    form, own, radius, weights, *stated = read.fields(value, _SLACK)
-    form = {place: c for place, c in form.items() if c}
+def add_slack(value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget) -> None:
+    """What weights prove of a slack, form + constant + radius·gamma, the form being their sum: it is then `known`."""
+    own, radius, weights = read.fields(value, _SLACK)
     total = weighted(behind.halfspaces, weights, budget)
-    if total.inputs != form:
-        raise Rejected("the weighted sum of half-spaces is another form")
+    form = total.inputs
     least = own - total.constant + total.step * wanted.alpha[0]
     if form and not wanted.alpha[1] and form.keys() <= behind.whole:
         budget.spend(1 + len(form))
         least = raised(form, own, least)
     base = least + radius * wanted.gamma[0]
     slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
-    if [base, slope] != stated:
-        raise Rejected("the base and the slope are not those that the weights give")
-    bound = SlackBound(base, slope)
     keyed = slack_key(form, own, radius)
     if keyed is not None:
         known[keyed[0]] = SlackBound(base / keyed[1], slope / keyed[1])
-    return bound
 
 
 # --- bounds -----------------------------------------------------------------------------------------

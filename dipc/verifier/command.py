@@ -7,7 +7,6 @@ import csv
 import hashlib
 import io
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -199,9 +198,6 @@ def _read(path: Path, what: str) -> bytes:
 #: Said where the budget does not suffice, or the memory; --steps gives more.
 NOT_TO_THE_END = "not checked to the end: {}"
 
-#: A number without an exponent; its denominator is not 0.
-_NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+|/0*[1-9][0-9]*)?\s*", re.ASCII)
-
 ACCEPTED, REJECTED, UNREADABLE, IN_PART = 0, 1, 2, 3
 
 
@@ -257,10 +253,11 @@ def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
     found: dict[str, Fraction] = {}
     for definition in definitions:
         name, _, value = definition.partition("=")
-        if not name or len(value) > 1_000 or _NUMBER.fullmatch(value) is None:
+        try:
+            found[name.strip()] = decimal(value)
+        except ValueError:
             return None
-        found[name.strip()] = Fraction(value)
-    return found
+    return None if "" in found else found
 
 
 def _export(file: Path) -> int:

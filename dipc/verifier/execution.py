@@ -282,10 +282,12 @@ class End:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The outputs that count, by slot, and how far a number may be off."""
+    """The outputs that count, by slot, and how far a number may be off; with `every` all outputs of an exit are looked
+    at."""
 
     outputs: Mapping[int, Value]
-    gamma: Fraction
+    gamma: Fraction = ZERO
+    every: bool = False
 
 
 @dataclass
@@ -308,11 +310,8 @@ class Execution:
     _shape: Shape = field(init=False)
 
     def __post_init__(self) -> None:
-        self._shape = Shape.of(self.machine, self.read_at_the_end(), self.budget)
-
-    def read_at_the_end(self) -> Iterable[int]:
-        """The slots that matter when the program ends."""
-        return self.wanted.outputs
+        outputs = self.machine.numbered("output") if self.wanted.every else self.wanted.outputs
+        self._shape = Shape.of(self.machine, outputs, self.budget)
 
     def run(self, inputs: Mapping[int, Value]) -> None:
         """All states from the start with these inputs, by slot. Raises NotDerived."""
@@ -708,11 +707,15 @@ class Execution:
         raise Split(row)
 
     def _whole(self, value: Affine) -> bool:
-        """Whether it is made of integer noise."""
-        kinds = {is_whole(self.laws[i][0]) for i, _ in value.terms}
+        """Whether it is made of integers."""
+        kinds = {self.is_integer(i) for i, _ in value.terms}
         if len(kinds) > 1:
             raise NotDerived("int and real meet")
         return kinds == {True}
+
+    def is_integer(self, number: int) -> bool:
+        """Whether what has this number in forms is one."""
+        return is_whole(self.laws[number][0])
 
     # --- choices ----------------------------------------------------------------------------------
 

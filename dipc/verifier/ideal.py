@@ -134,10 +134,6 @@ class _Symbolic(Execution):
     """A deterministic program whose real and int inputs are left open: what is known of a state are the sides on which
     they are. A form's numbers are those of the inputs' slots."""
 
-    def read_at_the_end(self) -> Iterable[int]:
-        """All outputs."""
-        return self.machine.numbered("output")
-
     def has_ties(self, form: Affine) -> bool:
         """Inputs may be equal."""
         return bool(form.terms)
@@ -146,11 +142,9 @@ class _Symbolic(Execution):
         """Whether form >= 0, or > 0. Raises Split."""
         return self._holds(side_of(Guard(form.terms, form.constant, strict), whole=self._whole(form)), known)
 
-    def _whole(self, value: Affine) -> bool:
-        kinds = {0 <= i < len(self.machine.slots) and self.machine.slots[i].type == "int" for i, _ in value.terms}
-        if len(kinds) > 1:
-            raise NotDerived("int and real meet")
-        return kinds == {True}
+    def is_integer(self, number: int) -> bool:
+        """Whether the input is an int; what is none has numbers of its own."""
+        return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
         """The same inputs come to the same place with the same values: they will again."""
@@ -271,7 +265,7 @@ class Ideal:
         values: list[Held] = [None] * (1 + max(distance.other, default=len(self.machine.slots)))
         for slot, there in zip(self.machine.numbered("input"), distance.other, strict=True):
             values[slot], values[there] = one[slot], other[slot]
-        run = _Symbolic(self.machine, Wanted({}, _ZERO), self.budget)
+        run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
         waiting = [] if is_empty(known, self.budget) else [list(known)]
         count = 0
         while waiting:
@@ -300,7 +294,7 @@ class Ideal:
         return self._paths[key]
 
     def _followed(self, finite: tuple[Value, ...]) -> Iterator[Path]:
-        run = _Symbolic(self.machine, Wanted({}, _ZERO), self.budget)
+        run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
         left = iter(finite)
         slots = self.machine.slots
         run.explore(
@@ -349,7 +343,7 @@ class Ideal:
             # What det gives elsewhere takes the place of the program's answer.
             values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]
             values |= zip(self.machine.distance.exact, answer, strict=True)
-            run = Execution(self.machine, Wanted({}, _ZERO), self.budget)
+            run = Execution(self.machine, Wanted({}), self.budget)
             if not all(run.plain(code, values) is True for code in same):
                 yield list(path.guards)
             return

@@ -26,6 +26,7 @@ from dipc.verifier.classes import (
     Shown,
     Slacks,
     Stated,
+    add_slack,
     at_least_distance,
     greatest_alpha,
     intervals_of,
@@ -33,7 +34,6 @@ from dipc.verifier.classes import (
     least_decay,
     read_halfspaces,
     required,
-    slack_bound,
 )
 from dipc.verifier.every_number import check_numbers, constants_of
 from dipc.verifier.execution import Affine
@@ -613,7 +613,7 @@ class _Class:
         found = self._decided(places, intervals)
         bounds: Slacks = {}
         for item in slacks:
-            slack_bound(item, behind, wanted, bounds, self.budget)
+            add_slack(item, behind, wanted, bounds, self.budget)
         values = tuple(self.stated.values[decided.probability] for decided in found)
         self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, bounds, decay))
         missing = [self._same(decided, wanted.beta, "accurate") for decided in found]

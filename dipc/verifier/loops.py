@@ -361,7 +361,7 @@ class LoopRuns(Execution):
         first_noise: int,
         budget: Budget,
     ) -> None:
-        super().__init__(side.machine, Wanted({}, _ZERO), budget)
+        super().__init__(side.machine, Wanted({}), budget)
         self.side, self.elements, self.inputs, self.first_noise = side, elements, inputs, first_noise
         self._of_elements = {
             number
@@ -462,7 +462,8 @@ class LoopRuns(Execution):
             return False
         raise Split(guard)
 
-    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
+    def is_integer(self, number: int) -> bool:  # noqa: ARG002
+        """Nothing is."""
         return False
 
     def _drawn(self, at: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002

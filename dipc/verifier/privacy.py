@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -314,19 +314,12 @@ def _read(
     return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
 
 
-class _Run(Execution):
-    """A run with any outputs."""
-
-    def read_at_the_end(self) -> Iterable[int]:
-        return self.machine.numbered("output")
-
-
 def _require_all_outputs(
     theorem: Theorem, given: Sequence[Value], outputs: Collection[tuple[Value, ...]], budget: Budget
 ) -> None:
     """Raises Rejected unless every run at this input ends with one of the outputs, or that is not known."""
     machine = theorem.machine
-    run = _Run(machine, Wanted({}, _ZERO), budget)
+    run = Execution(machine, Wanted({}, every=True), budget)
     with must_be_derived():
         run.run(dict(zip(machine.numbered("input"), given, strict=True)))
     if any(tuple(run.outputs(found.state)) not in outputs for found in run.ends):

@@ -257,7 +257,7 @@ class Probabilities:
         budget: Budget,
     ) -> Fraction | None:
         """The distance of an answer from the exact one; None for infinity."""
-        run = Execution(self.machine, Wanted({}, Fraction(0)), budget)
+        run = Execution(self.machine, Wanted({}), budget)
         distance = self.machine.distance
         if distance.same is not None and all(run.plain(code, values) is True for code in distance.same):
             return Fraction(0)

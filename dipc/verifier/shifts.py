@@ -97,7 +97,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
         raise NotDerived(f"no move is the greatest by {distance[:20]}")
     if any(machine.slots[slot].type != "real" for slot in slots):
         raise NotDerived("an input is not real")
-    run = OpenRun(machine, Wanted({}, _ZERO), budget)
+    run = OpenRun(machine, Wanted({}, every=True), budget)
     run.decide, run.unites = _left_open, True
     inputs: dict[int, Held] = {slot: Affine(_ZERO, ((open_input(slot), _ONE),)) for slot in slots}
     run.explore(inputs)

@@ -125,21 +125,21 @@ MOST_CHANGED = 12
 
 #: Parts of a certificate that are numbers which everything else hangs on.
 PARTS: list[tuple[str, Callable[[Path], bool]]] = [
-    ("sparse", ends_in("weights")),
-    ("sparse", ends_in("base", "slope")),
+    # A multiple of a half-space says the same: which one it is counts.
+    ("sparse", lambda path: "weights" in path and path[-1] == 0),
     ("sparse", lambda path: "slacks" in path and path[-1] == "constant"),
     ("sparse", lambda path: "answer" not in path and path[-1] == "kind"),
     ("every m", lambda path: "terms" in path and path[-1] == "constant"),
     ("every m", lambda path: "terms" in path and "noises" in path),
     ("sparse", ends_in("intervals")),
     ("sparse", ends_in("variable")),
-    ("the complement", ends_in("weights", "base", "slope")),
+    ("the complement", lambda path: "weights" in path and path[-1] == 0),
     ("a bounded class", ends_in("greatest")),
     ("a bounded class", ends_in("intervals")),
     ("an empty class", ends_in("empty")),
-    ("jointly", lambda path: "slacks" in path and path[-1] in ("base", "slope", "constant")),
+    ("jointly", lambda path: "slacks" in path and path[-1] == "constant"),
     ("jointly", ends_in("kind")),
-    ("at one alpha", lambda path: "slacks" in path and path[-1] in ("base", "radius")),
+    ("at one alpha", lambda path: "slacks" in path and path[-1] == "radius"),
     ("every m", ends_in("once", "inequalities", "start")),
     ("every m, trivial near 0", ends_in("trivial", "above_one")),
     ("every m", lambda path: path[0] == "cases" and path[-1] == "m"),
@@ -180,7 +180,7 @@ def test_no_part_can_be_changed(name: str, chosen: Callable[[Path], bool]) -> No
 
 
 def test_half_spaces_that_are_used_cannot_retreat_further() -> None:
-    """A greater step would prove more: the slopes that follow from it are other ones than those in the events."""
+    """A greater step would prove more: the bounds that follow from it are others than the program has."""
     whole = document("sparse")
     tried = 0
     for number, found in enumerate(whole["cases"][0]["classes"]):
@@ -190,8 +190,8 @@ def test_half_spaces_that_are_used_cannot_retreat_further() -> None:
                 changed = copy.deepcopy(whole)
                 half = changed["cases"][0]["classes"][number]["halfspaces"][place]
                 half[name] = str(Fraction(half[name]) + 1)
-                with pytest.raises(Rejected):
-                    check_text(resealed(changed))
+                with suppress(Rejected):
+                    assert not check_text(resealed(changed)).complete
                 tried += 1
     assert tried
 

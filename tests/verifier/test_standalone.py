@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +120,14 @@ def test_it_rejects_and_refuses(tmp_path: Path) -> None:
     done = run_alone(str(tmp_path / "nothing.json"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be read" in done.stderr
+
+
+def test_the_page_says_of_each_file_what_it_is_for() -> None:
+    """A sceptic's day: what is read first are the files of text, execution, measures and signs."""
+    page = (ROOT / "dipc" / "certificate" / "FORMAT.md").read_text(encoding="utf-8")
+    guide = page[page.index("## A day with the checker") : page.index("## Reading and writing")]
+    files = {file.name for file in SOURCES} - {"__init__.py", "__main__.py"}
+    assert set(re.findall(r"`(\w+\.py)`", guide)) == files
+    first = set(re.findall(r"`(\w+\.py)`", guide[: guide.index("Begin with")]))
+    assert len(first) == 9
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in SOURCES if file.name in first) < 5_000

@@ -339,7 +339,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a multiplier is negative"),
     ("half-spaces that are there", "sparse", of_slack("weights", [[9_999, "1"]]), "that is not there"),
     ("balls of one radius", "sparse", of_slack("radius", 2), "radius: an integer from 0 to 1 is expected"),
-    ("bounds that follow", "sparse", of_slack("base", "7"), "not those that the weights give"),
+    ("bounds that follow", "sparse", of_slack("weights", []), "not accepted in full"),
     ("a bound of alpha", "inside", bound_of_nothing, "the weights do not bound alpha"),
     ("a bound for each slack", "sparse", of_class(removed("required", "slacks")), "not accepted in full"),
     ("the program's own bound", "sparse", of_class(put("others", "required", "kind")), "not accepted in full"),
