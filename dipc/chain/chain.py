@@ -178,7 +178,7 @@ class Chain:
         return self.transitions.as_networkx()
 
 
-__all__ = ["NOWHERE", "Reach", "Step", "has_choices", "reach", "weighted_edges"]
+__all__ = ["NOWHERE", "Reach", "Step", "has_choices", "reach"]
 
 #: The one state that stands for all those cut because the wanted outputs cannot be reached from there any more.
 NOWHERE = -1
@@ -246,8 +246,3 @@ def reach(chain: Chain) -> Reach:
         if steps:
             edges[node] = steps
     return Reach(start, edges, frozenset(ends))
-
-
-def weighted_edges(chain: Chain) -> Mapping[int, list[Step]]:
-    """The steps of `reach(chain)` alone."""
-    return reach(chain).edges

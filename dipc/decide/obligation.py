@@ -291,12 +291,11 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 
 @frozen
 class CellDecision:
-    """On `cell`, Pr >= 1 - beta holds exactly where `obligation` >= 0.
+    """On a cell, Pr >= 1 - beta holds exactly where `obligation` >= 0.
 
     `decision` is about the whole hull of the cell: where it holds there, it holds on the cell.
     """
 
-    cell: FormCell
     obligation: ExpPoly
     decision: SignDecision
 
@@ -304,12 +303,10 @@ class CellDecision:
 @frozen
 class HoldsInCells:
     """Pr >= 1 - beta on the whole interval: each cell's decision is Holds; where one is not, because the obligation
-    is negative just outside the cell, the `arrangement` of the conditions of beta and of all obligations has no gap
-    at whose sample Pr < 1 - beta."""
+    is negative just outside the cell, the arrangement of the conditions of beta and of all obligations has no gap at
+    whose sample Pr < 1 - beta."""
 
-    interval: Interval
     cells: tuple[CellDecision, ...]
-    arrangement: Arrangement | None
 
 
 @frozen
@@ -337,7 +334,7 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
     if all(isinstance(decision.decision, Holds) for decision in cells):
-        return HoldsInCells(interval, cells, None)
+        return HoldsInCells(cells)
     if len(cells) == 1 and isinstance(only := cells[0].decision, Fails):
         return FailsInCells(interval, only.witness, only.regions, cells, None)
     functions = list(beta.conditions())
@@ -351,7 +348,7 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
         return FailsInCells(interval, witness, None, cells, None)
     fails = [_fails_at(probability, beta, sample, limits) for sample in arrangement.samples]
     if not any(fails):
-        return HoldsInCells(interval, cells, arrangement)
+        return HoldsInCells(cells)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
     regions = [failure.region for failure in failures(probability, beta, arrangement, functions, limits)]
     return FailsInCells(interval, witness, tuple(regions), cells, arrangement)
@@ -384,7 +381,7 @@ def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval,
 
 def _decided(probability: Closed, beta: PiecewiseForm, cell: FormCell, limits: Limits) -> CellDecision:
     obligation, _ = slack(probability, beta, cell.sample)
-    return CellDecision(cell, obligation, decide_nonnegative(obligation, cell.hull, limits))
+    return CellDecision(obligation, decide_nonnegative(obligation, cell.hull, limits))
 
 
 def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: Limits) -> bool:

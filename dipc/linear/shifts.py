@@ -41,19 +41,6 @@ class Shift:
     equation_multipliers: tuple[Fraction, ...]
 
 
-@frozen
-class WorstShift:
-    """A move of the ball for which the least cost is largest: `found` is None if no shift will do there at all.
-
-    `shifts` has the vertices that were looked at with their shifts, when every one has one: for any other move of the
-    ball some convex combination of these does, and costs no more.
-    """
-
-    move: Point
-    found: Shift | None
-    shifts: tuple[tuple[Point, Shift], ...]
-
-
 def least_shift(
     rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
 ) -> Shift | None:
@@ -118,8 +105,9 @@ def worst_shift(
     ball: Ball,
     radius: Fraction,
     most: int,
-) -> WorstShift:
-    """The largest least cost over all moves d of a ball; the half-spaces are about t and the keys `moved` of d.
+) -> tuple[Point, Shift | None]:
+    """The move d of a ball for which the least cost is largest, with its shift, None if no shift will do there at all;
+    the half-spaces are about t and the keys `moved` of d.
 
     In a box, a coordinate of d that enters no equation and all inequalities with one sign is worst at one end, where
     all of these are tightest: what satisfies them there does so at every other value. Only the others take both ends.
@@ -130,10 +118,10 @@ def worst_shift(
         slacks, equal = ([at_move(item, move) for item in halves] for halves in (inequalities, equations))
         shift = least_shift(rates, slacks, equal)
         if shift is None:
-            return WorstShift(move, None, ())
+            return move, None
         shifts.append((move, shift))
-    move, worst = max(shifts, key=lambda pair: pair[1].cost)
-    return WorstShift(move, worst, tuple(shifts))
+    # For any other move some convex combination of these shifts does, and costs no more.
+    return max(shifts, key=lambda pair: pair[1].cost)
 
 
 def _vertices(

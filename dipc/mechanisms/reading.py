@@ -69,9 +69,7 @@ class Reading:
     outputs mean in Python. `together`: the parts are a tuple."""
 
     source: Source
-    function: str
     arguments: Mapping[str, str]
-    arrays: frozenset[str]
     parts: tuple[Part, ...]
     together: bool
 
@@ -201,8 +199,7 @@ class _Header:
         tree = with_noiseless_ideal(tree, module.source)
         source = replace(module.source, name=f"{module.source.name}", tree=tree, program_text=print_program(tree))
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
-        arrays = frozenset(each.name for each, _, _ in inputs if each.low is not None)
-        return Reading(source, node.name, arguments, arrays, tuple(final.parts()), statements.together)
+        return Reading(source, arguments, tuple(final.parts()), statements.together)
 
     def _arguments(self) -> Iterator[str]:
         for each in (*self.node.args.args, *self.node.args.kwonlyargs):

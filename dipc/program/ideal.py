@@ -503,15 +503,6 @@ _Key = tuple[tuple[type, ...], tuple[Value, ...], tuple[type, ...], tuple[Value,
 _Answers = tuple[tuple[Fraction, _Key], ...]
 
 
-def distance(ideal: Ideal, inputs: Sequence[Value], norm: Norm | None = None) -> Fraction | None:
-    """dd at one input (a value for every input, in their order); None is infinity: no answer is another one.
-
-    The distance d and what counts as another answer are those of the program's metric; `norm` wins over its own.
-    Raises DiagnosticError where det is undefined, Undecided past a limit. For many inputs make one `Distances`.
-    """
-    return Distances(ideal, norm).at(inputs)
-
-
 class Distances:
     """dd of one ideal at many inputs."""
 

@@ -106,14 +106,6 @@ class _Plan:
     bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
 
 
-@frozen
-class Needs:
-    """Positions in a row's inputs and outputs: real and int cells that a probability depends on."""
-
-    inputs: tuple[int, ...]
-    balls: tuple[int, ...]
-
-
 class Probabilities:
     """Pr[output] of one program as closed forms in eps; equal functions are the same ClosedForm object.
 
@@ -201,12 +193,6 @@ class Probabilities:
         that lead to it (None for 1), for all values of the real and int inputs and outputs: `probability` is the sum
         of their weights times the measures of their events. Raises as `probability` does."""
         return tuple((exit_.event, exit_.weight) for exit_ in self._plan(inputs, outputs).exits)
-
-    def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
-        """What the probability depends on besides gamma, for these finite inputs and wanted outputs. Raises as
-        `probability` does."""
-        plan = self._plan(inputs, outputs)
-        return Needs(plan.inputs, plan.balls)
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """The cells, and whether others are given, that say together what has to be explored."""
@@ -319,10 +305,6 @@ class NearProbabilities(Probabilities):
         """Never: which answers are near enough depends on the input, and is not the same for a class of them."""
         del inputs, outputs
         raise OutsideFragment("which answers are near enough depends on the input: they are not the same for a class")
-
-    def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
-        del inputs, outputs  # the distance may depend on everything
-        return Needs(tuple(self._real_inputs), ())
 
     def _near(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
         key = (*inputs, *outputs, gamma)

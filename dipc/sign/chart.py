@@ -287,7 +287,6 @@ class Arrangement:
 
     `base`: pairwise coprime functions such that each function given is a product of powers of them and a unit; which
     ones, `divisors` says, function by function. Coprime functions have no root eps > 0 in common.
-    `analyses`: the sign analysis of each base function on the interval; None where the interval is a point.
     `roots`: all roots of all of them strictly inside, increasing, their isolating intervals disjoint but for end
     points; `owners` says which base function each is a root of.
     `samples`: a rational in each gap between the roots, where no function given is 0; for a point, the point itself,
@@ -297,7 +296,6 @@ class Arrangement:
     interval: Interval
     base: tuple[ExpPoly, ...]
     divisors: tuple[frozenset[int], ...]
-    analyses: tuple[Analysis | None, ...]
     roots: tuple[Root, ...]
     owners: tuple[int, ...]
     samples: tuple[Fraction, ...]
@@ -316,11 +314,11 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
     budget = Budget(limits or Limits())
     base, divisors = coprime_base(functions, limits)
     if interval.is_point:
-        return Arrangement(interval, base, divisors, (None,) * len(base), (), (), (interval.lower,))
-    analyses = tuple(analyze(normal_form(f, budget), interval, budget, skip_even=False) for f in base)
+        return Arrangement(interval, base, divisors, (), (), (interval.lower,))
     owner: dict[tuple[object, Fraction], int] = {}
     roots: list[Root] = []
-    for position, analysis in enumerate(analyses):
+    for position, f in enumerate(base):
+        analysis = analyze(normal_form(f, budget), interval, budget, skip_even=False)
         for root in chart_of(analysis, budget).roots:
             owner[root.polynomial, root.scale] = position
             roots.append(root)
@@ -330,7 +328,7 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
         for gap in range(len(ordered) + 1)
     )
     owners = tuple(owner[root.polynomial, root.scale] for root in ordered)
-    return Arrangement(interval, base, divisors, analyses, ordered, owners, samples)
+    return Arrangement(interval, base, divisors, ordered, owners, samples)
 
 
 def coprime_base(
@@ -418,23 +416,14 @@ def number_text(low: Fraction, high: Fraction) -> str:
 
 
 @frozen
-class PointProof:
-    """f at the only point of the interval is 0 or positive, as `sign` says."""
-
-    form: NormalForm
-    eps: Fraction
-    sign: int
-
-
-@frozen
 class Holds:
     """f >= 0 on the whole interval.
 
-    The proof: None if f is the zero function; for an interval, the analysis: the product of its sign and of the signs
-    of the factors of odd multiplicity, none of which has a root inside, is positive.
+    The proof: None if f is the zero function or the interval is a point; for others the analysis: the product of its
+    sign and of the signs of the factors of odd multiplicity, none of which has a root inside, is positive.
     """
 
-    proof: Analysis | PointProof | None
+    proof: Analysis | None
 
 
 @frozen
@@ -496,7 +485,7 @@ def _decide_point(form: NormalForm, interval: Interval, budget: Budget) -> Decis
     eps = interval.lower
     sign = sign_of_form(form, eps, budget)
     if sign >= 0:
-        return Holds(PointProof(form, eps, sign))
+        return Holds(None)
     end = RegionEnd(eps, closed=True)
     return Fails(eps, (FailureRegion(end, end, ()),), SignChart(interval, (), (), sign, sign), None)
 

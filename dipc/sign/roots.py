@@ -43,18 +43,16 @@ _LEAST_SHIFT = -8
 
 @frozen
 class NearZero:
-    """F has the strict sign `sign` on (0, radius], and |F(radius)| >= 2^magnitude.
+    """F has the strict sign `sign` on (0, radius].
 
     Let a_n be the Taylor coefficients of F at 0. Then a_n = 0 for n < order, and all the partial sums of
-    Σ a_n·radius^{n - order}, order <= n <= last, have the sign `sign` and are larger than a bound for
+    Σ a_n·radius^{n - order} up to some n = last have the sign `sign` and are larger than a bound for
     Σ |a_n|·radius^{n - order}, n > last. On (0, radius], F(t)/t^order is a mean of these partial sums, plus the tail.
     """
 
     order: int
-    last: int
     radius: Fraction
     sign: int
-    magnitude: int
 
 
 def near_zero(layout: Layout, budget: Budget) -> NearZero:
@@ -134,15 +132,11 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
     sums = list(accumulate(terms))
     # Every partial sum is too small by less than one unit for each of its terms.
     slack = len(terms) + tail
-    low, high = min(sums), max(sums)
-    if low > slack:
-        sign, size = 1, sums[-1] - slack
-    elif high < -slack:
-        sign, size = -1, -sums[-1] - slack
-    else:
+    sign = (min(sums) > slack) - (max(sums) < -slack)
+    if not sign:
         return None
     radius = Fraction(1, 1 << shift) if shift >= 0 else Fraction(1 << -shift)
-    return NearZero(order, last, radius, sign, size.bit_length() - 1 - bits - shift * order)
+    return NearZero(order, radius, sign)
 
 
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
@@ -241,7 +235,7 @@ _SUSPICIOUS_BITS = 80
 
 @frozen
 class CoverPiece:
-    """F has the strict sign `sign` on [lower, upper], proved by a Taylor model of that order with unit 2^-bits.
+    """F has the strict sign `sign` on [lower, upper], proved by a Taylor model with unit 2^-bits.
 
     If `slope` is not 0, the model proves that F' has the strict sign `slope` there, and F has sign `sign` at both ends.
     """
@@ -250,7 +244,6 @@ class CoverPiece:
     upper: Fraction
     sign: int
     slope: int
-    order: int
     bits: int
 
     @property
@@ -269,7 +262,6 @@ class Crossing:
     lower: Fraction
     upper: Fraction
     slope: int
-    order: int
     bits: int
 
     @property
@@ -321,7 +313,7 @@ class _Worker:
             model = taylor_model(self.layout, lower, end, bits, need, order)
             sign = sign_by_partial_sums(model)
             if sign:
-                self.result.append(CoverPiece(lower, end, sign, 0, model.order, model.bits))
+                self.result.append(CoverPiece(lower, end, sign, 0, model.bits))
                 magnitude = abs(sum(model.coefficients)).bit_length() - model.bits
             else:
                 self._subdivide(model, precision)
@@ -364,14 +356,14 @@ class _Worker:
         self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction
     ) -> CoverPiece | Crossing:
         if cell.shape is Shape.SIGNED:
-            return CoverPiece(lower, upper, cell.sign, 0, model.order, model.bits)
+            return CoverPiece(lower, upper, cell.sign, 0, model.bits)
         left = cell.left or sign_at_point(self.layout, lower, self.budget)
         right = cell.right or sign_at_point(self.layout, upper, self.budget)
         if left == right:
-            return CoverPiece(lower, upper, left, cell.sign, model.order, model.bits)
+            return CoverPiece(lower, upper, left, cell.sign, model.bits)
         assert left == -cell.sign
         assert right == cell.sign
-        return Crossing(lower, upper, cell.sign, model.order, model.bits)
+        return Crossing(lower, upper, cell.sign, model.bits)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         """Append the cover of a part that the model was too coarse for."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import assert_never
 
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
@@ -16,38 +15,22 @@ from dipc.text import ast
 from dipc.text.ast import ClaimDecl, ClaimedInputs, IdealDecl
 from dipc.text.core import (
     UNKNOWN,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
-    Branch,
-    BranchComparison,
     Code,
     Concrete,
     Condition,
     Const,
     DomExpr,
     DomType,
-    Exit,
     Instruction,
     IntType,
-    Jump,
     Kind,
     RealType,
-    SampleChoice,
-    SampleExponential,
-    SampleNoise,
     Slot,
-    Target,
     Typed,
     Unknown,
-    show_affine,
-    show_expression,
-    show_multiple,
-    show_value,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.expressions import Elaborator
-from dipc.text.printer import print_expression
 from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope, suggest
 
 DISPUTED = ("finite", "all")
@@ -298,52 +281,3 @@ class CoreProgram:
             message = f"`{self.name}` is read for eps in {self.asked_eps} alone, and {asked}"
             notes = ("at another eps its weights are not known to be probabilities",)
             raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
-
-
-# --- The instructions of a typed program as text, one a line with its label -------------------------------------------
-
-
-def listing(program: CoreProgram) -> str:
-    """Every instruction as `label  text`, labels aligned."""
-    width = len(str(len(program.instructions)))
-    return "".join(
-        f"{label:>{width}}  {show_instruction(instruction, program)}\n"
-        for label, instruction in enumerate(program.instructions)
-    )
-
-
-def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
-    """One instruction, variables by name and jumps by label."""
-    slots = program.slots
-    match instruction:
-        case AssignDom(target, value):
-            return f"{_target(target, program)} <- {show_expression(value, slots)}"
-        case AssignAffine(target, affine):
-            return f"{_target(target, program)} <- {show_affine(affine, slots)}"
-        case AssignComparison(target, text=text):
-            return f"{_target(target, program)} <- {text}"
-        case SampleNoise(target, law, rate, mean):
-            return f"{_target(target, program)} <- {law.written(law.scale_text(rate), show_affine(mean, slots))}"
-        case SampleExponential(target, rate, values, scores):
-            pairs = zip(values, scores, strict=True)
-            arms = ", ".join(f"{show_value(value)} : {show_expression(score, slots)}" for value, score in pairs)
-            return f"{_target(target, program)} <- Exp({show_multiple(rate)}, {{{arms}}})"
-        case SampleChoice(target, arms):
-            written = ", ".join(
-                f"{show_expression(value, slots)} : {print_expression(weight)}" for value, weight in arms
-            )
-            return f"{_target(target, program)} <- choose {{{written}}}"
-        case Branch(condition, then, otherwise):
-            return f"if {show_expression(condition, slots)} then {then} else {otherwise}"
-        case BranchComparison(then=then, otherwise=otherwise, text=text):
-            return f"if {text} then {then} else {otherwise}"
-        case Jump(target):
-            return f"go to {target}"
-        case Exit():
-            return "exit"
-        case _:
-            assert_never(instruction)
-
-
-def _target(target: Target, program: CoreProgram) -> str:
-    return target.name if target.index is None else f"{target.name}[{show_expression(target.index, program.slots)}]"

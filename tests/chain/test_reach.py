@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.absorption import absorption_weights
 from dipc.algebra.exppoly import ExpPoly
-from dipc.chain.chain import NOWHERE, has_choices, reach, weighted_edges
+from dipc.chain.chain import NOWHERE, has_choices, reach
 from dipc.chain.explore import explore
 from dipc.chain.state import ExponentialWeight, is_symbolic
 from dipc.text.ast import Role
@@ -165,7 +165,7 @@ def test_a_loop_is_the_limit_of_its_unrolling():
 def test_values_listed_twice_add_up():
     writer = Writer(("x", integers(0, 2), Role.OUTPUT, F(2)))
     program = writer.program([("choose", 0, [(const(0), F(1, 2)), (const(1), F(1, 6)), (const(0), F(1, 3))])])
-    ((_, steps),) = weighted_edges(explore(program, {})).items()
+    ((_, steps),) = reach(explore(program, {})).edges.items()
     assert sorted([[share(weight) for weight in chosen] for _, chosen in steps]) == [[F(1, 6)], [F(1, 2), F(1, 3)]]
     assert outcome(program) == {F(0): F(5, 6), F(1): F(1, 6)}
 

@@ -17,7 +17,7 @@ from benchmarks.mechanisms import MECHANISMS
 from benchmarks.tasks import FIRST_TWO
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.linear.program import Simplex
-from dipc.program.ideal import Distances, Ideal, distance
+from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import Norm
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
@@ -73,7 +73,7 @@ def test_dd_against_a_grid(tree: Tree, u: tuple[Fraction, Fraction], norm: Norm)
     at = [int(value * scale) for value in u]
     own = answer(tree, u)
     assert answer(small, at) == own
-    found = distance(Ideal(dipc.load(source(tree, 2))), u, norm)
+    found = Distances(Ideal(dipc.load(source(tree, 2))), norm).at(u)
     steps = [(0, 0), (8, 0), (0, 8), (-8, 0), (0, -8), (8, 8), (-8, -8), (8, -8), (-8, 8)]
     steps += [(8, 16), (16, 8), (-8, -16), (-16, -8)]
     least: int | None = None
@@ -133,7 +133,7 @@ def optimum(tree: Tree, u: Sequence[Fraction], norm: Norm) -> Fraction | None:
     st.sampled_from([Norm.LINF, Norm.L1]),
 )
 def test_dd_against_z3(tree: Tree, u: tuple[Fraction, ...], norm: Norm) -> None:
-    assert distance(Ideal(dipc.load(source(tree, 3))), u, norm) == optimum(tree, u, norm)
+    assert Distances(Ideal(dipc.load(source(tree, 3))), norm).at(u) == optimum(tree, u, norm)
 
 
 @settings(max_examples=examples(10))
@@ -147,10 +147,10 @@ def test_dd_from_a_box_around_the_input(tree: Tree, u: tuple[Fraction, ...], nor
     """The same as from all regions."""
     point = u if kind == "real" else tuple(F(round(value)) for value in u)
     program = dipc.load(source(tree, 3, kind))
-    expected = distance(Ideal(program), point, norm)
+    expected = Distances(Ideal(program), norm).at(point)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dipc.program.ideal._FEW_STATES", 0)
-        assert distance(Ideal(program), point, norm) == expected
+        assert Distances(Ideal(program), norm).at(point) == expected
 
 
 def sorted_gap(u: Sequence[Fraction], places: Sequence[int]) -> Fraction:
@@ -167,9 +167,9 @@ def test_dd_of_the_median_of_nine_and_the_first_two_of_eight(clustered: bool) ->
     if clustered:
         median = [F(x) for x in ("0", "10", "1/100", "10.01", "5", "1/50", "10.02", "0.03", "10.03")]
         first = [F(x) for x in ("5", "0", "0.01", "4", "0", "0.02", "0.03", "0.04")]
-    assert distance(Ideal(dipc.load(MEDIAN, m=9, k=5)), median) == sorted_gap(median, (3, 4))
-    assert distance(Ideal(dipc.load(FIRST_TWO, m=8)), first) == sorted_gap(first, (0, 1))
-    assert distance(Ideal(dipc.load(FIRST_TWO, m=8)), [F(0)] * 8) == 0
+    assert Distances(Ideal(dipc.load(MEDIAN, m=9, k=5))).at(median) == sorted_gap(median, (3, 4))
+    assert Distances(Ideal(dipc.load(FIRST_TWO, m=8))).at(first) == sorted_gap(first, (0, 1))
+    assert Distances(Ideal(dipc.load(FIRST_TWO, m=8))).at([F(0)] * 8) == 0
 
 
 @settings(max_examples=examples(5))
@@ -179,7 +179,7 @@ def test_dd_of_the_median_of_nine_and_the_first_two_of_eight(clustered: bool) ->
     st.sampled_from([Norm.LINF, Norm.L1]),
 )
 def test_dd_of_ints_against_all_ints_near(tree: Tree, u: tuple[Fraction, ...], norm: Norm) -> None:
-    found = distance(Ideal(dipc.load(source(tree, 2, "int"))), u, norm)
+    found = Distances(Ideal(dipc.load(source(tree, 2, "int"))), norm).at(u)
     near = [
         lengths(norm, [abs(a - b) for a, b in zip(u, x, strict=True)])
         for x in itertools.product([F(k) for k in range(-9, 10)], repeat=2)
@@ -223,8 +223,8 @@ def test_dd_and_det_are_those_of_the_benchmarks_tables(name: str, given: dict[st
 
 
 def test_other_inputs_than_integers() -> None:
-    assert distance(Ideal(dipc.load(BENCHMARKS / "noisy_max.dip")), (F(1, 3), F(1, 2), F(0))) == F(1, 12)
-    assert distance(Ideal(dipc.load(BENCHMARKS / "sparse.dip", c=3)), (F(7, 2), F(-1, 9), F(5))) == F(1, 9)
+    assert Distances(Ideal(dipc.load(BENCHMARKS / "noisy_max.dip"))).at((F(1, 3), F(1, 2), F(0))) == F(1, 12)
+    assert Distances(Ideal(dipc.load(BENCHMARKS / "sparse.dip", c=3))).at((F(7, 2), F(-1, 9), F(5))) == F(1, 9)
 
 
 def test_many_regions_need_not_be_looked_at() -> None:
@@ -232,7 +232,7 @@ def test_many_regions_need_not_be_looked_at() -> None:
     from dipc.algebra.limits import Limits
 
     program = dipc.load(BENCHMARKS / "sparse.dip", m=40, c=40).with_limits(Limits(states=500))
-    assert distance(Ideal(program), [F(2 * k - 41, 3) for k in range(40)]) == F(1, 3)
+    assert Distances(Ideal(program)).at([F(2 * k - 41, 3) for k in range(40)]) == F(1, 3)
 
 
 # --- strictness and emptiness ----------------------------------------------------------------------
@@ -240,21 +240,21 @@ def test_many_regions_need_not_be_looked_at() -> None:
 
 def test_a_border_is_at_distance_zero_from_both_sides() -> None:
     ideal = Ideal(with_ideal("if x > 1 then out <- 1 end"))
-    assert distance(ideal, (F(1),)) == 0
-    assert distance(ideal, (F(2),)) == 1
+    assert Distances(ideal).at((F(1),)) == 0
+    assert Distances(ideal).at((F(2),)) == 1
     point = Ideal(with_ideal("if x = 1 then out <- 1 end"))
-    assert (distance(point, (F(1),)), distance(point, (F(3),))) == (0, 2)
+    assert (Distances(point).at((F(1),)), Distances(point).at((F(3),))) == (0, 2)
     nothing = Ideal(with_ideal("if x > 1 and x < 1 then out <- 1 end"))
-    assert distance(nothing, (F(0),)) is None
+    assert Distances(nothing).at((F(0),)) is None
 
 
 def test_an_answer_that_is_a_form_is_at_distance_zero() -> None:
     program = with_ideal("y <- x", "input x : real; output y : real;")
-    assert distance(Ideal(program), (F(3),)) == 0
+    assert Distances(Ideal(program)).at((F(3),)) == 0
     clamped = with_ideal("if x > 1 then y <- x else y <- 1 end", "input x : real; output y : real;")
-    assert (distance(Ideal(clamped), (F(0),)), distance(Ideal(clamped), (F(2),))) == (1, 0)
+    assert (Distances(Ideal(clamped)).at((F(0),)), Distances(Ideal(clamped)).at((F(2),))) == (1, 0)
     again = with_ideal("if x > 1 then y <- x - 1 else y <- 1 end", "input x : real; output y : real;")
-    assert distance(Ideal(again), (F(0),)) == 1
+    assert Distances(Ideal(again)).at((F(0),)) == 1
 
 
 # --- finite inputs ---------------------------------------------------------------------------------
@@ -264,13 +264,13 @@ FINITE = "input a : {0, 1/2, 3}; input b : bool; input c : {red, green}; output 
 
 def test_finite_inputs_are_compared_with_all_others() -> None:
     ideal = Ideal(with_ideal("if a = 3 then out <- 1 end; if b and c = green then out <- 2 end", FINITE))
-    assert distance(ideal, (F(0), False, "red")) == 1  # both b and c
-    assert distance(ideal, (F(0), False, "red"), Norm.L1) == 2
-    assert distance(ideal, (F(1, 2), False, "red"), Norm.L1) == 2
-    assert distance(ideal, (F(0), False, "red"), Norm.DISCRETE) == 1
+    assert Distances(ideal).at((F(0), False, "red")) == 1  # both b and c
+    assert Distances(ideal, Norm.L1).at((F(0), False, "red")) == 2
+    assert Distances(ideal, Norm.L1).at((F(1, 2), False, "red")) == 2
+    assert Distances(ideal, Norm.DISCRETE).at((F(0), False, "red")) == 1
     only = Ideal(with_ideal("if a = 3 then out <- 1 end", FINITE))
-    assert distance(only, (F(1, 2), True, "red")) == F(5, 2)
-    assert distance(Ideal(with_ideal("out <- 4", FINITE)), (F(0), True, "red")) is None
+    assert Distances(only).at((F(1, 2), True, "red")) == F(5, 2)
+    assert Distances(Ideal(with_ideal("out <- 4", FINITE))).at((F(0), True, "red")) is None
 
 
 @given(st.lists(st.integers(0, 2), min_size=27, max_size=27), st.sampled_from([*Norm]))
@@ -293,15 +293,15 @@ def test_finite_inputs_against_all_pairs(answers: list[int], norm: Norm) -> None
 def test_finite_and_real_inputs_together() -> None:
     program = with_ideal("if x >= k then out <- 1 end", "input k : {0, 5}; input x : real; output out : {0..9} = 0;")
     ideal = Ideal(program)
-    assert distance(ideal, (F(0), F(3))) == 3  # x below 0; k = 5 is further away
-    assert distance(ideal, (F(0), F(7))) == 5  # k = 5 and x below 5, which is 2 away
-    assert distance(ideal, (F(0), F(7)), Norm.L1) == 7
+    assert Distances(ideal).at((F(0), F(3))) == 3  # x below 0; k = 5 is further away
+    assert Distances(ideal).at((F(0), F(7))) == 5  # k = 5 and x below 5, which is 2 away
+    assert Distances(ideal, Norm.L1).at((F(0), F(7))) == 7
 
 
 def test_too_many_finite_inputs_are_a_limit() -> None:
     program = with_ideal("if a[1] = 9 then out <- 1 end", "input a[1..7] : {0..9}; output out : {0..9} = 0;")
     with pytest.raises(LimitReached) as caught:
-        distance(Ideal(program), [F(0)] * 7)
+        Distances(Ideal(program)).at([F(0)] * 7)
     assert (
         caught.value.reason
         == "the finite inputs have 10000000 combinations, more than can be compared (limit `combinations`)"
@@ -316,7 +316,7 @@ def test_the_metric_of_the_program_counts() -> None:
     declarations = "input x, y : real; output out : {0..9} = 0;"
     for name, expected in (("linf", 2), ("l1", 4), ("discrete", 1)):
         program = with_ideal(line, declarations, f"metric {{ input: {name}; }}")
-        assert distance(Ideal(program), (F(0), F(0))) == expected
+        assert Distances(Ideal(program)).at((F(0), F(0))) == expected
 
 
 def test_inputs_that_are_apart_do_not_count() -> None:
@@ -325,11 +325,11 @@ def test_inputs_that_are_apart_do_not_count() -> None:
         "input x : real; output out : {0..9} = 0;",
         "metric { apart: x' > 1; }",
     )
-    assert distance(Ideal(program), (F(0),)) == 2
+    assert Distances(Ideal(program)).at((F(0),)) == 2
     everything = with_ideal(
         "if x > 1 then out <- 1 end", "input x : real; output out : {0..9} = 0;", "metric { apart: x != x'; }"
     )
-    assert distance(Ideal(everything), (F(0),)) is None
+    assert Distances(Ideal(everything)).at((F(0),)) is None
 
 
 def test_answers_that_are_the_same_do_not_count() -> None:
@@ -339,9 +339,9 @@ def test_answers_that_are_the_same_do_not_count() -> None:
         "metric { same: abs(out - out') <= 1; }",
     )
     ideal = Ideal(program)
-    assert [distance(ideal, (F(k),)) for k in (0, 2, 4)] == [3, 1, 1]
+    assert [Distances(ideal).at((F(k),)) for k in (0, 2, 4)] == [3, 1, 1]
     real = with_ideal("y <- 2*x", "input x : real; output y : real;", "metric { same: y - y' < 1 and y' - y < 1; }")
-    assert distance(Ideal(real), (F(5),)) == F(1, 2)
+    assert Distances(Ideal(real)).at((F(5),)) == F(1, 2)
 
 
 @settings(max_examples=examples(8))
@@ -356,7 +356,7 @@ def test_apart_against_the_regions_without_it(tree: Tree, u: tuple[Fraction, ...
             text.replace("ideal {", f"ideal {{ if x[2] > {k} then out <- {own} else").replace("} out", "end } out")
         )
     )
-    assert distance(plain, u) == distance(cut, u)
+    assert Distances(plain).at(u) == Distances(cut).at(u)
 
 
 def test_an_index_out_of_range_in_a_metric_names_the_input() -> None:
@@ -366,7 +366,7 @@ def test_an_index_out_of_range_in_a_metric_names_the_input() -> None:
         "metric { same: q[out] = q[out']; }",
     )
     with pytest.raises(DiagnosticError) as caught:
-        distance(Ideal(program), (F(3), F(1)))
+        Distances(Ideal(program)).at((F(3), F(1)))
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E0703", "the index 0 is outside `q[1..2]`")
     assert "this happens at the input q[1] = 3, q[2] = 1" in found.notes
@@ -382,8 +382,8 @@ def test_a_solver_that_is_wrong_is_not_believed(
     program = with_ideal(
         "if x + 2*y > 4 and 2*x + y > 5 then out <- 1 end", "input x, y : real; output out : {0..9} = 0;"
     )
-    assert distance(Ideal(program), (F(0), F(0)), Norm.L1) == 3
+    assert Distances(Ideal(program), Norm.L1).at((F(0), F(0))) == 3
     monkeypatch.setattr(Simplex, "minimized", lambda self, goal: told)
     with pytest.raises(Undecided) as caught:
-        distance(Ideal(program), (F(0), F(0)), Norm.L1)
+        Distances(Ideal(program), Norm.L1).at((F(0), F(0)))
     assert caught.value.reason == "an answer about linear inequalities was not confirmed by exact arithmetic"

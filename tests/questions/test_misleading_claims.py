@@ -8,7 +8,7 @@ import pytest
 
 import dipc
 from dipc.decide.obligation import Verdict
-from dipc.program.ideal import Ideal, distance
+from dipc.program.ideal import Distances, Ideal
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.every_number.union_bound import UnionBound, union_of
 from dipc.text.diagnostic import DiagnosticError
@@ -180,7 +180,7 @@ def test_the_input_that_is_shown_for_a_class_belongs_to_it(name: str) -> None:
         assert row.verdict is Verdict.ACCURATE
         if row.input:
             inputs = [Fraction(row.input[loaded.core.slots[slot].name]) for slot in loaded.core.inputs]
-            found = distance(ideal, inputs)
+            found = Distances(ideal).at(inputs)
             assert ideal.values(inputs) == tuple(row.output.values())
             assert found is None or found >= Fraction(row.alpha)
             shown += 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.decide.obligation import Verdict
-from dipc.program.ideal import Ideal, distance
+from dipc.program.ideal import Distances, Ideal
 from dipc.verifier.reading import Rejected
 from tests.patience import examples
 from tests.verifier.samples import resealed
@@ -96,8 +96,8 @@ def test_every_output_as_the_paper_has_it() -> None:
         assert report.verdict is Verdict.ACCURATE
         assert report.counts.vacuous == len(report.rows)
         assert dipc.verify(dipc.certify(report)).complete
-    assert distance(Ideal(program), (F(10), F(0))) == 0
-    assert distance(Ideal(dipc.load(WINNER)), (F(10), F(0))) == 5
+    assert Distances(Ideal(program)).at((F(10), F(0))) == 0
+    assert Distances(Ideal(dipc.load(WINNER))).at((F(10), F(0))) == 5
 
 
 @pytest.mark.parametrize("inputs", ["all", ["q[1] = 10", "q[2] = 0"]])
@@ -119,7 +119,7 @@ def test_the_distance_against_a_grid(x: Fraction, y: Fraction, norm: str) -> Non
     """Only the flag makes another answer: the least distance to a point of a fine grid with another one is dd, or more
     by less than a step beside the border."""
     scale, beside = 8_000, 8
-    found = distance(Ideal(dipc.load(FLAGGED.replace("METRIC", norm))), (x, y))
+    found = Distances(Ideal(dipc.load(FLAGGED.replace("METRIC", norm)))).at((x, y))
     assert found is not None
     at = int(x * scale), int(y * scale)
 

@@ -50,10 +50,10 @@ def test_a_monotone_part_with_unknown_ends_is_judged_by_exact_signs() -> None:
     worker = _Worker(layout, Budget(Limits()), nothing)
     before, after, end = Fraction(69314718, 10**8), Fraction(69314719, 10**8), Fraction(1)
     for lower, upper, expected in (
-        (before, end, Crossing(before, end, 1, 5, 9)),
-        (after, end, CoverPiece(after, end, 1, 1, 5, 9)),
-        (Fraction(1, 2), before, CoverPiece(Fraction(1, 2), before, -1, 1, 5, 9)),
-        (before, after, Crossing(before, after, 1, 5, 9)),
+        (before, end, Crossing(before, end, 1, 9)),
+        (after, end, CoverPiece(after, end, 1, 1, 9)),
+        (Fraction(1, 2), before, CoverPiece(Fraction(1, 2), before, -1, 1, 9)),
+        (before, after, Crossing(before, after, 1, 9)),
     ):
         model = TaylorModel(lower, upper, 9, 5, [], 0, 0)
         assert worker._settled(model, Subinterval(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected

@@ -28,9 +28,10 @@ from dipc.text.core import (
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_expression
-from dipc.text.program import CoreProgram, listing
+from dipc.text.program import CoreProgram
 from dipc.text.statements import lower, lower_ideal
 from tests.patience import at_most
+from tests.text.instructions import listing
 
 # Word for word the example that the language is specified by.
 SPARSE = """\

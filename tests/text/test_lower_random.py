@@ -14,11 +14,11 @@ from dipc.text import ast
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
-from dipc.text.program import listing
 from dipc.text.statements import lower
 from tests.patience import examples
 from tests.strategies.programs import programs
 from tests.strategies.tall import tall_programs
+from tests.text.instructions import listing
 from tests.text.interpreters import CoreRun, Fault, TreeRun
 
 HEADER = """\

@@ -139,10 +139,6 @@ class AllNumbers(ClassSource):
         self._singly = singly
         self._instances: dict[int, EveryInput] = {}
 
-    def asking(self, options: ClaimOptions) -> AllNumbers:
-        """The same question with another claim."""
-        return AllNumbers(self.program, self.parameter, self._asked_least, options, singly=self._singly)
-
     @property
     def numbers(self) -> tuple[str, int]:
         return self.parameter, self.least

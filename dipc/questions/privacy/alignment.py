@@ -283,8 +283,8 @@ def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     # Integer noises do not meet real inputs: they stay where they are.
     rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
     slacks, equations = ([_without(item, aligned.whole) for item in halves] for halves in (slacks, equations))
-    worst = worst_shift(rates, slacks, equations, keys, ball_of(within), within.radius, program.limits.vertices)
-    return Costly(aligned, worst.move, None if worst.found is None else worst.found.cost, worst.found)
+    move, worst = worst_shift(rates, slacks, equations, keys, ball_of(within), within.radius, program.limits.vertices)
+    return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
 
 def ball_of(within: Within) -> Ball:

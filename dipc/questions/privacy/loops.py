@@ -152,14 +152,13 @@ class Unmatched:
 
 @frozen
 class LoopPaths:
-    """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations share;
-    `only_answers` says that each output is one of an iteration."""
+    """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations
+    share."""
 
     steps: Automaton[LoopPath]
     unmatched: tuple[Unmatched, ...]
     inputs: tuple[int, ...]
     low: int
-    only_answers: bool
 
     def from_head(self, head: int | None) -> tuple[LoopPath, ...]:
         """The paths from a head, or from the beginning."""
@@ -256,8 +255,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def paths(self) -> LoopPaths:
         """Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached."""
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
-        only_answers = all(self._array_of(slot) is not None for slot in self._core.outputs)
-        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low, only_answers)
+        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low)
 
     def _before(self) -> Iterator[LoopPath]:
         return self._paths(self._own.flow.first_state({}), self._own.head(0), 0, -1)

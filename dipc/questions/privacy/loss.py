@@ -162,7 +162,6 @@ _Answered = tuple[Value, Value, Closed]
 class _Tails:
     """An int output whose values beyond `bound` are geometric with this rate; None where it is always nearer."""
 
-    slot: Slot
     bound: int
     rate: Fraction | None
 
@@ -280,7 +279,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
     if len(rates) > 1:
         raise OutsideFragment(f"`{slot.name}` has noises of several rates: its tails are not geometric")
     # One more, so that single values come to the ratio of each tail.
-    return _Tails(slot, ceil(far) + 1, next(iter(rates), None))
+    return _Tails(ceil(far) + 1, next(iter(rates), None))
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
