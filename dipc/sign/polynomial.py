@@ -214,9 +214,10 @@ _FIRST_BITS = 24
 
 @frozen
 class PointValue:
-    """F(t)·scale is about `value`; `sign` is the sign of F(t)."""
+    """F(t)·scale lies within `error` of `value`; `sign` is the sign of F(t)."""
 
     value: int
+    error: int
     scale: Fraction
     sign: int
 
@@ -232,7 +233,7 @@ def point_value(layout: Layout, t: Fraction, budget: Budget, precision: int = _F
     unit = Fraction(denominator**layout.degree)
     if len(coefficients) == 1 or not any(coefficients):
         value = coefficients[0]
-        return PointValue(value, unit, (value > 0) - (value < 0))
+        return PointValue(value, 0, unit, (value > 0) - (value < 0))
     size = sum(map(abs, coefficients)).bit_length()
     bits = precision - coefficients[0].bit_length() if coefficients[0] else precision - size
     while True:
@@ -248,7 +249,7 @@ def point_value(layout: Layout, t: Fraction, budget: Budget, precision: int = _F
         missing = precision - abs(value).bit_length()
         if abs(value) > error and missing <= 0:
             scale = unit * (1 << bits) if bits >= 0 else unit / (1 << -bits)
-            return PointValue(value, scale, 1 if value > 0 else -1)
+            return PointValue(value, error, scale, 1 if value > 0 else -1)
         bits += missing + 2 if abs(value) > error else max(precision, (size + bits) // 4)
 
 
