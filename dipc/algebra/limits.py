@@ -93,6 +93,8 @@ class NoClosedForm(OutsideFragment):
 _WORD = 64
 #: A term takes about as much room as so many bits of its coefficient.
 _TERM_BITS = 256
+#: Steps that making one short term takes.
+_ONE_BY_ONE = 200
 
 
 def weight(bits: int) -> int:
@@ -116,9 +118,9 @@ class Meter:
         """Count a product of so many terms each, with coefficients of so many bits."""
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
-    def expansion(self, terms: int, bits: int, each: int = 1000) -> None:
-        """Count the making of so many terms one by one, with coefficients of so many bits: `each` is for short ones."""
-        self.spend(terms * (each + bits // 4))
+    def expansion(self, terms: int, bits: int) -> None:
+        """Count the making of so many terms one by one, with coefficients of so many bits."""
+        self.spend(terms * (_ONE_BY_ONE + bits // 4))
         self.size(terms * weight(bits))
 
     def room(self, terms: int) -> None:

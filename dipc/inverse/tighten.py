@@ -97,7 +97,7 @@ class EnclosedNumber(Number):
     def narrow(self) -> None:
         raise LimitReached(None, "the factor is only enclosed, to fewer digits than it takes to compare it")
 
-    def recognize(self, digits: int = 40) -> None:
+    def recognize(self) -> None:
         """It is not known to be rational."""
 
     def is_exactly(self, value: Fraction) -> bool:  # noqa: ARG002 - it is not known

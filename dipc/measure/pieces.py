@@ -101,7 +101,7 @@ class Slopes:
         # The denominators grow by powers of l, and long ones are what makes a large function slow.
         steepest = max((abs(l + tilt) for l in self.parts), default=0)
         power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l + tilt), default=0)
-        meter.expansion(len(self), self.bits + power * steepest.bit_length(), each=200)
+        meter.expansion(len(self), self.bits + power * steepest.bit_length())
         result: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
         for l, (low, powers) in self.parts.items():
             slope = l + tilt
@@ -371,7 +371,7 @@ class Piece:
             return self.slopes.antiderivative(0, meter)
         terms = self.terms()
         steepest = max((abs(l) for _, _, _, l in terms), default=0)
-        meter.expansion(len(terms), self.bits + steepest.bit_length(), each=200)
+        meter.expansion(len(terms), self.bits + steepest.bit_length())
         return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
 
 

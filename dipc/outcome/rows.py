@@ -44,8 +44,8 @@ from dipc.questions.source import Source
 #: How many counterexamples are shown in full, the worst first; the others are named by their rows.
 SHOWN_ROWS = 3
 
-#: How many different reasons for undecided rows are shown.
-_SHOWN_REASONS = 5
+#: How many different reasons for undecided rows, and intervals of failing eps, are shown.
+_SHOWN_REASONS, _SHOWN_INTERVALS = 5, 6
 
 #: A beta longer than this is not repeated for every row.
 _SHORT = 60
@@ -379,17 +379,17 @@ def _cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:
 # --- small texts -----------------------------------------------------------------------------------
 
 
-def failing_text(intervals: Sequence[FailureInterval], most: int = 6) -> str:
+def failing_text(intervals: Sequence[FailureInterval]) -> str:
     """The set of failing eps as a union of intervals; each finite end with the digits that are proved."""
-    texts = [_interval(interval) for interval in intervals[:most]]
-    if len(intervals) > most:
-        texts.append(f"{len(intervals) - most} more intervals")
+    texts = [_interval(interval) for interval in intervals[:_SHOWN_INTERVALS]]
+    if len(intervals) > _SHOWN_INTERVALS:
+        texts.append(f"{len(intervals) - _SHOWN_INTERVALS} more intervals")
     return " ∪ ".join(texts)
 
 
-def worst_texts(intervals: Sequence[FailureInterval], most: int = 6) -> list[str]:
+def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
     """Of each interval the worst eps, with the shortfall there, where these were asked for."""
-    return [_worst_text(interval.worst) for interval in intervals[:most] if interval.worst is not None]
+    return [_worst_text(interval.worst) for interval in intervals[:_SHOWN_INTERVALS] if interval.worst is not None]
 
 
 def _worst_text(worst: Worst) -> str:

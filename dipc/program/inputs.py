@@ -88,7 +88,7 @@ def specifications(given: object) -> list[str] | None:
     return None
 
 
-def parse_inputs(given: InputSpec, program: Program, option: str = "--inputs") -> Inputs:
+def parse_inputs(given: InputSpec, program: Program) -> Inputs:
     """The inputs that are asked for. Texts are `all`, the path of a CSV file, or items (those of all texts together);
     values are one dict or a list of them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame.
 
@@ -102,25 +102,25 @@ def parse_inputs(given: InputSpec, program: Program, option: str = "--inputs") -
         values = [given] if isinstance(given, Mapping) else cast("TableGiven", given)
         return ListedInputs(read_table(values, inputs_only, "<inputs>"))
     if any(text.strip() == "all" for text in texts):
-        _alone(texts, "all", option)
+        _alone(texts, "all")
         return AllInputs()
     paths = [text for text in texts if text.strip().endswith(".csv") or _is_file(text)]
     if paths:
-        _alone(texts, paths[0], option)
+        _alone(texts, paths[0])
         return ListedInputs(read_table(paths[0].strip(), inputs_only))
-    return _product(texts, program.core, option)
+    return _product(texts, program.core)
 
 
 def default_inputs(program: Program) -> FiniteInputs:
     """Every input of a program whose inputs are all finite. Raises DiagnosticError for other programs."""
     note = "`dipc check`, `tighten` and `solve` also take a table of inputs with their answers, TABLE.csv"
-    return _product([], program.core, "--inputs", (note,))
+    return _product([], program.core, note)
 
 
-def _alone(given: Sequence[str], one: str, option: str) -> None:
+def _alone(given: Sequence[str], one: str) -> None:
     if len(given) > 1:
         message = f"`{one.strip()}` stands alone: no other inputs can be given beside it"
-        raise DiagnosticError(_mistake(Source(f"<{option}>", one), Span(0, len(one)), message, "give one or the other"))
+        raise DiagnosticError(_mistake(Source("<--inputs>", one), Span(0, len(one)), message, "give one or the other"))
 
 
 def _is_file(text: str) -> bool:
@@ -130,12 +130,12 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _product(texts: Sequence[str], program: CoreProgram, option: str, notes: tuple[str, ...] = ()) -> FiniteInputs:
+def _product(texts: Sequence[str], program: CoreProgram, *notes: str) -> FiniteInputs:
     slots = [program.slots[slot] for slot in program.inputs]
-    specification = Specification(program, slots, option=option, kind="input", code="E1110")
+    specification = Specification(program, slots, option="--inputs", kind="input", code="E1110")
     for text in texts:
         specification.take(text)
-    mistakes = specification.mistakes or [*_unbounded(specification, slots, option, notes)]
+    mistakes = specification.mistakes or [*_unbounded(specification, slots, notes)]
     if mistakes:
         raise DiagnosticError(*mistakes)
     choices = tuple(
@@ -144,9 +144,7 @@ def _product(texts: Sequence[str], program: CoreProgram, option: str, notes: tup
     return FiniteInputs("; ".join(text.strip() for text in texts) or "all inputs", choices)
 
 
-def _unbounded(
-    specification: Specification, slots: Sequence[Slot], option: str, notes: tuple[str, ...]
-) -> Iterator[Diagnostic]:
+def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Sequence[str]) -> Iterator[Diagnostic]:
     """A diagnostic if some real or int input has no values."""
     missing = [slot for slot in slots if slot.name not in specification.known and is_symbolic(slot.type)]
     if missing:
@@ -159,7 +157,7 @@ def _unbounded(
             f"{listing([slot.name for slot in missing])} {verb} infinitely many values: "
             "they cannot be enumerated without a range",
             notes=(
-                f'give one, such as `{option} "{whole} = -1..1"` or `{option} "{whole} in {{0, 1/2}}"`',
+                f'give one, such as `--inputs "{whole} = -1..1"` or `--inputs "{whole} in {{0, 1/2}}"`',
                 "`--inputs all` asks for a proof about all inputs at once",
                 *notes,
             ),
@@ -178,15 +176,13 @@ _DD = frozenset({"dd"})
 _PROGRESS_ROWS = 256
 
 
-def table_of(
-    program: Program, inputs: Inputs, ideal: ideals.Ideal | None = None, progress: Progress | None = None
-) -> Table:
+def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Table:
     """The table of det at `inputs`, with the column dd (that of the inputs' file, where it has one).
 
     Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
     the limit `rows`; Undecided past a limit of the ideal.
     """
-    ideal = ideal or ideals.Ideal(program)
+    ideal = ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
         raise DiagnosticError(_infinite())
     if inputs.count > program.limits.rows:

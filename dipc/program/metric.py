@@ -114,32 +114,26 @@ class Metric:
         values = [(others if place.primed else inputs)[place.slot] for place in formula.places]
         return some(joined(self._program, formula, values, inputs, whole or self.is_whole))
 
-    def differ(
-        self,
-        inputs: Mapping[int, Answer],
-        answer: Sequence[Answer],
-        other: Sequence[Answer],
-        whole: Whole | None = None,
-    ) -> Formula:
+    def differ(self, inputs: Mapping[int, Answer], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
         """Where `other`, which det gives elsewhere, is another answer than `answer`, which it gives at `inputs`."""
         formula = self.core.same
         if formula is None:
             pairs = zip(self.told(answer), self.told(other), strict=True)
-            return some(self._unequal(one, two, whole or self.is_whole) for one, two in pairs)
+            return some(self._unequal(one, two) for one, two in pairs)
         values: list[Answer] = []
         for place in formula.places:
             position = self._outputs.get(place.slot)
             # In the formula, what det gives elsewhere takes the place of the program's answer.
             values.append(inputs[place.slot] if position is None else (answer if place.primed else other)[position])
-        return opposite(every(joined(self._program, formula, values, inputs, whole or self.is_whole)))
+        return opposite(every(joined(self._program, formula, values, inputs, self.is_whole)))
 
     def is_whole(self, form: Affine) -> bool:
         """Whether a form is about ints."""
         return isinstance(self._program.slots[form.inputs[0][0]].type, IntType)
 
-    def _unequal(self, one: Answer, two: Answer, whole: Whole) -> Formula:
+    def _unequal(self, one: Answer, two: Answer) -> Formula:
         if isinstance(one, Affine) or isinstance(two, Affine):
-            return compared(_form(one) - _form(two), CompareOp.NE, whole)
+            return compared(_form(one) - _form(two), CompareOp.NE, self.is_whole)
         return not same_value(one, two)
 
 

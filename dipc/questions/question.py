@@ -159,7 +159,7 @@ def prepared(
     if program.core.ideal is None:
         raise DiagnosticError(_nothing_given(program, inputs is not None))
     given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
-    return table_of(program, given, progress=progress)
+    return table_of(program, given, progress)
 
 
 def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:

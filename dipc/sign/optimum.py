@@ -190,13 +190,13 @@ class Number:
             self.narrow()
         return 1 if self.low > value else -1
 
-    def recognize(self, digits: int = 40) -> None:
-        """Find out whether the number is a rational much simpler than others that agree with it to so many digits."""
-        low, high = self.enclosure(digits)
+    def recognize(self) -> None:
+        """Find out whether the number is a rational much simpler than others that agree with it to many digits."""
+        low, high = self.enclosure(_RECOGNIZED)
         if self.exact() is None and low * high > 0:
             simple = simplest_between(min(abs(low), abs(high)), max(abs(low), abs(high)))
             # Most intervals of this width have no rational with so few bits.
-            if simple.denominator.bit_length() + simple.numerator.bit_length() < 3 * digits // 2:
+            if simple.denominator.bit_length() + simple.numerator.bit_length() < 3 * _RECOGNIZED // 2:
                 self.is_exactly(simple if low > 0 else -simple)
 
 
@@ -674,6 +674,9 @@ MOST_DIGITS = 2000
 _SPARE = 3
 
 Cell = tuple[Fraction, Fraction]
+
+#: Digits by which a simple rational is recognized.
+_RECOGNIZED = 40
 
 
 def number_cell(number: Number, digits: int) -> Cell:
