@@ -17,7 +17,6 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm, Supremum
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import Limits
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import resolve_intervals, the_one_eps
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
@@ -403,7 +402,7 @@ def chain_of(program: Program, given: Mapping[str, object], wanted: Mapping[str,
     reals: dict[str, Value] = {}
     for slot, cell in zip(core.inputs, input_cells(core, given, pool), strict=True):
         assert cell.value is not None
-        (reals if is_symbolic(core.slots[slot].type) else finite)[core.slots[slot].name] = cell.value
+        (reals if core.slots[slot].is_symbolic else finite)[core.slots[slot].name] = cell.value
     outputs = zip(program.outputs, output_cells(core, wanted, pool), strict=True)
     kept = {name: cell.value for name, cell in outputs if cell is not None and cell.value is not None}
     return chain_at(program, reals, kept, finite)

@@ -40,7 +40,6 @@ from dipc.chain.state import (
     Mark,
     NoiseVar,
     State,
-    is_symbolic,
     path_notes,
     slot_set,
     slots_in,
@@ -527,7 +526,7 @@ def explore(
         observed = [
             slot
             for slot in flow.program.outputs
-            if wanted is None or slot in wanted or is_symbolic(flow.program.slots[slot].type)
+            if wanted is None or slot in wanted or flow.program.slots[slot].is_symbolic
         ]
     explorer = _Explorer(
         flow,

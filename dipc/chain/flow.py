@@ -20,7 +20,6 @@ from dipc.chain.state import (
     SlotValue,
     State,
     initial_state,
-    is_symbolic,
     nonnegative,
     slot_set,
     slots_in,
@@ -123,7 +122,7 @@ class Flow:
             value = given.get(slot.index, slot.initial)
             if value is None:
                 values.append(Affine.input(slot.index) if slot.role is Role.INPUT else Mark.UNASSIGNED)
-            elif is_symbolic(slot.type):
+            elif slot.is_symbolic:
                 assert isinstance(value, Fraction)
                 values.append(Affine.number(value))
             else:

@@ -27,7 +27,6 @@ from dipc.chain.state import (
     Mark,
     NoiseVar,
     State,
-    is_symbolic,
     slot_set,
 )
 from dipc.chain.step import step
@@ -58,9 +57,9 @@ def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
     are no constants, faults on some path, noises whose means depend on the path, segments with many paths, loops that
     are not unrolled, or more states than this."""
     slots = flow.program.slots
-    if not flow.forward or flow.chooses or any(is_symbolic(slots[slot].type) for slot in flow.program.outputs):
+    if not flow.forward or flow.chooses or any(slots[slot].is_symbolic for slot in flow.program.outputs):
         return None
-    if not all(is_symbolic(slots[slot].type) for slot in flow.program.inputs):
+    if not all(slots[slot].is_symbolic for slot in flow.program.inputs):
         return None
     runs = _Runs(flow, most_states)
     try:

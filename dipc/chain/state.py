@@ -21,7 +21,7 @@ from dipc.chain.constraints import (
 from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text.ast import CompareOp, Expr
-from dipc.text.core import IntType, RealType, Type, Value, show_value
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.program import CoreProgram
 
@@ -68,11 +68,6 @@ class Fault(Exception):
 
 
 # --- Which variables hold affine forms rather than values -------------------------------------------------------------
-
-
-def is_symbolic(kind: Type) -> bool:
-    """Whether variables of the type hold forms over noises and inputs: real and int ones do, bool and DOM ones not."""
-    return isinstance(kind, RealType | IntType)
 
 
 # --- States of the chain: a location, values, the noises drawn so far and what is known of them -----------------------

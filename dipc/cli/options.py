@@ -18,7 +18,6 @@ import click
 
 from dipc.algebra.limits import LIMIT_NAMES, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps
 from dipc.claims.given import Specification
 from dipc.cli.output import Output, check_table, later
@@ -251,7 +250,7 @@ def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = Tru
     Raises DiagnosticError with all mistakes: unknown, missing and repeated inputs, values outside their domain.
     """
     slots = [program.slots[index] for index in program.inputs]
-    asked = [slot for slot in slots if reals or not is_symbolic(slot.type)]
+    asked = [slot for slot in slots if reals or not slot.is_symbolic]
     return _assignments("input", texts, program, slots, asked)
 
 

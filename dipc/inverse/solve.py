@@ -24,7 +24,6 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import Claim, claim_expression, intervals_text
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
@@ -726,7 +725,7 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
 def intervals(program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Intervals:
     """`interval` of options in one object; the `engine` decides."""
     core = program.core
-    outputs = tuple([core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)])
+    outputs = tuple([core.slots[slot].name for slot in core.outputs if core.slots[slot].is_symbolic])
     output = None if core.metric is None else core.metric.output
     if not outputs or not Nearness(core).plain or output in PRODUCTS_OF_SIDES:
         what = f"`{core.name}` releases no number" if not outputs else "its `metric` block has its own distance"

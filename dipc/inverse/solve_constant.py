@@ -21,7 +21,6 @@ from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import NotExact, decimal, exact_text, parse_rational
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, centered, finite_values
-from dipc.chain.state import is_symbolic
 from dipc.claims.given import value_of
 from dipc.claims.table import TableGiven
 from dipc.decide.obligation import Verdict
@@ -370,9 +369,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
             wanted = _towards(program, table, name, options)
             return wanted is not None and opened.is_monotone(wanted)
         pairs = read_pairs(program, parse_adjacency(options.adjacent, program.core), options.inputs, program.limits)
-        return (
-            isinstance(pairs, Pairs) and all(not is_symbolic(slot.type) for slot in inputs) and opened.is_private(pairs)
-        )
+        return isinstance(pairs, Pairs) and all(not slot.is_symbolic for slot in inputs) and opened.is_private(pairs)
     except (DiagnosticError, Undecided):
         return False
 
@@ -385,14 +382,11 @@ def _towards(program: Program, table: TableGiven | None, name: str, options: Opt
     core = program.core
     if question.parameter is not None or not Nearness(core).plain:
         return None
-    inputs = [place for place, slot in enumerate(core.inputs) if not is_symbolic(core.slots[slot].type)]
+    inputs = [place for place, slot in enumerate(core.inputs) if not core.slots[slot].is_symbolic]
 
     def wanted(values: Sequence[object]) -> _Output:
         return tuple(
-            [
-                None if is_symbolic(core.slots[slot].type) else value
-                for slot, value in zip(core.outputs, values, strict=True)
-            ]
+            [None if core.slots[slot].is_symbolic else value for slot, value in zip(core.outputs, values, strict=True)]
         )
 
     if question.table is not None:
@@ -417,7 +411,7 @@ def _towards(program: Program, table: TableGiven | None, name: str, options: Opt
 def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
     """All values of the finite inputs, by slot. Raises LimitReached."""
     core = program.core
-    slots = [slot for slot in core.inputs if not is_symbolic(core.slots[slot].type)]
+    slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
     for number, values in enumerate(product(*[finite_values(core.slots[slot]) for slot in slots])):
         if number >= _MOST_COMBINATIONS:
             raise LimitReached(None, f"the finite inputs have more than {_MOST_COMBINATIONS} combinations")
@@ -451,7 +445,7 @@ class _Opened:
         key = tuple(inputs)
         if key not in self._known:
             core = self._program.core
-            slots = [slot for slot in core.inputs if not is_symbolic(core.slots[slot].type)]
+            slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
             given = dict(zip(slots, key, strict=True))
             found = exits(self._program.flow, self._program.choices, self._program.limits, given, None, core.outputs)
             self._known[key] = [(self._output(state), self._sign(state)) for state in found.states]

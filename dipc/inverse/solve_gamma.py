@@ -11,7 +11,6 @@ from dipc.algebra.exppoly import Closed, product
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import decimal, magnitude
 from dipc.chain.event import Ball, EventTemplate
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
@@ -154,8 +153,7 @@ class _Search:
         if gamma is None:
             core = self._question.program.core
             outputs = tuple(
-                None if is_symbolic(core.slots[slot].type) else cell
-                for slot, cell in zip(core.outputs, outputs, strict=True)
+                None if core.slots[slot].is_symbolic else cell for slot, cell in zip(core.outputs, outputs, strict=True)
             )
         return self._probabilities.bound(claimed.row.inputs, outputs, self._pool.cell(gamma or Fraction(0)))
 
@@ -325,7 +323,7 @@ class _Everywhere:
             nothing = "" if claiming else f"no {self._question.word} claims anything"
             return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
         core = self._question.program.core
-        if Nearness(core).plain and not any(is_symbolic(core.slots[slot].type) for slot in core.outputs):
+        if Nearness(core).plain and not any(core.slots[slot].is_symbolic for slot in core.outputs):
             if known is Verdict.INACCURATE:
                 return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
             return self._answer(Status.UNDECIDED, rows, reason)

@@ -20,7 +20,6 @@ from dipc.algebra.limits import Undecided
 from dipc.certificate.data import Uncertified
 from dipc.chain.constraints import same_value
 from dipc.chain.explore import explore
-from dipc.chain.state import is_symbolic
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Verdict
@@ -423,5 +422,5 @@ def _finite(program: Program, slots: tuple[int, ...], cells: object) -> dict[int
     return {
         slot: cell.value
         for slot, cell in zip(slots, cells, strict=True)
-        if cell is not None and cell.value is not None and not is_symbolic(program.core.slots[slot].type)
+        if cell is not None and cell.value is not None and not program.core.slots[slot].is_symbolic
     }

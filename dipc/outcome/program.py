@@ -17,7 +17,6 @@ from dipc.algebra.numbers import exact_text, outward
 from dipc.chain.constraints import Affine, centered
 from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view
 from dipc.chain.explore import explore
-from dipc.chain.state import is_symbolic
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
 from dipc.frozen import frozen
 from dipc.measure.event import Event
@@ -316,7 +315,7 @@ def outcomes_at(
         {name: show_value(value) for name, value in values.items()},
         outcome_s,
         None if len(closed) < len(outcome_s) else ClosedForm(total(closed)),
-        tuple(core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)),
+        tuple(core.slots[slot].name for slot in core.outputs if core.slots[slot].is_symbolic),
         eps,
         core.only_at,
         gamma,
@@ -332,7 +331,7 @@ def _with_ints(
 ) -> tuple[OutputProbability, ...]:
     """The outcomes, each divided by the values of the int output where that is the only one left open."""
     core = program.core
-    opened = [slot for slot in core.outputs if is_symbolic(core.slots[slot].type)]
+    opened = [slot for slot in core.outputs if core.slots[slot].is_symbolic]
     if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):
         return outcomes
     (slot,) = opened
@@ -361,7 +360,7 @@ def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[in
     """The values of an int output without noise, on all ways to an exit, where they are integers."""
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}
-    finite = {position: value for position, value in given.items() if not is_symbolic(core.slots[position].type)}
+    finite = {position: value for position, value in given.items() if not core.slots[position].is_symbolic}
     numbers = {position: value for position, value in given.items() if isinstance(value, Fraction)}
     middles: set[int] = set()
     for exit_ in exits(program.flow, program.choices, program.limits, finite, None, core.outputs).all():

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
-from dipc.chain.state import is_symbolic
 from dipc.claims.table import Table
 from dipc.decide.obligation import EndPoint, FailureInterval, Saying, Verdict
 from dipc.frozen import frozen
@@ -468,7 +467,7 @@ def side_text(core: CoreProgram) -> str:
 def disputed_text(core: CoreProgram) -> str:
     """What makes another answer, as far as dd goes, of a program with an ideal and with outputs of both kinds."""
     disputed = Metric(core).disputed
-    numbers = [is_symbolic(core.slots[slot].type) for slot in core.outputs]
+    numbers = [core.slots[slot].is_symbolic for slot in core.outputs]
     if core.ideal is None or all(numbers) or not any(numbers):
         return ""
     if all(disputed):

@@ -28,7 +28,6 @@ from dipc.chain.state import (
     Mark,
     NoiseWeight,
     State,
-    is_symbolic,
     slot_set,
     slots_in,
 )
@@ -280,7 +279,7 @@ def counted_exits(
     if not flow.forward or flow.draws:
         return None
     drawn = finite_noise_slots(flow)
-    if any(is_symbolic(slot.type) and slot.index not in drawn for slot in slots):
+    if any(slot.is_symbolic and slot.index not in drawn for slot in slots):
         return None
     counter = _counter(flow)
     if counter is None:
@@ -559,7 +558,7 @@ class Laws:
         self._limits = limits
         slots = flow.program.slots
         #: The finite outputs.
-        self.observed = tuple([slots[slot] for slot in flow.program.outputs if not is_symbolic(slots[slot].type)])
+        self.observed = tuple([slots[slot] for slot in flow.program.outputs if not slots[slot].is_symbolic])
         self._places = [_places(slot) for slot in self.observed]
         self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
 
@@ -572,7 +571,7 @@ class Laws:
         finite: dict[int, Value] = {}
         reals: dict[int, Fraction] = {}
         for slot, value in inputs.items():
-            if is_symbolic(self._flow.program.slots[slot].type):
+            if self._flow.program.slots[slot].is_symbolic:
                 assert isinstance(value, Fraction)
                 reals[slot] = value
             else:

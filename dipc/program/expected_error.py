@@ -20,7 +20,6 @@ from math import floor
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.chain.constraints import Affine, finite_values
-from dipc.chain.state import is_symbolic
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -94,11 +93,11 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
 
 def _is_numeric(core: CoreProgram, slot: int) -> bool:
     slot_ = core.slots[slot]
-    return is_symbolic(slot_.type) or all(isinstance(value, Fraction) for value in finite_values(slot_))
+    return slot_.is_symbolic or all(isinstance(value, Fraction) for value in finite_values(slot_))
 
 
 def _has_symbolic(core: CoreProgram) -> bool:
-    return any(is_symbolic(core.slots[slot].type) for slot in core.outputs)
+    return any(core.slots[slot].is_symbolic for slot in core.outputs)
 
 
 class Erring(Program):

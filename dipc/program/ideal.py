@@ -22,7 +22,7 @@ from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finit
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.series import Series, series
-from dipc.chain.state import Code, Fault, Mark, SlotValue, is_symbolic
+from dipc.chain.state import Code, Fault, Mark, SlotValue
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
 from dipc.frozen import Later, frozen
@@ -189,13 +189,13 @@ class Ideal:
     def finite_inputs(self) -> tuple[int, ...]:
         """The program's bool and DOM inputs, as slots."""
         slots = self.program.core.slots
-        return tuple(slot for slot in self.program.core.inputs if not is_symbolic(slots[slot].type))
+        return tuple(slot for slot in self.program.core.inputs if not slots[slot].is_symbolic)
 
     @cached_property
     def symbolic_inputs(self) -> tuple[int, ...]:
         """The program's real and int inputs, as slots."""
         slots = self.program.core.slots
-        return tuple(slot for slot in self.program.core.inputs if is_symbolic(slots[slot].type))
+        return tuple(slot for slot in self.program.core.inputs if slots[slot].is_symbolic)
 
     @cached_property
     def whole_inputs(self) -> tuple[int, ...]:
@@ -274,15 +274,14 @@ class Ideal:
             wanted: dict[int, Value] = {
                 own: value
                 for own, value in zip(self.core.outputs, answer, strict=True)
-                if not is_symbolic(self.core.slots[own].type)
+                if not self.core.slots[own].is_symbolic
             }
             return self._regions_of(finite, wanted, self.program.limits.states)
         return tuple(
             region
             for region in everything
             if all(
-                is_symbolic(self.program.core.slots[slot].type)
-                or (not isinstance(here, Affine) and same_value(here, there))
+                self.program.core.slots[slot].is_symbolic or (not isinstance(here, Affine) and same_value(here, there))
                 for slot, here, there in zip(outputs, region.answer, answer, strict=True)
             )
         )

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dipc.chain.constraints import finite_values
-from dipc.chain.state import is_symbolic
 from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
 from dipc.claims.table import (
     MISTAKE_LIMIT,
@@ -146,7 +145,7 @@ def _product(texts: Sequence[str], program: CoreProgram, *notes: str) -> FiniteI
 
 def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Sequence[str]) -> Iterator[Diagnostic]:
     """A diagnostic if some real or int input has no values."""
-    missing = [slot for slot in slots if slot.name not in specification.known and is_symbolic(slot.type)]
+    missing = [slot for slot in slots if slot.name not in specification.known and slot.is_symbolic]
     if missing:
         name = missing[0].name
         array = array_of(name)

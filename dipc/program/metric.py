@@ -12,7 +12,6 @@ from math import ceil, lcm
 from typing import TYPE_CHECKING, TypeVar
 
 from dipc.chain.constraints import Affine, Answer, Constraint, Terms, contradict, same_value
-from dipc.chain.state import is_symbolic
 from dipc.frozen import Later
 from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
@@ -84,7 +83,7 @@ class Metric:
         self.norm = Norm(self.core.input)
         self._program = program
         self._outputs = output_positions(program)
-        finite = [not is_symbolic(program.slots[slot].type) for slot in program.outputs]
+        finite = [not program.slots[slot].is_symbolic for slot in program.outputs]
         #: For each output whether it makes another answer, as far as dd(u) goes.
         self.disputed = finite if self.core.dd == "finite" and any(finite) else [True] * len(finite)
 

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Affine, Answer, Constraint, constraint, equality, finite_values, same_value
-from dipc.chain.state import Fault, SlotValue, is_symbolic
+from dipc.chain.state import Fault, SlotValue
 from dipc.chain.step import evaluate, evaluate_affine, read
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import frozen
@@ -278,7 +278,7 @@ class Nearness:
         self._positions = output_positions(program)
         self._pool = CellPool()
         # The largest of the gaps of real outputs is at most gamma where each of them is.
-        real = all(is_symbolic(slot.type) for slot in self._slots)
+        real = all(slot.is_symbolic for slot in self._slots)
         self.plain = self._metric.same is None and self._metric.output in (
             "product",
             *PRODUCTS_OF_SIDES,
@@ -336,7 +336,7 @@ class Nearness:
 
     def require_finite(self) -> None:
         """Raise DiagnosticError if some output is real or int."""
-        symbolic = [slot.name for slot in self._slots if is_symbolic(slot.type)]
+        symbolic = [slot.name for slot in self._slots if slot.is_symbolic]
         if symbolic:
             raise DiagnosticError(_not_finite(symbolic[0]))
 
@@ -405,7 +405,7 @@ def joined(
     """
     held: list[SlotValue] = []
     for slot, value in zip(formula.slots, values, strict=True):
-        held.append(Affine.number(value) if isinstance(value, Fraction) and is_symbolic(slot.type) else value)
+        held.append(Affine.number(value) if isinstance(value, Fraction) and slot.is_symbolic else value)
     for condition in formula.conditions:
         try:
             yield evaluated(condition, held, formula.slots, whole)

@@ -19,7 +19,6 @@ from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
 from dipc.chain.flow import Flow, analyze, with_finite_noise
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
@@ -122,13 +121,11 @@ class Probabilities:
         self.work = Work()
         self.measurer = BoundMeasurer(measurer or Measurer(limits))
         slots = program.slots
-        self._real_inputs = [position for position, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
+        self._real_inputs = [position for position, slot in enumerate(program.inputs) if slots[slot].is_symbolic]
         self._finite_inputs = [
             position for position in range(len(program.inputs)) if position not in set(self._real_inputs)
         ]
-        self._real_outputs = [
-            position for position, slot in enumerate(program.outputs) if is_symbolic(slots[slot].type)
-        ]
+        self._real_outputs = [position for position, slot in enumerate(program.outputs) if slots[slot].is_symbolic]
         self._finite_outputs = [
             position for position in range(len(program.outputs)) if position not in set(self._real_outputs)
         ]

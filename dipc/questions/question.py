@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
 from dipc.algebra.limits import Limits
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import ClaimOptions, claim_expression, is_free, resolve_claim
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
@@ -176,7 +175,7 @@ def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> 
     given = asked.inputs
     inputs = program.core.claimed_inputs if given is None and table is None else given
     core = program.core
-    finite = not any(is_symbolic(core.slots[slot].type) for slot in core.inputs)
+    finite = not any(core.slots[slot].is_symbolic for slot in core.inputs)
     return None if finite and table is None and asked.for_all is None and asks_for_all(inputs) else inputs
 
 

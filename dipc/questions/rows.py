@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import FREE, Claim, Given, GivenEps, Terms, gamma_warnings, resolve_claim
 from dipc.claims.conditions import Condition, Theorem, at_dd, betas_of, region_conditions, theorem_of
 from dipc.claims.given import CellPool
@@ -511,7 +510,7 @@ def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
 
 def _require_finite(program: Program) -> None:
     slots = [program.core.slots[slot] for slot in program.core.outputs]
-    symbolic = [slot.name for slot in slots if is_symbolic(slot.type)]
+    symbolic = [slot.name for slot in slots if slot.is_symbolic]
     if symbolic:
         message = f"gamma is free, but the output `{symbolic[0]}` has infinitely many values"
         notes = (

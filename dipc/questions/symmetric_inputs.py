@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Affine, Constraint
-from dipc.chain.state import is_symbolic
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table
@@ -119,8 +118,8 @@ class _Finder:
         self._pool = CellPool()
         self._trials = 0
         slots = executed.core.slots
-        self._finite = [slot for slot in self._core.inputs if not is_symbolic(slots[slot].type)]
-        self._positions = [self._position(slot) for slot in self._core.inputs if is_symbolic(slots[slot].type)]
+        self._finite = [slot for slot in self._core.inputs if not slots[slot].is_symbolic]
+        self._positions = [self._position(slot) for slot in self._core.inputs if slots[slot].is_symbolic]
         self._families = symmetry.Families(self._ideal)
         self._distances = ClassDistances(ideals.Ideal(program), self._ideal, self._positions)
 
@@ -529,7 +528,7 @@ def is_everything(program: Program, inputs: Any) -> bool:
 
 def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:
     """Whether these are all inputs of a program with finite inputs and outputs."""
-    if any(is_symbolic(core.slots[slot].type) for slot in core.outputs):
+    if any(core.slots[slot].is_symbolic for slot in core.outputs):
         return False
     for slot in core.inputs:
         match core.slots[slot].type:

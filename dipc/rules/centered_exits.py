@@ -31,7 +31,6 @@ from dipc.chain.constraints import Affine, Constraint, Terms, centered, constrai
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import Path, Series, series
-from dipc.chain.state import is_symbolic
 from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -136,7 +135,7 @@ class ExitFinder:
         for slot, value in zip(core.outputs, region.answer, strict=True):
             if isinstance(value, Affine):
                 centers[slot] = value
-            elif is_symbolic(core.slots[slot].type):
+            elif core.slots[slot].is_symbolic:
                 assert isinstance(value, Fraction)
                 centers[slot] = Affine.number(value)
             else:
@@ -165,7 +164,7 @@ class ExitFinder:
             return tuple(self._by_distance(explored, self._near, finite, region, near=False))
         wanted: dict[int, Value] = {}
         for slot, value in zip(core.outputs, region.answer, strict=True):
-            if isinstance(value, Affine) or is_symbolic(core.slots[slot].type):
+            if isinstance(value, Affine) or core.slots[slot].is_symbolic:
                 return None
             wanted[slot] = value
         return tuple(_centered(exit_, {}) for exit_ in explored.away_from(wanted))

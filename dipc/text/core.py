@@ -111,6 +111,11 @@ class Slot:
     initial: Value | None
     span: Span
 
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether it holds forms over noises and inputs: a real or int one does, a bool or DOM one does not."""
+        return isinstance(self.type, RealType | IntType)
+
 
 # --- DOM and bool expressions ----------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from dipc.chain.constraints import Affine
 from dipc.chain.event import Ball, template
 from dipc.chain.explore import explore
-from dipc.chain.state import is_symbolic
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
@@ -34,7 +33,7 @@ def event_holds(event, members, noises):
 def test_events_hold_where_the_exit_is_reached_within_its_balls(program, d, seed):
     dom_inputs = {dom_input(program): F(d)}
     chain = explore(program, dom_inputs)
-    slots = [slot for slot in program.outputs if is_symbolic(program.slots[slot].type)]
+    slots = [slot for slot in program.outputs if program.slots[slot].is_symbolic]
     for exit_state in chain.exits:
         for balls in ({}, dict(zip(slots, [Ball(F(1, 3), F(3, 2)), Ball(F(1), F(2))], strict=True))):
             event_template = template(program, exit_state, balls)
@@ -54,7 +53,7 @@ def test_events_hold_where_the_exit_is_reached_within_its_balls(program, d, seed
 @given(programs(), st.integers(0, 2), st.integers())
 def test_components_are_independent_normalized_and_name_what_they_depend_on(program, d, seed):
     dom_inputs = {dom_input(program): F(d)}
-    slots = [slot for slot in program.outputs if is_symbolic(program.slots[slot].type)]
+    slots = [slot for slot in program.outputs if program.slots[slot].is_symbolic]
     for exit_state in explore(program, dom_inputs).exits:
         balls = dict.fromkeys(slots, Ball(F(0), F(1)))
         event_template = template(program, exit_state, balls)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from dipc.chain.constraints import Affine
 from dipc.chain.explore import explore
-from dipc.chain.state import is_symbolic
 from dipc.text.ast import Role
 from tests.chain.interpreter import run
 from tests.chain.programs import running_maximum, sparse
@@ -56,7 +55,7 @@ def test_a_walk_ends_in_an_exit_that_holds_and_has_the_right_outputs(program, d,
 
 
 def finite(program, exit_state):
-    return {slot: value for slot, value in exit_state.outputs.items() if not is_symbolic(program.slots[slot].type)}
+    return {slot: value for slot, value in exit_state.outputs.items() if not program.slots[slot].is_symbolic}
 
 
 @given(CERTAIN, st.integers(0, 2), st.integers(), st.data())

@@ -15,7 +15,6 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.event import template
 from dipc.chain.explore import explore
-from dipc.chain.state import is_symbolic
 from dipc.measure.measure import Measurer
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse
@@ -35,9 +34,7 @@ def distribution(program, dom_inputs, inputs, **options):
     for exit_state in explore(program, dom_inputs, **options).exits:
         event_template = template(program, exit_state)
         if event_template.guards_hold(inputs):
-            outputs = tuple(
-                value for slot, value in exit_state.outputs.items() if not is_symbolic(program.slots[slot].type)
-            )
+            outputs = tuple(value for slot, value in exit_state.outputs.items() if not program.slots[slot].is_symbolic)
             events = [part.event(inputs, {}) for part in event_template.components]
             found[outputs] = found.get(outputs, ExpPoly.zero()) + math.prod(
                 (measurer.measure(event) for event in events), start=ExpPoly.one()

@@ -12,7 +12,7 @@ from dipc.algebra.absorption import absorption_weights
 from dipc.algebra.exppoly import ExpPoly
 from dipc.chain.chain import NOWHERE, has_choices, reach
 from dipc.chain.explore import explore
-from dipc.chain.state import ExponentialWeight, is_symbolic
+from dipc.chain.state import ExponentialWeight
 from dipc.text.ast import Role
 from tests.chain.interpreter import run
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read, running_maximum, sparse
@@ -92,7 +92,7 @@ def enumerated(program, inputs, noises, most=64):
         except More as more:
             pending += [((*prefix, at), probability / more.count) for at in range(more.count)]
             continue
-        key = tuple(values.get(slot) for slot in program.outputs if not is_symbolic(program.slots[slot].type))
+        key = tuple(values.get(slot) for slot in program.outputs if not program.slots[slot].is_symbolic)
         found[key] = found.get(key, F(0)) + probability
     missing = sum((probability for _, probability in pending), F(0))
     return found, missing
@@ -107,7 +107,7 @@ def test_weights_are_the_probabilities_of_all_ways_to_choose(program, d, seed):
     for noises, inputs in samples(program, seed, dom_inputs, 3):
         found = {}
         for exit_state in matching(chain, noises, inputs):
-            key = tuple(v for s, v in exit_state.outputs.items() if not is_symbolic(program.slots[s].type))
+            key = tuple(v for s, v in exit_state.outputs.items() if not program.slots[s].is_symbolic)
             found[key] = found.get(key, F(0)) + by_node[exit_state.node]
         assert sum(found.values()) == 1
         expected, missing = enumerated(program, inputs, noises)

@@ -23,7 +23,7 @@ from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict
 from dipc.chain.flow import Flow
-from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, is_symbolic, slots_in
+from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, slots_in
 from dipc.chain.step import step
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -103,7 +103,7 @@ class LoopRuns(Generic[N, S]):
         self.low = int(loop.low.value)
         self._core, self._limits, self._arrays, self._count = program.core, program.limits, arrays, count
         self._own = side_of(program.flow, loop.span, count, arrays)
-        others = [slot for slot in self._core.inputs if not is_symbolic(self._core.slots[slot].type)]
+        others = [slot for slot in self._core.inputs if not self._core.slots[slot].is_symbolic]
         others = [slot for slot in others if slot not in finite]
         #: By iteration the values of its finite inputs.
         self._entries = [
@@ -460,7 +460,7 @@ class Agreement(LoopRuns[_Node, Transition]):
 
     def _iteration(self, node: _Node, iteration: int) -> Iterator[Transition]:
         here = [pair for pair in self._outputs if self._is_at(pair[0], iteration)]
-        finite = [other for own, other in here if not is_symbolic(_type(self._core, own))]
+        finite = [other for own, other in here if not self._core.slots[own].is_symbolic]
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
             ways = list(self._ways(entered(node.ideal, there), self._other.head(iteration + 1)))
@@ -578,7 +578,7 @@ class Agreement(LoopRuns[_Node, Transition]):
             compared: Sequence[Term] | None = None
             if Mark.UNASSIGNED in (mine, theirs):
                 raise NotUniform(_BARE)
-            if not is_symbolic(_type(self._core, own)):
+            if not self._core.slots[own].is_symbolic:
                 compared = () if plain_value(mine) == plain_value(theirs) else None
             elif isinstance(mine, Affine) and isinstance(theirs, Affine):
                 compared = ball(mine, self._form(theirs), program.noises, moving, self._distances)

@@ -13,7 +13,6 @@ from typing import assert_never
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.chain.constraints import same_value
-from dipc.chain.state import is_symbolic
 from dipc.claims.given import Cell
 from dipc.claims.table import CsvSource, read_table
 from dipc.frozen import frozen
@@ -133,7 +132,7 @@ def _is_numeric(slot: Slot) -> bool:
             return False
         case DomType(values=values):
             return all(isinstance(value, Fraction) for value in values)
-    return is_symbolic(slot.type)
+    return slot.is_symbolic
 
 
 def _mistake(text: str, start: int, end: int, code: str, message: str, *notes: str) -> DiagnosticError:
@@ -148,7 +147,7 @@ Input = tuple[Value, ...]
 def every_input(core: CoreProgram) -> str:
     """All inputs in words: of which types they are, where none is finite."""
     types = [core.slots[slot].type for slot in core.inputs]
-    if not all(map(is_symbolic, types)):
+    if not all(core.slots[slot].is_symbolic for slot in core.inputs):
         return "all inputs"
     kinds = [word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)]
     return f"all {' and '.join(kinds)} inputs"
@@ -237,7 +236,7 @@ def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Within, limits: 
 
 
 def _are_finite(program: Program) -> bool:
-    return not any(is_symbolic(program.core.slots[slot].type) for slot in program.core.inputs)
+    return not any(program.core.slots[slot].is_symbolic for slot in program.core.inputs)
 
 
 def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:

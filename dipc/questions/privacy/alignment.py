@@ -40,7 +40,7 @@ from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, centered, irredundant
-from dipc.chain.state import is_symbolic, nonnegative
+from dipc.chain.state import nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, is_covered, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
@@ -144,7 +144,7 @@ def aligned_exits(
     unless exits may be `guarded` by them."""
     core = program.core
     given = {} if finite is None else finite
-    if not all(is_symbolic(core.slots[slot].type) or slot in given for slot in core.inputs):
+    if not all(core.slots[slot].is_symbolic or slot in given for slot in core.inputs):
         raise OutsideFragment(
             "what is proved for all inputs is about real and int ones, and some are finite: leave out `--inputs all`"
         )

@@ -16,7 +16,6 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
-from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
 from dipc.frozen import Later
@@ -151,7 +150,7 @@ class PrivacyQuestion:
     def finite_outputs(self) -> bool:
         """Whether no output is real or int."""
         slots = self.program.core.slots
-        return not any(is_symbolic(slots[slot].type) for slot in self.program.core.outputs)
+        return not any(slots[slot].is_symbolic for slot in self.program.core.outputs)
 
     @property
     def real_outputs(self) -> bool:

@@ -29,7 +29,6 @@ from dipc.algebra.exppoly import product as product_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.chain.constraints import Affine, finite_values
-from dipc.chain.state import is_symbolic
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
@@ -213,7 +212,7 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
-        finite = [slot for slot in program.core.outputs if not is_symbolic(program.core.slots[slot].type)]
+        finite = [slot for slot in program.core.outputs if not program.core.slots[slot].is_symbolic]
         groups.setdefault(tuple([each.state.outputs[slot] for slot in finite]), []).append(each)
     origin: Input = tuple([_ZERO] * len(program.inputs))
     for group, position, sign in product(groups.values(), range(len(program.inputs)), (_ONE, -_ONE)):
@@ -244,7 +243,7 @@ def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
 
 
 def _has_finite(program: Program) -> bool:
-    return any(not is_symbolic(program.core.slots[slot].type) for slot in program.core.inputs)
+    return any(not program.core.slots[slot].is_symbolic for slot in program.core.inputs)
 
 
 def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBounds:
@@ -252,7 +251,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
     and take their part of the distance. Raises Undecided."""
     core = program.core
     slots = [core.slots[slot] for slot in core.inputs]
-    fixed = [position for position, slot in enumerate(slots) if not is_symbolic(slot.type)]
+    fixed = [position for position, slot in enumerate(slots) if not slot.is_symbolic]
     if not fixed:
         raise OutsideFragment("no input is finite")
     places = [position for position in range(len(slots)) if position not in fixed]
@@ -345,8 +344,8 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     reason = None
     near: list[Candidate] = []
     core = program.core
-    places = [(position, slot) for position, slot in enumerate(core.inputs) if not is_symbolic(core.slots[slot].type)]
-    numbers = [position for position, slot in enumerate(core.inputs) if is_symbolic(core.slots[slot].type)]
+    places = [(position, slot) for position, slot in enumerate(core.inputs) if not core.slots[slot].is_symbolic]
+    numbers = [position for position, slot in enumerate(core.inputs) if core.slots[slot].is_symbolic]
     known: dict[Hashable, tuple[AlignedExit, ...]] = {}
 
     def exits_at(point: Input) -> tuple[AlignedExit, ...]:
@@ -392,7 +391,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
 
 def _finite_outputs(program: Program) -> bool:
     slots = program.core.slots
-    return not any(is_symbolic(slots[slot].type) for slot in program.core.outputs)
+    return not any(slots[slot].is_symbolic for slot in program.core.outputs)
 
 
 def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
@@ -412,7 +411,7 @@ def _pairs_of(ordered: list[tuple[Input, Input]]) -> Pairs:
 def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     """Adjacent inputs of a small grid; None where there is none."""
     core = program.core
-    if not all(is_symbolic(core.slots[slot].type) for slot in core.inputs):
+    if not all(core.slots[slot].is_symbolic for slot in core.inputs):
         return None
     step = _STEP if within.distance is Distance.HAMMING else within.radius
     for values in ((-step, Fraction(0), step), (Fraction(0), step)):

@@ -44,7 +44,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, same_value
 from dipc.chain.event import AffineBound, components
-from dipc.chain.state import NoiseVar, is_symbolic
+from dipc.chain.state import NoiseVar
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
@@ -280,7 +280,7 @@ class RealOutputs:
         if point not in self._known:
             core = self._program.core
             values = dict(zip(core.inputs, point, strict=True))
-            given = {slot: v for slot, v in values.items() if is_symbolic(core.slots[slot].type)}
+            given = {slot: v for slot, v in values.items() if core.slots[slot].is_symbolic}
             by_answer: dict[_Key, list[_Density]] = {}
             for state, weight in self._exits({slot: v for slot, v in values.items() if slot not in given}):
                 if all(item.holds_at(given) for item in state.guards.items):  # type: ignore[arg-type]

@@ -41,7 +41,6 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import outward
 from dipc.algebra.reals import ONE, Real
 from dipc.chain.constraints import Affine
-from dipc.chain.state import is_symbolic
 from dipc.decide.obligation import Counterexample
 from dipc.frozen import frozen
 from dipc.measure.power_series import precision
@@ -98,7 +97,7 @@ class GaussianMechanism:
     def of(program: Program) -> GaussianMechanism | None:
         """That of a program; None where it is no such program. Raises Undecided past a limit."""
         core = program.core
-        if any(not is_symbolic(core.slots[slot].type) for slot in core.inputs):
+        if any(not core.slots[slot].is_symbolic for slot in core.inputs):
             return None
         states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
         if len(states) != 1 or states[0].constraints.items or states[0].guards.items:

@@ -28,7 +28,6 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine
-from dipc.chain.state import is_symbolic
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
 from dipc.frozen import frozen
@@ -178,7 +177,7 @@ class _Tails:
 def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     """The laws at these inputs. Raises Undecided for real outputs, and for int ones of another kind."""
     slots = [program.core.slots[slot] for slot in program.core.outputs]
-    if any(is_symbolic(slot.type) and not isinstance(slot.type, IntType) for slot in slots):
+    if any(slot.is_symbolic and not isinstance(slot.type, IntType) for slot in slots):
         raise OutsideFragment("a delta is decided for finite and int outputs, and some are real")
     reached = list(_reached(program, inputs))
     taken: set[tuple[int, int]] = set()
@@ -222,7 +221,7 @@ def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
     explored: dict[tuple[Value, ...], tuple[ExitState, ...]] = {}
     for point in inputs:
         values = dict(zip(core.inputs, point, strict=True))
-        finite = {slot: value for slot, value in values.items() if not is_symbolic(core.slots[slot].type)}
+        finite = {slot: value for slot, value in values.items() if not core.slots[slot].is_symbolic}
         given = {slot: value for slot, value in values.items() if slot not in finite and isinstance(value, Fraction)}
         key = tuple(finite.values())
         if key not in explored:
