@@ -271,12 +271,13 @@ class NoiseView:
 
 @frozen
 class StateView:
-    """A state: the `line` (of the text, from 1) of what is executed next, None when the program has exited.
+    """A state: `label` and `line` (of the text, from 1) of what is executed next, None when the program has exited.
 
     `values` are the assigned variables but for those that `noises` shows; `constraints` is what is known of the noises.
     """
 
     node: int
+    label: int | None
     line: int | None
     statement: str
     values: tuple[tuple[str, str], ...]
@@ -406,6 +407,7 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
         statement = f"{'while' if state.label in program.loops else 'if'} {statement}"
     return StateView(
         node,
+        None if exited else state.label,
         None if excerpt is None else excerpt.line,
         statement,
         tuple(values),

@@ -157,7 +157,7 @@ def test_dot_has_a_node_for_each_state_and_an_edge_for_each_step(sparse: Dtmc) -
 
 @pytest.mark.parametrize("name", ['say "hi"', "back\\slash", 'end\\"', "two\nlines", "tab\t", "}; evil ["])
 def test_dot_strings_cannot_be_broken_out_of(name: str) -> None:
-    state = StateView(0, None, "exit", ((name, name + "!"),), (), (name,))
+    state = StateView(0, None, None, "exit", ((name, name + "!"),), (), (name,))
     assert statements(dot_text(Dtmc((state,), ((),)), name)) == {"default": 2, "node": 1}
 
 
