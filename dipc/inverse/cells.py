@@ -84,9 +84,9 @@ _MOST = Fraction(2) ** 40
 class AffineRates:
     """The rates of all noises as affine functions of the constants, known at values next to one another."""
 
-    def __init__(self, at: Sequence[tuple[Values, Rates]]) -> None:
+    def __init__(self, known: Sequence[tuple[Values, Rates]]) -> None:
         """The first values, and such that differ from them in one constant each."""
-        (self._base, self.own), *others = at
+        (self._base, self.own), *others = known
         self._slopes = [
             [(rate - own) / (values[n] - self._base[n]) for own, rate in zip(self.own, rates, strict=True)]
             for n, (values, rates) in enumerate(others)
@@ -139,16 +139,16 @@ class Thresholds:
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
         self._places = {rate: place for place, rate in enumerate(rates.own)}
-        found: list[Posed] = []
+        exact: list[Posed] = []
         for case in question.source().cases():
             try:
-                found += [one for one in case.posed() if one.why.exact and one.variable is variable]
+                exact += [one for one in case.posed() if one.why.exact and one.variable is variable]
             except Undecided:
                 continue
         #: Probabilities, with the betas that they are claimed for.
         self._posed = [
             (one.obligation.bound, beta.closed)
-            for one in found
+            for one in exact
             if (beta := one.obligation.beta).closed is not None and self._is_open(one)
         ]
         if not self._posed:
@@ -263,18 +263,18 @@ class Thresholds:
 class _Guessed:
     """1 and some functions with factors, summed up: about, but more exactly than by floats, and soon."""
 
-    def __init__(self, parts: Sequence[tuple[Fraction, Closed]]) -> None:
+    def __init__(self, summands: Sequence[tuple[Fraction, Closed]]) -> None:
         self._sums = []
-        for factor, value in parts:
+        for factor, value in summands:
             above, below = fraction_of(value)
             self._sums.append((_balls(above * factor), _balls(below)))
 
-    def __call__(self, at: Fraction) -> float:
+    def __call__(self, eps: Fraction) -> float:
         with precision(_BITS, 1):
-            place = flint.arb(to_fmpq(at))
+            point = flint.arb(to_fmpq(eps))
             total = flint.arb(1)
             for above, below in self._sums:
-                total += _sum(above, place) / _sum(below, place)
+                total += _sum(above, point) / _sum(below, point)
             return float(total.mid())
 
 
@@ -283,8 +283,8 @@ def _balls(value: ExpPoly) -> list[tuple[flint.arb, int, flint.arb]]:
         return [(flint.arb(to_fmpq(c)), k, flint.arb(to_fmpq(q))) for k, q, c in value.terms()]
 
 
-def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], at: flint.arb) -> flint.arb:
-    return sum((c * at**k * (q * at).exp() for c, k, q in terms), flint.arb(0))
+def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> flint.arb:
+    return sum((c * eps**k * (q * eps).exp() for c, k, q in terms), flint.arb(0))
 
 
 def round_to(value: Fraction) -> Fraction:
@@ -384,15 +384,15 @@ class Objective:
                 break
         return best
 
-    def _constants(self, far: Sequence[Rates], near: Sequence[Rates], at: Rates) -> list[list[Fraction]]:
+    def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
         """Numbers κ for the corners, for each of the pairs: what the output costs at u' with the rates `far`, less what
-        noises cost at u with the rates `near` that cost the least with those `at` which one looks."""
+        noises cost at u with the rates `near`; these noises cost the least with the rates `center`, or with `near`."""
         if self._costs is None:
             return [[_ONE] * len(far)]
         result = []
         for number in range(len(self._candidates)):
             others = [self._reach(number, rates, first=False) for rates in far]
-            for start in dict.fromkeys((at, *near)):
+            for start in dict.fromkeys((center, *near)):
                 here = self._reach(number, start, first=True)
                 if here is None or None in others:
                     continue
@@ -423,7 +423,7 @@ class Objective:
                 values[place] = side[place]
                 ends.append(self._rates.at(tuple(values)))
             terms = zip(*ends, middle, self._least, strict=True)
-            return sum((abs(high - low) / max(at, least) for low, high, at, least in terms), _ZERO)
+            return sum((abs(high - low) / max(rate, least) for low, high, rate, least in terms), _ZERO)
 
         return max(range(len(cell.low)), key=change)
 
@@ -457,15 +457,15 @@ class Cells:
         """Looks at cells until `lower` is enough, at most so many; yields how many were looked at. Raises Undecided."""
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]
-            found = []
-            for part in cell.parts(self._objective.widest(cell), self._count(cell, float(bound), float(enough))):
+            bounded = []
+            for smaller in cell.parts(self._objective.widest(cell), self._count(cell, float(bound), float(enough))):
                 self.looked_at += 1
                 yield self.looked_at
-                known = self._objective.at_least(part, enough)
+                known = self._objective.at_least(smaller, enough)
                 if known is not None:
-                    found.append((max(known, bound), self.looked_at, part))
+                    bounded.append((max(known, bound), self.looked_at, smaller))
             heappop(self._heap)
-            for one in found:
+            for one in bounded:
                 heappush(self._heap, one)
 
     def _count(self, cell: Cell, bound: float, enough: float) -> int:

@@ -256,16 +256,16 @@ class Claims:
 
     def sayings(self, factor: Fraction = Fraction(1)) -> Mapping[str, Saying]:
         """Where at least one of the claims says something with `factor`·beta, by their variables."""
-        found: dict[str, list[Saying]] = {}
+        by_variable: dict[str, list[Saying]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
-                found.setdefault(str(Variable.EPS), []).append(self._said_by_all(claimed.summand, factor))
+                by_variable.setdefault(str(Variable.EPS), []).append(self._said_by_all(claimed.summand, factor))
             elif claimed.power == 0:
                 # A claim about an error always says something.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
                 says = saying(beta, claimed.intervals, self.question.program.limits)
-                found.setdefault(str(claimed.variable), []).append(says)
-        return {variable: together(all_of) for variable, all_of in found.items()}
+                by_variable.setdefault(str(claimed.variable), []).append(says)
+        return {variable: together(all_of) for variable, all_of in by_variable.items()}
 
     def _said_by_all(self, summand: Summand, factor: Fraction) -> Saying:
         """Where the claim says something of which the summand is a part."""
@@ -275,10 +275,10 @@ class Claims:
 
     def alike(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Claimed]]:
         """The inequalities in eps, and those in products of eps, apart, by their ranges."""
-        found: dict[tuple[Variable, tuple[Interval, ...]], list[Claimed]] = {}
+        groups: dict[tuple[Variable, tuple[Interval, ...]], list[Claimed]] = {}
         for claimed in self.distinct:
-            found.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
-        return found
+            groups.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
+        return groups
 
 
 _NO_ERROR = PiecewiseForm(ExpPoly.zero())
@@ -327,14 +327,14 @@ def claims_of(
         if progress is not None and case.number % _PROGRESS_CASES == 0:
             progress(case.number, source.total)
         try:
-            found = case.posed()
-            if best and isinstance(case, ClassCase) and not all(one.why.exact for one in found):
-                found = _best_posed(case, found, engine)
+            inequalities = case.posed()
+            if best and isinstance(case, ClassCase) and not all(one.why.exact for one in inequalities):
+                inequalities = _best_posed(case, inequalities, engine)
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
             continue
-        vacuous += not found
-        posed += [(case.number, one) for one in found]
+        vacuous += not inequalities
+        posed += [(case.number, one) for one in inequalities]
     distinct, unknown = measured(posed, engine, progress)
     for reason, numbers in unknown.items():
         reasons.setdefault(reason, []).extend(numbers)
@@ -368,12 +368,12 @@ def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequ
     choice = case.least_needing(needed, Fraction(0))
     if not choice.proofs:
         return first
-    found = [one for proof in choice.proofs for one in proof.all_posed]
-    variables = {one.variable for one in found}
+    proposed = [one for proof in choice.proofs for one in proof.all_posed]
+    variables = {one.variable for one in proposed}
     if choice.needed != 0 and len(variables) == 1:
         by_eps = variables == {Variable.EPS}
-        found += case.posed_at_inputs(None, _MOST_INPUTS) if by_eps else case.posed_at_one(_MOST_INPUTS)
-    return found
+        proposed += case.posed_at_inputs(None, _MOST_INPUTS) if by_eps else case.posed_at_one(_MOST_INPUTS)
+    return proposed
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
@@ -381,17 +381,17 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
     most = Fraction(0)
     for obligation in proof.obligations:
         bound = engine.probability(obligation.bound)
-        missing = sum((_missing_at(bound, obligation, at) for at in _SAMPLES), Fraction(0))
+        missing = sum((_missing_at(bound, obligation, point) for point in _SAMPLES), Fraction(0))
         if missing or engine.decide(obligation).verdict is not Verdict.ACCURATE:
             most = max(most, missing + _LEAST)
     return most
 
 
-def _missing_at(bound: Probability, obligation: Obligation, at: Fraction) -> Fraction:
+def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> Fraction:
     """1 - beta less the bound at one value of the variable, about; 0 where that is negative, or none of the claim's."""
-    if not any(at in interval for interval in obligation.intervals):
+    if not any(point in interval for interval in obligation.intervals):
         return Fraction(0)
-    missing = 1 - obligation.beta.at(at, _DIGITS)[0] - bound.at(at, _DIGITS)[0]
+    missing = 1 - obligation.beta.at(point, _DIGITS)[0] - bound.at(point, _DIGITS)[0]
     return max(Fraction(0), missing)
 
 
@@ -717,12 +717,12 @@ def checked(question: Question, wanted: Wanted) -> Question:
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
     """Raise DiagnosticError where another part of the claim mentions what is asked for."""
-    parts: list[ClaimExpression] = [
+    expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
     ]
     rows = () if question.table is None else question.table.rows
-    parts += [claim.column_beta(text) for text in sorted({row.beta.text for row in rows if row.beta})]
-    for expression in parts:
+    expressions += [claim.column_beta(text) for text in sorted({row.beta.text for row in rows if row.beta})]
+    for expression in expressions:
         if expression.what != on and mentions(expression.tree, on):
             raise expression.error(
                 "E1022", f"{expression.what} depends on {on}, which is asked for", expression.tree, "", why

@@ -100,7 +100,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     assert question.table is not None
     distances = {row.number: _distance(row) for row in question.table.rows}
     before: tuple[int, ...] = ()
-    shown = question.asking(alpha=0).shown
+    rows_at = question.asking(alpha=0).shown
 
     def answer(
         status: Status,
@@ -113,7 +113,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
         limits = question.program.limits
         return AlphaSolution(
             question=question,
-            shown=shown,
+            shown=rows_at,
             eps=intervals_text(claim.intervals),
             digits=digits,
             status=status,
@@ -125,8 +125,8 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
             interrupted=interrupted,
         )
 
-    for alpha in sorted({Fraction(0)} | {found for found in distances.values() if found is not None}):
-        above = {number for number, found in distances.items() if found is None or found > alpha}
+    for alpha in sorted({Fraction(0)} | {distance for distance in distances.values() if distance is not None}):
+        above = {number for number, distance in distances.items() if distance is None or distance > alpha}
         if not above:
             return answer(Status.NONE, f"from alpha = {alpha} on no row claims anything", before)
         try:
@@ -485,11 +485,11 @@ def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limit
     kept: list[_Missing] = []
     # The likely winners first, so that most others fall to them at once; only a guess. Of equal ones the exact one.
     point = intervals[0].inner_point
-    for found in sorted(missing, key=lambda missing: (-missing.value.enclosure(point, 5)[0], not missing.exact)):
-        if any(_at_least(other, found, intervals, limits) for other in kept):
+    for candidate in sorted(missing, key=lambda missing: (-missing.value.enclosure(point, 5)[0], not missing.exact)):
+        if any(_at_least(other, candidate, intervals, limits) for other in kept):
             continue
-        kept = [other for other in kept if not _at_least(found, other, intervals, limits)]
-        kept.append(found)
+        kept = [other for other in kept if not _at_least(candidate, other, intervals, limits)]
+        kept.append(candidate)
     return kept
 
 
@@ -687,8 +687,8 @@ class Intervals:
     @property
     def status(self) -> Status:
         """`undecided` where some interval is, `none` where there is none for some."""
-        found = {solution.status for solution in self.solutions.values()}
-        return next(status for status in (Status.UNDECIDED, Status.NONE, Status.SOLVED) if status in found)
+        statuses = {solution.status for solution in self.solutions.values()}
+        return next(status for status in (Status.UNDECIDED, Status.NONE, Status.SOLVED) if status in statuses)
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object."""
@@ -736,14 +736,14 @@ def intervals(program: Program, table: TableGiven | None, options: Options, engi
     stated = claim_expression(core, "alpha", options.alpha)
     alpha = options.alpha if stated is not None else 0
     claimed = replace(options, alpha=alpha, beta=1 - confidence)
-    found: dict[Side, GammaSolution] = {}
+    solutions: dict[Side, GammaSolution] = {}
     for side in sides:
         about = program if side is Side.BOTH else one_sided(program, _WRONG[side])
         solution = solved(
             asked(about, table, claimed, engine), Wanted.GAMMA, options.digits or INTERVAL_DIGITS, options.progress
         )
         assert isinstance(solution, GammaSolution)
-        found[side] = solution
+        solutions[side] = solution
         if solution.interrupted:
             break
-    return Intervals(program.name, confidence, outputs, found)
+    return Intervals(program.name, confidence, outputs, solutions)

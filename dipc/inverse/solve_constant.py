@@ -76,28 +76,28 @@ class ConstantGrid:
         """`T in 1..100`, `T in 0..2 by 1/4`, `T in {1/2, 3}`, or the name of `T` alone.
 
         Raises DiagnosticError for anything else."""
-        name, given, rest = (part.strip() for part in text.partition(" in"))
+        name, given, rest = (piece.strip() for piece in text.partition(" in"))
         if name not in program.constants:
             known = ", ".join(program.constants) or "none"
             notes = (f"the constants are {known}", "or ask for eps, alpha, beta, gamma or error")
             raise DiagnosticError(Diagnostic("E1025", f"`{name}` is nothing to solve for", notes=notes))
         if not given:
             return name
-        found = _values(rest)
-        if not found:
+        values = _values(rest)
+        if not values:
             message = f"it is not said which values of `{name}` are asked about"
             known_forms = [f'write such as --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")]
             raise DiagnosticError(Diagnostic("E1029", message, notes=tuple(known_forms)))
-        return ConstantGrid(name, found)
+        return ConstantGrid(name, values)
 
 
 def _values(text: str) -> tuple[Fraction, ...]:
     """The values that the text lists, none where it lists none."""
     try:
         if (listed := re.fullmatch(r"\{(.*)\}", text)) is not None:
-            return tuple(sorted({parse_rational(part.strip()) for part in listed[1].split(",")}))
+            return tuple(sorted({parse_rational(number.strip()) for number in listed[1].split(",")}))
         if (ranged := re.fullmatch(r"(\S+?)\s*\.\.\s*(\S+)(?:\s+by\s+(\S+))?", text)) is not None:
-            low, high, step = (parse_rational(part or "1") for part in ranged.groups())
+            low, high, step = (parse_rational(number or "1") for number in ranged.groups())
             if step > 0 and low <= high and (high - low) / step <= _MOST:
                 return tuple([low + n * step for n in range(int((high - low) / step) + 1)])
     except NotExact:
@@ -447,8 +447,8 @@ class _Opened:
             core = self._program.core
             slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
             given = dict(zip(slots, key, strict=True))
-            found = exits(self._program.flow, self._program.choices, self._program.limits, given, None, core.outputs)
-            self._known[key] = [(self._output(state), self._sign(state)) for state in found.states]
+            reached = exits(self._program.flow, self._program.choices, self._program.limits, given, None, core.outputs)
+            self._known[key] = [(self._output(state), self._sign(state)) for state in reached.states]
         return self._known[key]
 
     def _output(self, state: ExitState) -> _Output:

@@ -136,13 +136,13 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     unknown = [*claims.unknown, *unknown]
     held = _held(failing, intervals, limits)
     certain = _held([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
-    holds = [stretch for part in held for stretch in part]
-    proved = [] if unknown else [stretch for part in certain for stretch in part]
+    holds = [stretch for stretches in held for stretch in stretches]
+    proved = [] if unknown else [stretch for stretches in certain for stretch in stretches]
     rows = preventing(failing, intervals, holds, limits)
     if holds and (unknown or not _same(held, certain, limits)):
         status = Status.UNDECIDED
         remark = unknown[0].reason if unknown else "a lower bound of the probabilities of a class is below 1 - beta"
-        rows = unknown[0].rows if unknown else _rows(claimed for part in unproved for _, claimed in part)
+        rows = unknown[0].rows if unknown else _rows(claimed for stretches in unproved for _, claimed in stretches)
     elif holds:
         status, remark = Status.SOLVED, ""
     else:
@@ -180,33 +180,33 @@ def failing_parts(
     unknown = []
     for position, claimed in enumerate(distinct):
         try:
-            found = [claimed.failing(interval, engine) for interval in claimed.intervals]
+            by_interval = [claimed.failing(interval, engine) for interval in claimed.intervals]
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
             continue
         except KeyboardInterrupt:
             unknown.append(interrupted_before(distinct[position:]))
             break
-        for interval, stretches in zip(claimed.intervals, found, strict=True):
+        for interval, stretches in zip(claimed.intervals, by_interval, strict=True):
             into = (failing if claimed.exact else unproved)[_place_of(interval, intervals)]
             into += [(stretch, claimed) for stretch in stretches]
     return failing, unproved, unknown
 
 
-def _place_of(part: Interval, intervals: Sequence[Interval]) -> int:
+def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
     """Which of the intervals a part of one of them is in."""
     return next(
         position
         for position, interval in enumerate(intervals)
-        if part == interval
-        or (part.lower >= interval.lower and (interval.upper is None or part.lower < interval.upper))
+        if inner == interval
+        or (inner.lower >= interval.lower and (interval.upper is None or inner.lower < interval.upper))
     )
 
 
 def _held(failing: Failing, intervals: Sequence[Interval], limits: Limits) -> list[list[Stretch]]:
     return [
-        outside([stretch for stretch, _ in part], interval, limits)
-        for part, interval in zip(failing, intervals, strict=True)
+        outside([stretch for stretch, _ in failures], interval, limits)
+        for failures, interval in zip(failing, intervals, strict=True)
     ]
 
 
@@ -241,11 +241,11 @@ def _rows(of: Iterable[Claimed]) -> tuple[int, ...]:
 
 def _to_the_end(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
     """Whether no eps that is asked about is missing after the least that holds."""
-    parts = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
-    while parts and not parts[0][0]:
-        del parts[0]
-    (first, whole), *later = parts
-    return len(first) == 1 and first[0][1] == whole[1] and all(found == [all_of_it] for found, all_of_it in later)
+    remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
+    while remaining and not remaining[0][0]:
+        del remaining[0]
+    (first, whole), *later = remaining
+    return len(first) == 1 and first[0][1] == whole[1] and all(held_on == [all_of_it] for held_on, all_of_it in later)
 
 
 def preventing(
@@ -255,7 +255,7 @@ def preventing(
     limits: Limits,
 ) -> tuple[int, ...]:
     """The rows that fail right before the least eps; where there is none, rows that exclude all eps together."""
-    every = [entry for part in failing for entry in part]
+    every = [entry for failures in failing for entry in failures]
     result: Iterable[Claimed]
     if holds:
         comparison = CutOrder(limits)
@@ -263,9 +263,9 @@ def preventing(
     else:
         result = {claimed: None for _, claimed in every}
         for alone in result:
-            own = [[stretch for stretch, owner in part if owner is alone] for part in failing]
+            own = [[stretch for stretch, owner in failures if owner is alone] for failures in failing]
             # One row that fails throughout says it best.
-            if not any(outside(part, interval, limits) for part, interval in zip(own, intervals, strict=True)):
+            if not any(outside(failures, interval, limits) for failures, interval in zip(own, intervals, strict=True)):
                 result = [alone]
                 break
     return _rows(result)

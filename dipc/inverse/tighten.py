@@ -477,8 +477,8 @@ def _least_needing(
 def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peaks: _Peaks) -> list[Claimed]:
     """Of the claims at some inputs of the case, near what needs most, the one that needs the most."""
     best = highest(peak for claimed in needing for peak in peaks.of(claimed))
-    at = None if best is None else next((p.at for p in best.peaks if isinstance(p.at, Fraction | Root)), None)
-    product = at.lower if isinstance(at, Root) else at if isinstance(at, Fraction) else None
+    peak_at = None if best is None else next((p.at for p in best.peaks if isinstance(p.at, Fraction | Root)), None)
+    product = peak_at.lower if isinstance(peak_at, Root) else peak_at if isinstance(peak_at, Fraction) else None
     result: list[tuple[Fraction | None, Claimed]] = []
     with suppress(Undecided):
         for posed in case.posed_at_inputs(product or None, _MOST_INPUTS):
@@ -603,12 +603,12 @@ def _place(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSp
     return TightSpot(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
 
 
-def _eps(at: Where, digits: int, limits: Limits) -> Cell | None:
-    match at:
+def _eps(point: Where, digits: int, limits: Limits) -> Cell | None:
+    match point:
         case Fraction():
-            return at, at
+            return point, point
         case Root():
-            return root_cell(at, digits, limits)
+            return root_cell(point, digits, limits)
         case Far.ZERO | Far.EVERYWHERE:
             return Fraction(0), Fraction(0)
         case Far.INFINITY:
@@ -693,10 +693,10 @@ class Factors:
         if highest is None:
             highest = self._known[key] = peaks(scaled, *ends, self._limits)
         for peak in highest:
-            at = _unscaled(peak.at, rate)
-            if at is Far.EVERYWHERE and sample is not None:
-                at = sample  # all of the cell, but not all of the interval
-            yield Peak(at, peak.attained, peak.value)
+            point = _unscaled(peak.at, rate)
+            if point is Far.EVERYWHERE and sample is not None:
+                point = sample  # all of the cell, but not all of the interval
+            yield Peak(point, peak.attained, peak.value)
 
 
 def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
@@ -708,14 +708,14 @@ def _scaled_end(end: RegionEnd, rate: Fraction) -> RegionEnd:
     return RegionEnd(end.value * rate, end.closed) if isinstance(end.value, Fraction) else end
 
 
-def _unscaled(at: Where, rate: Fraction) -> Where:
-    match at:
+def _unscaled(point: Where, rate: Fraction) -> Where:
+    match point:
         case Fraction():
-            return at / rate
+            return point / rate
         case Root():
-            return replace(at, lower=at.lower / rate, upper=at.upper / rate, scale=at.scale * rate)
+            return replace(point, lower=point.lower / rate, upper=point.upper / rate, scale=point.scale * rate)
         case Far():
-            return at
+            return point
 
 
 def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:

@@ -72,9 +72,9 @@ class Varied:
     @staticmethod
     def parse(text: str) -> Varied:
         """`s in (0, 1)`, `s in [1/10, 1/2]`. Raises DiagnosticError for anything else."""
-        found = re.fullmatch(r"\s*([^\W\d]\w*)\s+in\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*", text)
-        if found is not None:
-            name, left, low, high, right = found.groups()
+        matched = re.fullmatch(r"\s*([^\W\d]\w*)\s+in\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*", text)
+        if matched is not None:
+            name, left, low, high, right = matched.groups()
             try:
                 ends = parse_rational(low), parse_rational(high)
             except NotExact:
@@ -158,7 +158,7 @@ class Tuned:
     def as_json(self) -> dict[str, Any]:
         """The JSON object."""
         best = self.best
-        found = None if best is None else best.as_json()
+        tried = None if best is None else best.as_json()
         return {
             "schema": "dipc.tune/1",
             "program": self.program,
@@ -166,11 +166,11 @@ class Tuned:
             "for": str(self.wanted),
             "adjacent": self.adjacent,
             "claim": dict(self.claim),
-            "best": None if found is None else found["values"],
-            "objective": None if found is None else found["objective"],
-            "constant": None if found is None else found["constant"] or "1",
+            "best": None if tried is None else tried["values"],
+            "objective": None if tried is None else tried["objective"],
+            "constant": None if tried is None else tried["constant"] or "1",
             "exact": best is not None and best.exact,
-            "threshold": None if found is None else found["threshold"],
+            "threshold": None if tried is None else tried["threshold"],
             "proved_within": None if self.proved_within is None else str(self.proved_within),
             "within": None if self.within is None else exact_text(Fraction(ceil(self.within * 10**6), 10**6)),
             "lower": None if self.lower is None else exact_text(self.lower),
@@ -283,9 +283,9 @@ class _Search:
         """The parts of the claim as they are asked about."""
         said = {}
         for name in ("alpha", "beta", "gamma"):
-            found = claim_expression(self.program.core, name, getattr(self.options, name))
-            if found is not None and name != self.wanted.value:
-                said[name] = print_expression(found.tree)
+            expression = claim_expression(self.program.core, name, getattr(self.options, name))
+            if expression is not None and name != self.wanted.value:
+                said[name] = print_expression(expression.tree)
         return said
 
     @property
@@ -298,8 +298,8 @@ class _Search:
 
     def value(self, values: Values) -> float:
         """What is to be the least, to a few digits; infinite where nothing is known."""
-        found = self.tried(values).objective
-        return inf if found is None else float(found[0])
+        objective = self.tried(values).objective
+        return inf if objective is None else float(objective[0])
 
     def tried(self, values: Values) -> Tried:
         """The exact evaluation at these values."""
@@ -329,20 +329,20 @@ class _Search:
         with ExitStack() as stack:
             engine = self.options.engine(stack, program)
             try:
-                found = PrivacyQuestion(program, self.options.adjacent, self._private_inputs, engine).constant(None)
+                constant = PrivacyQuestion(program, self.options.adjacent, self._private_inputs, engine).constant(None)
             except Undecided as undecided:
                 return Tried(named, threshold, reason=undecided.reason)
-        if found.proved is None:
-            return Tried(named, threshold, reason=found.reason or "no constant of privacy is known")
-        self._learned(values, found.at)
-        low = found.refuted_below if found.refuted_below is not None else _ZERO
-        objective = low * threshold[0], found.proved * threshold[1]
-        return Tried(named, threshold, found.proved, objective, found.exact)
+        if constant.proved is None:
+            return Tried(named, threshold, reason=constant.reason or "no constant of privacy is known")
+        self._learned(values, constant.at)
+        low = constant.refuted_below if constant.refuted_below is not None else _ZERO
+        objective = low * threshold[0], constant.proved * threshold[1]
+        return Tried(named, threshold, constant.proved, objective, constant.exact)
 
-    def _learned(self, values: Values, at: Candidate | None) -> None:
+    def _learned(self, values: Values, refuting: Candidate | None) -> None:
         if self.objective is not None:
             with suppress(Undecided):
-                self.objective.learn(values, at)
+                self.objective.learn(values, refuting)
 
     @property
     def _private_inputs(self) -> str | None:
@@ -351,14 +351,14 @@ class _Search:
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
         """The enclosure of t, or why there is none."""
         try:
-            found = solved(asked(program, self.table, options), self.wanted, self.options.digits or _DIGITS)
+            solution = solved(asked(program, self.table, options), self.wanted, self.options.digits or _DIGITS)
         except Undecided as undecided:
             return None, undecided.reason
-        if found.interrupted:
+        if solution.interrupted:
             raise KeyboardInterrupt
-        if found.status is not Status.SOLVED:
-            return None, found.remark or f"the least {self.wanted} is not known"
-        match found:
+        if solution.status is not Status.SOLVED:
+            return None, solution.remark or f"the least {self.wanted} is not known"
+        match solution:
             case AlphaSolution(product=(low, high)) if high is not None:
                 return (low, high), None
             case AlphaSolution(value=value) if value is not None:
@@ -369,8 +369,8 @@ class _Search:
                 return (low, high), None
             case GammaSolution(value=(low, high)):
                 return (low, high), None
-            case EpsSolution() if found.at is not None:
-                return found.at, None
+            case EpsSolution() if solution.at is not None:
+                return solution.at, None
         return None, "the claim holds for all of them: there is nothing to make less"
 
     def run(self) -> None:
@@ -457,7 +457,7 @@ class _Search:
         """Raises OutsideFragment where the constants do not only stand in rates, which are affine in them."""
         core, names = self.program.core, {each.name for each in self.varied}
         tree = parse(core.source)
-        rates = [part.rate for part in walk((tree.declarations, tree.body)) if isinstance(part, Noise)]
+        rates = [node.rate for node in walk((tree.declarations, tree.body)) if isinstance(node, Noise)]
         for name in sorted(names):
             if computed_from(tree.declarations, core.given, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")
@@ -508,11 +508,11 @@ class _Search:
                 ]
                 if min(ends) >= bound or len(set(ends)) == 1:
                     continue
-                at = whole.low[n] + (whole.high[n] - whole.low[n]) * (bound - ends[0]) / (ends[1] - ends[0])
+                crossing = whole.low[n] + (whole.high[n] - whole.low[n]) * (bound - ends[0]) / (ends[1] - ends[0])
                 if ends[0] < bound:
-                    low[n] = max(low[n], at)
+                    low[n] = max(low[n], crossing)
                 else:
-                    high[n] = min(high[n], at)
+                    high[n] = min(high[n], crossing)
         return Cell(tuple(low), tuple(high))
 
     def _thresholds(self, base: Program, rates: AffineRates) -> Needed:
@@ -550,8 +550,8 @@ class _Solved:
         """As in `Needed`."""
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
-        found, _ = self._search.threshold(_with_rates(self._program, rates), options)
-        return _ZERO if found is None else found[0]
+        threshold, _ = self._search.threshold(_with_rates(self._program, rates), options)
+        return _ZERO if threshold is None else threshold[0]
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
@@ -571,11 +571,11 @@ def _degree(tree: Expr, names: set[str]) -> int | None:
         case Unary(operand=operand):
             return _degree(operand, names)
         case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
-            parts = _degree(left, names), _degree(right, names)
-            return None if None in parts else 1
+            degrees = _degree(left, names), _degree(right, names)
+            return None if None in degrees else 1
         case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
-            parts = _degree(left, names), _degree(right, names)
-            return 1 if sorted(part if part is not None else 9 for part in parts) == [0, 1] else None
+            degrees = _degree(left, names), _degree(right, names)
+            return 1 if sorted(degree if degree is not None else 9 for degree in degrees) == [0, 1] else None
         case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
             return _degree(left, names) if _degree(right, names) == 0 else None
     return None

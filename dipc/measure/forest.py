@@ -604,8 +604,8 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         under_u[u, noise] = lower[u, noise]
         under_l[l, noise] = -lower[noise, l] + system.whole
         systems += [(1, under_u), (-1, under_l)]
-    parts = [(sign, reduced(replace(system, lower=case))) for sign, case in systems]
-    return [(sign, system) for sign, system in parts if system is not None]
+    signed = [(sign, reduced(replace(system, lower=case))) for sign, case in systems]
+    return [(sign, system) for sign, system in signed if system is not None]
 
 
 def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:

@@ -386,9 +386,9 @@ def _add_product(
     factor: flint.fmpq_poly,
     by: flint.fmpq,
 ) -> None:
-    part = sums.setdefault(group, {})
+    terms = sums.setdefault(group, {})
     product = factor * by
-    part[place] = part[place] + product if place in part else product
+    terms[place] = terms[place] + product if place in terms else product
 
 
 def _terms_of(poly: flint.fmpq_poly) -> Iterator[tuple[int, flint.fmpq]]:
@@ -410,10 +410,10 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], f
 def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
     """total += sign·grown(x), a function constant in x."""
     for group, terms in grown.items():
-        part = total.setdefault(group, {})
+        coefficients = total.setdefault(group, {})
         for (_, q, n, l), c in terms.items():
             key = (0, q + l * x, 0, 0)
-            part[key] = part.get(key, 0) + c * (sign * x**n)
+            coefficients[key] = coefficients.get(key, 0) + c * (sign * x**n)
 
 
 def _over(poles: Powers, found: _Sum, meter: Meter) -> Piece:
@@ -644,15 +644,15 @@ class _Summation:
         if unsplit:
             w = min(unsplit)
             total: Summands = {}
-            for part, half in self._halves(w, summands):
-                add_to(total, self._sum(part, [*system, half], left, whole - {w}))
+            for case, half in self._halves(w, summands):
+                add_to(total, self._sum(case, [*system, half], left, whole - {w}))
             return total
         if not mixed:
             return self._eliminated(v, summands, system, left - {v}, whole)
         total = {}
         modulus = lcm(*(abs(h.coefficient(v)) for h in mixed))
-        for part, classes in self._residues(sorted(partners), modulus, summands, system):
-            add_to(total, self._eliminated(v, part, classes, left - {v}, whole))
+        for case, classes in self._residues(sorted(partners), modulus, summands, system):
+            add_to(total, self._eliminated(v, case, classes, left - {v}, whole))
         return total
 
     def _require_settled(self, system: Sequence[Inequality]) -> None:
@@ -674,7 +674,7 @@ class _Summation:
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)
         for sign, edge in ((-1, inequality({v: 1}, -mean)), (1, inequality({v: -1}, mean - 1))):
-            part = {
+            half_summands = {
                 Summand(
                     s.exponent - sign * rate * mean,
                     s.poles,
@@ -683,7 +683,7 @@ class _Summation:
                 ): c
                 for s, c in summands.items()
             }
-            yield part, edge
+            yield half_summands, edge
 
     def _residues(
         self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[Inequality]
@@ -692,11 +692,11 @@ class _Summation:
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
         for residues in product(range(modulus), repeat=len(partners)):
-            part, classes = summands, list(system)
+            substituted, classes = summands, list(system)
             for w, residue in zip(partners, residues, strict=True):
-                part = _affine(part, w, {w: modulus}, residue)
+                substituted = _affine(substituted, w, {w: modulus}, residue)
                 classes = [_substituted(h, w, {w: modulus}, residue) for h in classes]
-            yield part, classes
+            yield substituted, classes
 
     def _eliminated(
         self, v: int, summands: Summands, system: Sequence[Inequality], left: frozenset[int], whole: frozenset[int]
@@ -748,10 +748,10 @@ def _affine(summands: Summands, v: int, slopes: dict[int, int], constant: int) -
             moved[w] += slope * by
         powers = list(s.powers)
         powers[v] = 0
-        part = {Summand(s.exponent + slope * constant, s.poles, tuple(powers), tuple(moved)): c}
+        expanded = {Summand(s.exponent + slope * constant, s.poles, tuple(powers), tuple(moved)): c}
         for _ in range(n):
-            part = _times_affine(part, slopes, constant)
-        add_to(result, part)
+            expanded = _times_affine(expanded, slopes, constant)
+        add_to(result, expanded)
     return result
 
 

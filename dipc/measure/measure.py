@@ -157,9 +157,9 @@ class Measurer:
             return self._factors_of_parts(event)
         if system is None:
             return None
-        parts = self._parts_of(system)
+        components = self._parts_of(system)
         budget = _Budget(self.limits.trees, self.limits.trees)
-        trees = [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
+        trees = [shape.canonical(system.means, system.lower, system.unit) for shape in components.trees]
         if any(tree.whole and terms_of_integers(tree) > MOST_OF_INTEGERS for tree in trees):
             with suppress(OutsideFragment):
                 return _summed(event)
@@ -173,22 +173,22 @@ class Measurer:
                 return [normal.normal_measure(independent[0])]
         return [
             *[self._own_tree(tree) if tree.whole else tree for tree in trees],
-            *[self._cyclic(_restricted(system, members), budget, 0) for members in parts.cyclic],
+            *[self._cyclic(_restricted(system, members), budget, 0) for members in components.cyclic],
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
         """The same for an event that is no difference system; some of its parts may be."""
-        parts = _independent(event)
+        components = _independent(event)
         result: list[Factor] = []
-        for part in parts:
-            match max((noise.law.measure for noise in part.noises), key=_place, default=Measure.CLOSED_FORM):
+        for component in components:
+            match max((noise.law.measure for noise in component.noises), key=_place, default=Measure.CLOSED_FORM):
                 case Measure.SUMS:
-                    summed = sums_of_noises.summed_measure(part)
+                    summed = sums_of_noises.summed_measure(component)
                     factors: list[Factor] | None = None if summed is None else [summed]
                 case Measure.INTEGRALS:
-                    factors = [_over_normal_noise(part)]
+                    factors = [_over_normal_noise(component)]
                 case Measure.CLOSED_FORM:
-                    factors = [self._part_or_sum(part)] if len(parts) == 1 else self.factors(part)
+                    factors = [self._part_or_sum(component)] if len(components) == 1 else self.factors(component)
                 case never:
                     assert_never(never)
             if factors is None:
@@ -207,10 +207,10 @@ class Measurer:
 
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
-        parts = _independent(event)
+        components = _independent(event)
         measure: Closed = ExpPoly.one()
-        for part in parts:
-            measure = measure * self._part(part)
+        for component in components:
+            measure = measure * self._part(component)
         return measure
 
     def _part(self, event: Event) -> Closed:
@@ -245,10 +245,10 @@ class Measurer:
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
         """The measure of a system, whose implied inequalities have been removed if depth > 0."""
-        parts = self._parts_of(system)
+        components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
-        measure = self._product([shape.canonical(means, lower, unit) for shape in parts.trees])
-        for members in parts.cyclic:
+        measure = self._product([shape.canonical(means, lower, unit) for shape in components.trees])
+        for members in components.cyclic:
             measure = self._times(measure, self._cyclic(_restricted(system, members), budget, depth))
         return measure
 
@@ -360,9 +360,9 @@ class Measurer:
 def _summed(event: Event) -> list[Factor] | None:
     """The parts of an event over integers as sums over their values; None where one has probability 0. Raises
     OutsideFragment for other events."""
-    parts = [sums_of_noises.summed_measure(part) for part in _independent(event)]
-    factors: list[Factor] = [part for part in parts if part is not None]
-    return factors if len(factors) == len(parts) else None
+    summed = [sums_of_noises.summed_measure(factor) for factor in _independent(event)]
+    factors: list[Factor] = [factor for factor in summed if factor is not None]
+    return factors if len(factors) == len(summed) else None
 
 
 def _independent(event: Event) -> list[Event]:
@@ -389,12 +389,12 @@ def _place(measure: Measure) -> int:
     return int(measure.value)
 
 
-def _over_normal_noise(part: Event) -> normal.NormalMeasure | plane.PlaneMeasure:
+def _over_normal_noise(event: Event) -> normal.NormalMeasure | plane.PlaneMeasure:
     """Raises OutsideFragment, LimitReached."""
     try:
-        return normal.normal_measure(part)
+        return normal.normal_measure(event)
     except OutsideFragment:
-        values, rows, unit, fixed = normal.values_of(part)
+        values, rows, unit, fixed = normal.values_of(event)
         return plane.plane_measure(values, rows, unit, fixed=fixed)
 
 
@@ -596,13 +596,13 @@ class UnexpandedBound:
         for share in bound.shares:
             if not isinstance(share.weight, ExpPoly | None):
                 raise OutsideFragment("a weight has a denominator")
-            found = [measurer.factors(event) for event in share.events]
-            factors = [factors for factors in found if factors is not None]
+            by_event = [measurer.factors(event) for event in share.events]
+            factors = [factors for factors in by_event if factors is not None]
             noises = [noise for event in share.events for noise in event.noises]
             products.append(
                 _Product(
                     ExpPoly.one() if share.weight is None else share.weight,
-                    tuple(factor for each in factors for factor in each) if len(factors) == len(found) else None,
+                    tuple(factor for each in factors for factor in each) if len(factors) == len(by_event) else None,
                     len(noises),
                     prod(
                         (

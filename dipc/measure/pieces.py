@@ -80,10 +80,10 @@ class Slopes:
     __slots__ = ("bits", "parts")
 
     def __init__(
-        self, parts: Mapping[int, tuple[int, Mapping[int, flint.fmpq_mpoly]]], bits: int | None = None
+        self, terms: Mapping[int, tuple[int, Mapping[int, flint.fmpq_mpoly]]], bits: int | None = None
     ) -> None:
         #: By l the lowest power of y and, over that, the polynomials.
-        self.parts = {l: (low, powers) for l, (low, powers) in parts.items() if powers}
+        self.parts = {l: (low, powers) for l, (low, powers) in terms.items() if powers}
         self.bits = self._about() if bits is None else bits
 
     def _about(self) -> int:
@@ -140,12 +140,12 @@ class Slopes:
                 for n, poly in powers.items():
                     for m, factor in others.items():
                         by_power.setdefault(n + m, []).append(RingElement(poly * factor, low + other_low))
-        parts: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
+        terms: dict[int, tuple[int, dict[int, flint.fmpq_mpoly]]] = {}
         for l, by_power in summands.items():
             low = min([each.low for several in by_power.values() for each in several])
             sums = {n: _added_up([each.from_low(low) for each in several], _RING) for n, several in by_power.items()}
-            parts[l] = low, {n: poly for n, poly in sums.items() if len(poly)}
-        return Slopes(parts, self.bits + other.bits)
+            terms[l] = low, {n: poly for n, poly in sums.items() if len(poly)}
+        return Slopes(terms, self.bits + other.bits)
 
     def with_constant(self, constant: RingElement, l: int) -> Slopes:
         """The sum with constant·e^{l·X}, where it has no such term."""
@@ -157,11 +157,11 @@ class Slopes:
 
     def minus(self, other: Slopes) -> Slopes:
         """The difference."""
-        parts = dict(self.parts)
+        terms = dict(self.parts)
         for l, (low, powers) in other.parts.items():
             negative = low, {n: -poly for n, poly in powers.items()}
-            parts[l] = _sum(parts[l], negative) if l in parts else negative
-        return Slopes(parts)
+            terms[l] = _sum(terms[l], negative) if l in terms else negative
+        return Slopes(terms)
 
     def times(self, factor: flint.fmpq) -> Slopes:
         """The function times a number."""
@@ -240,11 +240,11 @@ class Piece:
         """The function by exponents of e^X."""
         if self._slopes is not None:
             return self._slopes
-        parts: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
+        by_l: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
         for (k, q, n, l), c in self.poly.terms():
-            parts.setdefault(int(l) + self.low_X, {}).setdefault(int(n), {})[int(k), int(q)] = c
+            by_l.setdefault(int(l) + self.low_X, {}).setdefault(int(n), {})[int(k), int(q)] = c
         by_slope = {
-            l: (self.low_y, {n: _RING.from_dict(terms) for n, terms in powers.items()}) for l, powers in parts.items()
+            l: (self.low_y, {n: _RING.from_dict(terms) for n, terms in powers.items()}) for l, powers in by_l.items()
         }
         return Slopes(by_slope, self.bits)
 

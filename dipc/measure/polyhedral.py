@@ -526,8 +526,8 @@ class _Elimination:
         if v not in whole:
             return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
         total: Integrand = {}
-        for part, ends in self._pieces(v, integrand):
-            add_to(total, self.integral(part, [*system, *ends], left, whole - {v}))
+        for piece, ends in self._pieces(v, integrand):
+            add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
         return total
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
@@ -637,7 +637,7 @@ def independent_parts(event: Event) -> list[Event]:
     for c in event.constraints:
         first = c.coefficients[0][0]
         graph.add_edges_from((first, i) for i, _ in c.coefficients)
-    parts = []
+    events = []
     for members in nx.connected_components(graph):
         place = {i: position for position, i in enumerate(sorted(members))}
         constraints = tuple(
@@ -645,8 +645,8 @@ def independent_parts(event: Event) -> list[Event]:
             for c in event.constraints
             if c.coefficients[0][0] in place
         )
-        parts.append(Event(tuple(event.noises[i] for i in place), constraints))
-    return parts
+        events.append(Event(tuple(event.noises[i] for i in place), constraints))
+    return events
 
 
 def general_measure(event: Event, limits: Limits) -> Closed:

@@ -157,12 +157,12 @@ class _Arrangement:
             inverse = matrix.inv()
             sides = []
             for t in tight:
-                at, moving = -self._constants[t], -self._moved_rows[t]
+                value, moving = -self._constants[t], -self._moved_rows[t]
                 for z in at_means:
                     c = rows[t][z]
                     if c != 0:
-                        at, moving = at - c * here[z], moving - c * moved[z]
-                sides += [at, moving]
+                        value, moving = value - c * here[z], moving - c * moved[z]
+                sides += [value, moving]
             solution = inverse * flint.fmpq_mat(len(tight), 2, sides)
             for position, f in enumerate(free):
                 here[f], moved[f] = solution[position, 0], solution[position, 1]
@@ -218,12 +218,12 @@ class _Arrangement:
                     off, turned = off - c * along, turned - c * more
             # Upwards L·e is -right + off, downwards -(left + off).
             noise, (more_left, more_right) = noises[z], self._changes[z]
-            ways = []
+            tails = []
             if noise.right is not None:
-                ways.append((noise.right - off, more_right - turned))
+                tails.append((noise.right - off, more_right - turned))
             if noise.left is not None:
-                ways.append((noise.left + off, more_left + turned))
-            factors.append(ways)
+                tails.append((noise.left + off, more_left + turned))
+            factors.append(tails)
         yield from _at_zero(self._scale * volume, factors, exponent, change)
 
 
@@ -243,10 +243,10 @@ def _at_zero(
     change: flint.fmpq,
 ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
     """The coefficient of δ^0 of scale·e^{(exponent + change·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ), by powers of eps."""
-    order = sum(any(a == 0 for a, _ in ways) for ways in factors)
+    order = sum(any(a == 0 for a, _ in tails) for tails in factors)
     if not order:
-        for ways in factors:
-            (first, _), *more = ways
+        for tails in factors:
+            (first, _), *more = tails
             sum_ = 1 / first
             for a, _ in more:
                 sum_ = sum_ + 1 / a
@@ -256,9 +256,9 @@ def _at_zero(
         return
     #: δ^order times the product without the exponential; a factor with a pole counts for one δ.
     product: _Series = [scale] + [_ZERO] * order
-    for ways in factors:
-        pole = any(a == 0 for a, _ in ways)
-        product = _times(product, _inverses(ways, order, pole=pole), order)
+    for tails in factors:
+        pole = any(a == 0 for a, _ in tails)
+        product = _times(product, _inverses(tails, order, pole=pole), order)
     power = _ONE
     for k in range(order + 1):
         c = product[order - k] * power
@@ -267,10 +267,10 @@ def _at_zero(
         power = power * change / (k + 1)
 
 
-def _inverses(ways: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
+def _inverses(tails: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
     """Σ 1/(a + b·δ), times δ if there is a pole."""
     total = [_ZERO] * (order + 1)
-    for a, b in ways:
+    for a, b in tails:
         if a == 0:
             if b == 0:
                 raise _NotGeneric

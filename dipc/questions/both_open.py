@@ -105,8 +105,8 @@ class BothOpenCase(ClassCase):
 
     def settle(self) -> Settling:
         """Raises DiagnosticError for a beta that has no exact meaning."""
-        ways = list(self.implying())
-        for cases in ways:
+        sums = list(self.implying())
+        for cases in sums:
             rows = yield from _all_proved(cases)
             if rows is not None:
                 return self._proved(rows)
@@ -116,7 +116,7 @@ class BothOpenCase(ClassCase):
                 if refuted.verdict is Verdict.INACCURATE:
                     return _at_gamma(refuted, gamma)
         reason = self.convex.refused or (
-            _NO_SUM if not ways else "beta is not proved in parts, one for alpha and one for gamma"
+            _NO_SUM if not sums else "beta is not proved in parts, one for alpha and one for gamma"
         )
         return replace(self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input refutes it")
 
@@ -143,8 +143,8 @@ class BothOpenCase(ClassCase):
             yield [self.claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
         elif of_gamma is not None:
             yield [self.claiming(replace(options, alpha=0, gamma=FREE, beta=of_gamma), convex)]
-        for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
-            yield from _right_and_near(source, convex, parts, FREE)
+        for halves_of_beta in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
+            yield from _right_and_near(source, convex, halves_of_beta, FREE)
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[Halves]:
         """beta = f(min(alpha, gamma)) is at least f(alpha)/2 + f(gamma)/2, if f never grows."""
@@ -219,8 +219,8 @@ class OneGammaCase(ClassCase):
 
     def _in_two(self) -> Iterator[Sequence[ClassCase]]:
         if self.convex.refused is None:
-            for parts in halves(below_one(self.claim.beta), self.claim.names(), one_gamma=True):
-                yield from _right_and_near(self.source, self.convex, parts, self.claim.stated["gamma"])
+            for halves_of_beta in halves(below_one(self.claim.beta), self.claim.names(), one_gamma=True):
+                yield from _right_and_near(self.source, self.convex, halves_of_beta, self.claim.stated["gamma"])
 
     def _settled(self) -> Asking[ClassResult]:
         result = yield from super()._settled()
@@ -251,7 +251,7 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
 
 
 def _right_and_near(
-    source: EveryInput, convex: ConvexClass, parts: Halves, gamma: str | None
+    source: EveryInput, convex: ConvexClass, halves_of_beta: Halves, gamma: str | None
 ) -> Iterator[list[ClassCase]]:
     """Cases that imply the claim if all of a list are proved: that the finite outputs are right, with the one part of
     beta, and that the others are within gamma, with the other."""
@@ -259,8 +259,8 @@ def _right_and_near(
     def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
         return ClassCase(source.asking(options), replace(convex, piece=ConvexPiece(convex.piece.guards, tuple(exits))))
 
-    right = replace(source.options, alpha="dd", gamma=0, beta=parts.alpha)
-    near = replace(source.options, alpha=0, gamma=gamma, beta=parts.gamma)
+    right = replace(source.options, alpha="dd", gamma=0, beta=halves_of_beta.alpha)
+    near = replace(source.options, alpha=0, gamma=gamma, beta=halves_of_beta.gamma)
     for exits in _apart(convex.piece.exits):
         others = dict.fromkeys(map(_others_alone, exits))
         yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
@@ -268,7 +268,7 @@ def _right_and_near(
 
 def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
     """The rows, those in parts as their parts."""
-    return tuple(part for row in rows for part in (row.rows or (row,)))
+    return tuple(single for row in rows for single in (row.rows or (row,)))
 
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:

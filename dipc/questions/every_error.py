@@ -36,15 +36,15 @@ def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool
     which that is not known has its reason. Raises DiagnosticError for claims that make no sense."""
     assert isinstance(source, EveryInput)
     for case in source.cases():
-        shown = case.shown()
+        entry = case.shown()
         if not isinstance(case, ClassCase):
-            yield ErrorRow(case.number, {}, shown.output, None, None, reason="the class could not be made out")
+            yield ErrorRow(case.number, {}, entry.output, None, None, reason="the class could not be made out")
             continue
         try:
-            yield _row(source, case, engine, point, shown, claimed=claimed)
+            yield _row(source, case, engine, point, entry, claimed=claimed)
         except Undecided as undecided:
             where = _where(source, case)
-            yield ErrorRow(case.number, {}, shown.output, None, None, reason=undecided.reason, where=where)
+            yield ErrorRow(case.number, {}, entry.output, None, None, reason=undecided.reason, where=where)
 
 
 def _where(source: EveryInput, case: ClassCase) -> str:
@@ -52,7 +52,7 @@ def _where(source: EveryInput, case: ClassCase) -> str:
 
 
 def _row(
-    source: EveryInput, case: ClassCase, engine: Engine, point: Fraction, shown: RowResult, *, claimed: bool
+    source: EveryInput, case: ClassCase, engine: Engine, point: Fraction, entry: RowResult, *, claimed: bool
 ) -> ErrorRow:
     program, inputs = source.program, case.convex.inputs
     assert isinstance(program, Erring)
@@ -79,7 +79,7 @@ def _row(
     if equal:
         bias = ClosedForm(1 - engine.bound(expected(Moment.SIGNED)).value)
         variance = ClosedForm(1 - engine.bound(expected(Moment.SQUARE)).value - bias.value * bias.value)
-    result = _decided(case, engine, bound, shown, equal=equal) if claimed else None
+    result = _decided(case, engine, bound, entry, equal=equal) if claimed else None
     forms = [None if each is None else each.standing_for(program.core.only_at) for each in (error, bias, variance)]
     output = answer_texts(program.core, inputs.region)
     value = error.at(point, 20)
@@ -88,7 +88,7 @@ def _row(
     )
 
 
-def _decided(case: ClassCase, engine: Engine, bound: Bound, shown: RowResult, *, equal: bool) -> RowResult:
+def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:
     """The claim about a class: refuted only where the bound is what is expected."""
     required = case.goal.required
     if required.beta is None or required.distances.is_open:
@@ -99,10 +99,10 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, shown: RowResult, *,
     return RowResult(
         case.number,
         {},
-        shown.output,
-        shown.alpha,
+        entry.output,
+        entry.alpha,
         required.beta,
-        shown.gamma,
+        entry.gamma,
         decision.verdict,
         decision.bound,
         counterexample=decision.counterexample,

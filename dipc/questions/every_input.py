@@ -467,8 +467,8 @@ class ClassCase:
     def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
         """Inputs where slacks are least, of the class and of its parts: so many of each."""
         setting = self.source.setting
-        parts = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
-        for convex in (self.convex, *parts):
+        subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
+        for convex in (self.convex, *subclasses):
             goal = self.goal if convex is self.convex else stated_goal(setting, convex)
             if goal.empty is None:
                 yield from islice(candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
@@ -885,8 +885,8 @@ def _is_approached(goal: Goal) -> bool:
     these, if it is behind all facets, as the class is convex, and not empty; alpha is 0, so that all are claimed about;
     and with continuous noises probabilities are continuous in the inputs."""
     distances = goal.required.distances
-    parts = (component for centered in goal.convex.piece.exits for component in centered.parts)
-    return distances.alpha == 0 and not goal.convex.inputs.whole and all(component.continuous for component in parts)
+    joint = (component for centered in goal.convex.piece.exits for component in centered.parts)
+    return distances.alpha == 0 and not goal.convex.inputs.whole and all(component.continuous for component in joint)
 
 
 def _failing_at(first: Decision) -> Fraction | None:

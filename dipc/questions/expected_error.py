@@ -190,7 +190,7 @@ def error_report(
 
 
 def _row(
-    source: ErrorRows, engine: Engine, row: Row, point: Fraction, shown: RowResult, result: RowResult | None
+    source: ErrorRows, engine: Engine, row: Row, point: Fraction, entry: RowResult, result: RowResult | None
 ) -> ErrorRow:
     program, expected = source.program, source.probabilities
     assert isinstance(program, Erring)
@@ -208,9 +208,9 @@ def _row(
             bias = form(Moment.SIGNED)
             variance = ClosedForm(form(Moment.SQUARE).value - bias.value * bias.value)
     except Undecided as undecided:
-        return ErrorRow(row.number, shown.input, shown.output, None, None, reason=undecided.reason, result=result)
+        return ErrorRow(row.number, entry.input, entry.output, None, None, reason=undecided.reason, result=result)
     forms = [None if each is None else each.standing_for(program.core.only_at) for each in (error, bias, variance)]
-    return ErrorRow(row.number, shown.input, shown.output, forms[0], value, forms[1], forms[2], None, result)
+    return ErrorRow(row.number, entry.input, entry.output, forms[0], value, forms[1], forms[2], None, result)
 
 
 def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:

@@ -103,8 +103,8 @@ class RowResult:
             result["count"] = self.count
         if self.obligations:
             own = {"row", "input", "output"}
-            parts = [obligation.as_json() for obligation in self.obligations]
-            result["obligations"] = [{key: part[key] for key in part if key not in own} for part in parts]
+            entries = [obligation.as_json() for obligation in self.obligations]
+            result["obligations"] = [{key: entry[key] for key in entry if key not in own} for entry in entries]
         return result
 
     def __getitem__(self, key: str) -> Any:
@@ -255,13 +255,13 @@ class DecidedRows(Sequence[RowResult]):
             yield self._names.result(row, self._outcomes[place])
 
     @overload
-    def __getitem__(self, at: int) -> RowResult: ...
+    def __getitem__(self, position: int) -> RowResult: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[RowResult, ...]: ...
-    def __getitem__(self, at: int | slice) -> RowResult | tuple[RowResult, ...]:
-        if isinstance(at, slice):
-            return tuple(self[index] for index in range(*at.indices(len(self))))
-        index = range(len(self))[at]
+    def __getitem__(self, position: slice) -> tuple[RowResult, ...]: ...
+    def __getitem__(self, position: int | slice) -> RowResult | tuple[RowResult, ...]:
+        if isinstance(position, slice):
+            return tuple(self[index] for index in range(*position.indices(len(self))))
+        index = range(len(self))[position]
         return self._names.result(self._table[index], self._outcomes[self._numbers[index]])
 
 

@@ -323,14 +323,14 @@ class Families:
 
 def _may_equal(answer: tuple[Answer, ...], key: tuple[Value | None, ...]) -> bool:
     pairs = zip(map(_constant, answer), key, strict=True)
-    return all(part is None or wanted is None or same_value(part, wanted) for part, wanted in pairs)
+    return all(value is None or wanted is None or same_value(value, wanted) for value, wanted in pairs)
 
 
-def _constant(part: Answer) -> Value | None:
+def _constant(value: Answer) -> Value | None:
     """The value of an output that is the same all over its region, else None."""
-    if isinstance(part, Affine):
-        return part.constant if part.is_number else None
-    return part
+    if isinstance(value, Affine):
+        return value.constant if value.is_number else None
+    return value
 
 
 # --- apartness ------------------------------------------------------------------------------------
@@ -383,10 +383,10 @@ def _key(formula: Formula, names: Renaming) -> _Key:
             return formula
         case Constraint():
             return renamed_guard(guard_of(formula), names)
-        case Every(parts):
-            return "every", frozenset(_key(part, names) for part in parts)
-        case Some(parts):
-            return "some", frozenset(_key(part, names) for part in parts)
+        case Every(formulas):
+            return "every", frozenset(_key(inner, names) for inner in formulas)
+        case Some(formulas):
+            return "some", frozenset(_key(inner, names) for inner in formulas)
         case _:
             assert_never(formula)
 
@@ -395,9 +395,9 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
     match formula:
         case Constraint():
             yield formula
-        case Every(parts) | Some(parts):
-            for part in parts:
-                yield from _constraints(part)
+        case Every(formulas) | Some(formulas):
+            for inner in formulas:
+                yield from _constraints(inner)
 
 
 # --- blocks ---------------------------------------------------------------------------------------

@@ -65,10 +65,10 @@ def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Seque
     inside = solution(system, slots)
     if isinstance(inside, Infeasible):
         return
-    ends, ways = _extremes(system, tuple(dict.fromkeys(forms))[:_MOST_FORMS], slots)
+    ends, directions = _extremes(system, tuple(dict.fromkeys(forms))[:_MOST_FORMS], slots)
     seen: set[tuple[Fraction, ...]] = set()
     for start in _nearer(inside, ends):
-        for point in (start, *(_along(start, way, far) for far in _FAR for way in ways)):
+        for point in (start, *(_along(start, direction, far) for far in _FAR for direction in directions)):
             key = tuple([point[slot] for slot in slots])
             if key not in seen and all(item.contains(point) for item in system):
                 seen.add(key)
@@ -85,8 +85,8 @@ def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction
             yield {slot: value + share * (inside[slot] - value) for slot, value in end.items()}
 
 
-def _along(start: Mapping[int, Fraction], way: Mapping[int, Fraction], far: Fraction) -> Point:
-    return {slot: value + far * way.get(slot, _ZERO) for slot, value in start.items()}
+def _along(start: Mapping[int, Fraction], direction: Mapping[int, Fraction], far: Fraction) -> Point:
+    return {slot: value + far * direction.get(slot, _ZERO) for slot, value in start.items()}
 
 
 def _extremes(
@@ -94,14 +94,14 @@ def _extremes(
 ) -> tuple[list[Point], list[Point]]:
     """Points of the closure where forms are least or greatest, and directions in which one has no bound."""
     ends: list[Point] = []
-    ways: list[Point] = []
+    directions: list[Point] = []
 
     def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
         """What the form is at least there, if anything."""
         least = minimum(_halfspace(form), where, slots)
         if isinstance(least, Infeasible):
             return None
-        points, point = (ends, least.point) if isinstance(least, Least) else (ways, least.direction)
+        points, point = (ends, least.point) if isinstance(least, Least) else (directions, least.direction)
         chosen = {slot: point.get(slot, _ZERO) for slot in slots}
         if chosen not in points:
             points.append(chosen)
@@ -118,7 +118,7 @@ def _extremes(
         for where in [at(one, value) for value in dict.fromkeys(values) if value is not None]:
             for form in (other, -other):
                 look(where, form)
-    return ends, ways
+    return ends, directions
 
 
 def _halfspace(form: Affine) -> Halfspace:
@@ -156,9 +156,9 @@ def most_promising(
         wanted = required.get(claim)
         if wanted is None:
             wanted = required[claim] = [_required(claim, eps) for eps in grid]
-        ways = [_Guess.of(e, point, claim.gamma) for e in exits]
+        guesses = [_Guess.of(e, point, claim.gamma) for e in exits]
         rest = min(
-            sum(weight[k] * guess.at(float(eps)) for guess, weight in zip(ways, weights, strict=True)) - wanted[k]
+            sum(weight[k] * guess.at(float(eps)) for guess, weight in zip(guesses, weights, strict=True)) - wanted[k]
             for k, eps in enumerate(grid)
         )
         if rest < _ROUNDING:
@@ -380,13 +380,13 @@ def _candidates(
         proposed = [corner.at(alpha)] if corner is not None else []
         if corner is None:
             for slack in lower.slacks:
-                at = least(facets, Moving(slack, _ZERO), slots, alpha)
-                if at is not None and any(at[slot].denominator != 1 for slot in whole):
+                vertex = least(facets, Moving(slack, _ZERO), slots, alpha)
+                if vertex is not None and any(vertex[slot].denominator != 1 for slot in whole):
                     # Its neighbours are tried as well.
                     within = [*(guard.guard for guard in region.guards), *(facet.at(alpha) for facet in facets)]
-                    integers = least_near(slack, at, whole, within)
+                    integers = least_near(slack, vertex, whole, within)
                     proposed += [] if integers is None else [integers]
-                proposed += [] if at is None else [at]
+                proposed += [] if vertex is None else [vertex]
             middle = _middle(proposed)
             proposed = [middle, *proposed] if middle is not None else proposed
         for point in proposed:

@@ -74,7 +74,7 @@ def near_whatever(
     ):
         return None
     others = {slot: value for slot, value in answer.items() if slot not in forms}
-    found: list[_Near] = []
+    nearby: list[_Near] = []
     for slot, form in forms.items():
         if not isinstance(form, Affine):
             return None
@@ -82,24 +82,24 @@ def near_whatever(
         one = next((near for near in _proposed(states, slot, form) if _is_near(known, form, near, sides)), None)
         if one is None:
             return None
-        found.append(one)
-    every = [half for near in found for half in near.halfspaces]
+        nearby.append(one)
+    every = [half for near in nearby for half in near.halfspaces]
     for state in states:
         wrong = any(state.outputs[slot] != value for slot, value in others.items())
         if wrong and not is_empty([*_known(state, guards, gamma), *every]):
             return None
-    used = dict.fromkeys(noise for near in found if near.signs for noise, _ in near.off.noises)
+    used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
     places = {noise: place for place, noise in enumerate(used)}
     means = {noise: noises[noise].mean for noise in used}
     halfspaces = []
-    for near in found:
+    for near in nearby:
         for sign in near.signs:
             over = centered(near.off if sign < 0 else -near.off, means)
             terms = sorted_terms({places[noise]: c for noise, c in over.noises})
             halfspaces.append(ShiftedHalfspace(terms, Affine((), over.inputs, over.constant), 1))
     drawn = tuple([Noise(noises[noise].law, noises[noise].rate, _ZERO) for noise in used])
-    parts = (NoiseComponent(drawn, tuple(halfspaces)),) if halfspaces else ()
-    return CenteredExit((), None, (), bool(halfspaces), parts)
+    components = (NoiseComponent(drawn, tuple(halfspaces)),) if halfspaces else ()
+    return CenteredExit((), None, (), bool(halfspaces), components)
 
 
 def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_Near]:

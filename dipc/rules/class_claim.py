@@ -286,10 +286,10 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 
     Sums, products, quotients, min, max and abs of such functions are such functions.
     """
-    parts = normal_parts(beta)
-    if parts is not None:
-        rest = (parts.plain, *(term.coefficient for term in parts.terms))
-        return normal_scales(parts, names) and all(_scales(expression, names) for expression in rest)
+    normal = normal_parts(beta)
+    if normal is not None:
+        rest = (normal.plain, *(term.coefficient for term in normal.terms))
+        return normal_scales(normal, names) and all(_scales(expression, names) for expression in rest)
 
     def function(leaf: Parametric) -> Parametric | None:
         value = leaf.in_product()

@@ -34,8 +34,8 @@ def complement(instance: Instance) -> Bounds | None:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
-        parts = [component for component in centered.parts if component.scales or not distances.is_open]
-        bounded = [widest(component, instance.facets, distances, instance.whole) for component in parts]
+        components = [component for component in centered.parts if component.scales or not distances.is_open]
+        bounded = [widest(component, instance.facets, distances, instance.whole) for component in components]
         weight = _ONE if centered.weight is None else centered.weight
         shares.append(Share(-weight, tuple([event for event, _ in bounded])))
         evidence.append(ShareEvidence((), tuple([slacks for _, slacks in bounded])))

@@ -140,10 +140,10 @@ Values = Mapping[Closed, Fraction]
 
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
     """What the rule gives, where a distance is open and weights depend on eps alone for both of their ends."""
-    ways = instance.others if rule.of_others else instance.ways
-    if ways is None:
+    exits = instance.others if rule.of_others else instance.ways
+    if exits is None:
         return None
-    points = ends(ways, limits) if instance.distances.is_open else None
+    points = ends(exits, limits) if instance.distances.is_open else None
     if points is None:
         return rule.bounds(instance)
     each = [rule.bounds(instance.weighted(values)) for values in points]
@@ -379,9 +379,9 @@ def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
     best = _least_of_whole(goal, needed, enough)
     if best.needed is None or best.needed > enough:
         with suppress(Undecided):
-            parts = _least_of_parts(goal, needed, enough)
-            if parts is not None and parts.is_less(best):
-                return parts
+            by_parts = _least_of_parts(goal, needed, enough)
+            if by_parts is not None and by_parts.is_less(best):
+                return by_parts
     return best
 
 

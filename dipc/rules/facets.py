@@ -84,11 +84,11 @@ def facets(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Mo
         if not guard.form.inputs or metric.norm is Norm.DISCRETE:
             facets.append(Moving(guard.form, _ZERO))
             continue
-        way = way_out(guard.form, metric.norm)
-        proved = not any(_may_reach(region, way, other, whole=guard.whole) for other in others)
+        leaving = way_out(guard.form, metric.norm)
+        proved = not any(_may_reach(region, leaving, other, whole=guard.whole) for other in others)
         if proved and metric.apart is not None:
-            proved = not metric.apart(region, way)
-        facets.append(_retreating(guard, way.width) if proved else Moving(guard.form, _ZERO))
+            proved = not metric.apart(region, leaving)
+        facets.append(_retreating(guard, leaving.width) if proved else Moving(guard.form, _ZERO))
     return tuple(facets)
 
 
@@ -97,26 +97,26 @@ def _retreating(guard: Constraint, width: Fraction) -> Moving:
     return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
-def _may_reach(region: Region, way: Way, other: Region, *, whole: bool = False) -> bool:
+def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
     """Whether inputs just across the facet may lie in `other`: False only if, from each u of the region, all beyond the
     facet up to some distance do not; of a facet of ints (`whole`), the first one beyond.
 
     The least η >= 0 for which u in the closure of the region has u'(η) in the closure of `other` is found exactly; if
     it is positive, no smaller η reaches it. Of ints the first beyond has 0 < η <= 1 and -width <= facet(u') <= -1.
     """
-    if _separated(way.facet, other.guards, way.width if whole else _ZERO):
+    if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
     beyond = 1 + max(slot for g in (*region.guards, *other.guards) for slot, _ in g.form.inputs)
     # u' = u - (facet(u)/width + η)·d: form(u') = form(u) - form(d)·(facet(u)/width + η), form(d) without the constant.
-    depth = way.facet.scaled(1 / way.width) + Affine.input(beyond)
+    depth = leaving.facet.scaled(1 / leaving.width) + Affine.input(beyond)
     system = [Halfspace(((beyond, _ONE),), _ZERO), *(guard.guard.closure() for guard in region.guards)]
     for guard in other.guards:
-        rise = sum((c * way.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
+        rise = sum((c * leaving.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
         after = guard.form - depth.scaled(rise)
         system.append(Halfspace(after.inputs, after.constant))
     if whole:
         # facet(u') = -width·η.
-        system.append(Halfspace(((beyond, way.width),), -_ONE))
+        system.append(Halfspace(((beyond, leaving.width),), -_ONE))
         system.append(Halfspace(((beyond, -_ONE),), _ONE))
         return not isinstance(solution(system), Infeasible)
     match minimum(Halfspace(((beyond, _ONE),), _ZERO), system):
@@ -356,7 +356,7 @@ class _Steps:
             for slot in slots_in(slots_read(condition)):
                 if apart.places[slot].primed:
                     reading.setdefault(apart.places[slot].slot, set()).add(position)
-        return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(found) for slot, found in reading.items()})
+        return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(read) for slot, read in reading.items()})
 
     def apart(self, changed: Mapping[int, Affine]) -> Formula:
         """Where the input with these values in place of its own is infinitely far."""
@@ -368,11 +368,11 @@ def _no_ints(_: Affine) -> bool:
     return False
 
 
-def _may_be_apart(steps: _Steps, region: Region, way: Way) -> bool:
+def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
     """Whether some u of the region and some u - s·d beyond the facet may be infinitely far apart; False is proved."""
     depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
-    formula = steps.apart({slot: Affine.input(slot) - depth.scaled(step) for slot, step in way.direction.items()})
-    beyond = constraint(depth.scaled(way.width) - way.facet, CompareOp.GT)
+    formula = steps.apart({slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()})
+    beyond = constraint(depth.scaled(leaving.width) - leaving.facet, CompareOp.GT)
     known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
     try:
         return any(not contradict([*case, *connected(case, known)]) for case in _cases(formula))
@@ -399,9 +399,9 @@ def _disjuncts(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
                 yield ()
         case Constraint():
             yield (formula,)
-        case Some(parts=parts):
-            for part in parts:
-                yield from _disjuncts(part)
+        case Some(parts=formulas):
+            for inner in formulas:
+                yield from _disjuncts(inner)
         case Every(parts=()):
             yield ()
         case Every(parts=(first, *rest)):

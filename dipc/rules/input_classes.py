@@ -144,22 +144,22 @@ def same_answers(
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
     """The class in parts, with the guards of each: which of the `answers`, all that det gives, count as its own is the
     same on a part. Raises Undecided, and DiagnosticError for what has no value."""
-    parts: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
+    cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces
     for answer in map(tuple, answers):
         differs = near.differ(classes.finite, classes.region.answer, answer)
         sides = [(case, truth) for truth in (True, False) for case in cases_of(differs if truth else opposite(differs))]
         both = [
             ((*guards, *case), {**known, answer: truth})
-            for guards, known in parts
+            for guards, known in cases
             for case, truth in sides
             if not contradict([*classes.region.guards, *guards, *case])
         ]
         if len(both) > most:
             raise LimitReached("pieces", f"`same` cuts a region into more than {most} pieces")
-        parts = both
+        cases = both
     core = near.ideal.metric.core
-    if any(known[classes.region.answer] for _, known in parts) and (core.input == "discrete" or core.apart is not None):
+    if any(known[classes.region.answer] for _, known in cases) and (core.input == "discrete" or core.apart is not None):
         raise Undecided("an answer does not count as the same as itself")
     every = (*classes.others, *classes.rivals)
     return [
@@ -174,7 +174,7 @@ def same_answers(
                 restless=known[classes.region.answer],
             ),
         )
-        for guards, known in parts
+        for guards, known in cases
     ]
 
 
@@ -287,18 +287,18 @@ class NearAnswers:
         positions = output_positions(program)
         held: list[SlotValue] = []
         for place in gap.places:
-            at = positions.get(place.slot)
-            held.append(here[place.slot] if at is None else (region.answer if place.primed else output)[at])
+            position = positions.get(place.slot)
+            held.append(here[place.slot] if position is None else (region.answer if place.primed else output)[position])
         try:
-            parts = pieced(gap.value, held, gap.slots)
+            forms = pieced(gap.value, held, gap.slots)
         except Fault as fault:
             raise fault.diagnosed(program.source) from None
         except NotPieced:
             raise Undecided("the distance of answers is not put together from affine functions of the inputs") from None
-        negative = (case for part in parts for case in cases_of(self._all_less(part, CompareOp.LT, _ZERO)))
+        negative = (case for form in forms for case in cases_of(self._all_less(form, CompareOp.LT, _ZERO)))
         if any(not contradict([*region.guards, *case]) for case in negative):
             raise Undecided("the distance of answers may be negative")
-        return some(self._all_less(part, CompareOp.LE, self.gamma) for part in parts)
+        return some(self._all_less(form, CompareOp.LE, self.gamma) for form in forms)
 
     def _all_less(self, forms: Sequence[Affine], op: CompareOp, value: Fraction) -> Formula:
         return every(compared(form - Affine.number(value), op, self._is_whole) for form in forms)

@@ -190,7 +190,7 @@ class FarAway:
         return self._from_ways(start, by_unions=True)
 
     def _by_union(self, centered: CenteredExit, start: int) -> _Ratio | None:
-        large = [part for part in centered.parts if len(part.noises) > _MOST_NOISES]
+        large = [joint for joint in centered.parts if len(joint.noises) > _MOST_NOISES]
         if len(large) != 1:
             # The product of two bounds that may be negative is none.
             raise OutsideFragment("no part has many noises, or several have")
@@ -231,8 +231,8 @@ class FarAway:
         if box is None:
             return ()
 
-        def ends(part: NoiseComponent) -> list[End]:
-            (half,) = part.halfspaces
+        def ends(joint: NoiseComponent) -> list[End]:
+            (half,) = joint.halfspaces
             least, most = self._slack(half, start, least=True), self._slack(half, start, least=False)
             return [Certain(one=False) if least is None else least, Certain(one=True) if most is None else most]
 
@@ -273,8 +273,8 @@ class FarAway:
         bound = self._bound(-component.halfspaces[0].slack, start)
         return bound is not None and bound[1] >= 0 and bound[0] + bound[1] * start >= 0
 
-    def _greatest(self, centered: CenteredExit, parts: Sequence[NoiseComponent], start: int) -> _Ratio:
-        ratio = self._way(replace(centered, parts=tuple(parts)), start, least=False)
+    def _greatest(self, centered: CenteredExit, components: Sequence[NoiseComponent], start: int) -> _Ratio:
+        ratio = self._way(replace(centered, parts=tuple(components)), start, least=False)
         assert ratio is not None, "constraints without a bound are left out"
         return ratio
 

@@ -35,8 +35,8 @@ def joint_tails(instance: Instance) -> Bounds | None:
     for centered in instance.others or ():
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
-        parts = [component for component in centered.parts if component.scales or not distances.is_open]
-        tails = [component for component in parts if is_tail(component) and _is_far(component, facets, distances)]
+        components = [component for component in centered.parts if component.scales or not distances.is_open]
+        tails = [component for component in components if is_tail(component) and _is_far(component, facets, distances)]
         total = _bound(total_of(tails), facets, distances) if len(tails) > 1 else None
         if total is None or (distances.is_open and total.base < 0):
             tails = []
@@ -46,7 +46,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
             totals.append(total.form)
             amount = total.slope if distances.is_open else total.base
             weight = weight * front_of(tails) * ExpPoly.term(_ONE, 0, -max(amount, _ZERO))
-        events = [widest(component, facets, distances, whole)[0] for component in parts if component not in tails]
+        events = [widest(component, facets, distances, whole)[0] for component in components if component not in tails]
         shares.append(Share(-weight, tuple(events)))
     if not totals:
         return None

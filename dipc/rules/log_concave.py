@@ -31,22 +31,22 @@ Point = Mapping[int, Fraction]
 def corners(instance: Instance) -> Bounds | None:
     """The sums over the ways at the corners of the class. None where a distance is open, a noise has no
     log-concave density, an output has no noise, or a slack has no bound."""
-    ways, facets, distances = instance.ways, instance.facets, instance.distances
+    exits, facets, distances = instance.ways, instance.facets, instance.distances
     alpha = distances.alpha
-    if alpha is None or distances.is_open or not ways:
+    if alpha is None or distances.is_open or not exits:
         return None
-    if any(centered.points or (centered.in_balls and not distances.gamma_base) for centered in ways):
+    if any(centered.points or (centered.in_balls and not distances.gamma_base) for centered in exits):
         return None
-    parts = [component for centered in ways for component in centered.parts]
-    if not all(component.continuous and noise.law.log_concave for component in parts for noise in component.noises):
+    joint = [component for centered in exits for component in centered.parts]
+    if not all(component.continuous and noise.law.log_concave for component in joint for noise in component.noises):
         return None
-    forms = dict.fromkeys(half.slack for component in parts for half in component.halfspaces)
+    forms = dict.fromkeys(half.slack for component in joint for half in component.halfspaces)
     if any(best_bound(form, facets, alpha) is None for form in forms):
         return None
     points = _corners(facets, instance.slots, alpha)
     if points is None:
         return None
-    each = [list(dict.fromkeys(_share(centered, point, distances.gamma_base) for point in points)) for centered in ways]
+    each = [list(dict.fromkeys(_share(centered, u, distances.gamma_base) for u in points)) for centered in exits]
     # Ways to one answer may be least at different corners.
     count = prod(map(len, each))
     if not 0 < count <= _MOST_CORNERS:

@@ -258,8 +258,8 @@ class Instance:
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)
 
-        ways = centered_exits.united(self.ways, intervals, limits)
-        return replace(self, ways=ways, find_others=others, of_ways=lambda: self.forms)
+        exits = centered_exits.united(self.ways, intervals, limits)
+        return replace(self, ways=exits, find_others=others, of_ways=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
         """The same with numbers for weights of choices."""
@@ -267,8 +267,8 @@ class Instance:
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.with_weights(self.others, values)
 
-        ways = centered_exits.with_weights(self.ways, values)
-        return replace(self, ways=ways, find_others=others, of_ways=lambda: self.forms)
+        exits = centered_exits.with_weights(self.ways, values)
+        return replace(self, ways=exits, find_others=others, of_ways=lambda: self.forms)
 
     def at(self, distances: ClaimedDistances) -> Instance:
         """The same at other distances."""

@@ -54,18 +54,18 @@ class Box:
         """For each choice of one of the ends of every comparison the exits that can be taken then, with what has to
         happen."""
         for vertex in product(*(dict.fromkeys(ends(component)) for component in self.comparisons)):
-            found = []
-            for each, way in zip(self.exits, self.ways, strict=True):
-                compared = self._compared(way, vertex)
+            possible = []
+            for each, path in zip(self.exits, self.ways, strict=True):
+                compared = self._compared(path, vertex)
                 if compared is not None:
-                    found.append((each, compared))
-            yield found
+                    possible.append((each, compared))
+            yield possible
 
-    def _compared(self, way: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
+    def _compared(self, path: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
         """What has to happen on one way; None where it cannot."""
         result: list[Compared] = []
-        for place, holds in way:
-            end, component = vertex[place], self.comparisons[place]
+        for index, holds in path:
+            end, component = vertex[index], self.comparisons[index]
             if isinstance(end, Certain):
                 if end.one != holds:
                     return None
@@ -83,16 +83,16 @@ def box_of(exits: Sequence[CenteredExit]) -> Box | None:
     if any(centered_exit.points or centered_exit.in_balls for centered_exit in exits):
         return None
     comparisons: list[NoiseComponent] = []
-    ways: list[list[tuple[int, bool]]] = []
+    paths: list[list[tuple[int, bool]]] = []
     for centered in exits:
-        way: list[tuple[int, bool]] = []
+        path: list[tuple[int, bool]] = []
         for component in centered.parts:
             place = _place(component, comparisons)
-            if place is None or any(place[0] == other for other, _ in way):
+            if place is None or any(place[0] == other for other, _ in path):
                 return None
-            way.append(place)
-        ways.append(way)
-    return Box(exits, comparisons, ways) if 0 < len(comparisons) <= _MOST_COMPARISONS else None
+            path.append(place)
+        paths.append(path)
+    return Box(exits, comparisons, paths) if 0 < len(comparisons) <= _MOST_COMPARISONS else None
 
 
 def vertices(instance: Instance) -> Bounds | None:

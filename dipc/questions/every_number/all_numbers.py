@@ -352,12 +352,12 @@ class AllNumbers(ClassSource):
             if expression is not None and self._depends(expression.tree):
                 raise NotUniform(f"{name} depends on `{self.parameter}`")
         asked = self.options.eps
-        parts: object = None if self.program.core.claim is None else self.program.core.claim.fields
+        rest: object = None if self.program.core.claim is None else self.program.core.claim.fields
         if asked is not None:
-            parts = parse_interval(Text("<eps>", asked)) if isinstance(asked, str) else None
-        elif isinstance(parts, tuple):
-            parts = tuple(field for field in parts if field.name == "eps")
-        if self._depends(parts):
+            rest = parse_interval(Text("<eps>", asked)) if isinstance(asked, str) else None
+        elif isinstance(rest, tuple):
+            rest = tuple(field for field in rest if field.name == "eps")
+        if self._depends(rest):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
     def _depends(self, tree: object) -> bool:

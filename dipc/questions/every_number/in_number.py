@@ -67,8 +67,8 @@ class Ratio:
         return hash((self.numerator.degree(), self.denominator.degree()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = [[to_fraction(c) for c in part.coeffs()] for part in (self.numerator, self.denominator)]
-        return _of_coefficients, tuple(parts)
+        coefficients = [[to_fraction(c) for c in poly.coeffs()] for poly in (self.numerator, self.denominator)]
+        return _of_coefficients, tuple(coefficients)
 
     def __add__(self, other: Ratio) -> Ratio:
         numerator = self.numerator * other.denominator + other.numerator * self.denominator
@@ -145,10 +145,10 @@ class Ratio:
         nothing where there is no name for it: (m + 1)/2."""
         if self.is_zero():
             return "0"
-        coefficients = [to_fraction(c) for part in (self.numerator, self.denominator) for c in part.coeffs()]
+        coefficients = [to_fraction(c) for poly in (self.numerator, self.denominator) for c in poly.coeffs()]
         scale = Fraction(lcm(*(c.denominator for c in coefficients)))
         scale /= gcd(*(int(c * scale) for c in coefficients))
-        above, below = (_polynomial_text(part * to_fmpq(scale), name) for part in (self.numerator, self.denominator))
+        above, below = (_polynomial_text(poly * to_fmpq(scale), name) for poly in (self.numerator, self.denominator))
         divisor = "" if below == "1" else f"/({below})" if {" ", "*"} & set(below) else f"/{below}"
         factors = [] if above == "1" and what else [f"({above})" if " " in above and (what or divisor) else above]
         return "*".join([*factors, *([what] if what else [])]) + divisor

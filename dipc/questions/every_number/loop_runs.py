@@ -463,13 +463,13 @@ class Agreement(LoopRuns[_Node, Transition]):
         finite = [other for own, other in here if not self._core.slots[own].is_symbolic]
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
-            ways = list(self._ways(entered(node.ideal, there), self._other.head(iteration + 1)))
+            runs = list(self._ways(entered(node.ideal, there), self._other.head(iteration + 1)))
             # Two inputs that go different ways have different answers, whatever comes later: each facet is one to
             # another. Finite inputs that differ can only be nearer.
-            if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
+            if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in runs}) < len(runs):
                 raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
             begun = entered(node.program, entry)
-            for ideal, guards in ways:
+            for ideal, guards in runs:
                 for program, terms in self._agreeing(begun, guards, self._own.head(iteration + 1)):
                     compared = self._compared(program, ideal, guards, here)
                     yield self._transition(program, ideal, guards, (*terms, *compared), iteration + 1)

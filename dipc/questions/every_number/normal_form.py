@@ -83,9 +83,9 @@ def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) 
 
 def _fresh(program: ast.Program) -> Iterator[str]:
     """Names that do not occur in the program."""
-    known = {str(getattr(part, "name", "")) for part in walk(program)}
-    known |= {part.variable for part in walk(program) if isinstance(part, ast.For | ast.Each)}
-    known |= {name for part in walk(program) if isinstance(part, ast.ConstDecl) for name, _ in part.bindings}
+    known = {str(getattr(node, "name", "")) for node in walk(program)}
+    known |= {node.variable for node in walk(program) if isinstance(node, ast.For | ast.Each)}
+    known |= {name for node in walk(program) if isinstance(node, ast.ConstDecl) for name, _ in node.bindings}
     return (name for position in count(1) if (name := f"other_{position}") not in known)
 
 
@@ -126,7 +126,7 @@ class _Fusion:
                 own_body = _withoutexits(other.body, flag.declarators[0].name)
                 other = replace(other, body=(ast.If(going_on, own_body, ()),))
                 after = (ast.If(going_on, after, ()),) if after else ()
-                if any(self._is_loop(statement) for part in after for statement in walk(part)):
+                if any(self._is_loop(statement) for statements in after for statement in walk(statements)):
                     raise NotUniform("a loop is left by `exit` before another one")
             loop = self._joined(loop, between, other)
             before += between
@@ -152,9 +152,9 @@ class _Fusion:
         """The loop that does what both do. Raises NotUniform where that is not seen to be the same."""
         if (loop.low, loop.high) != (other.low, other.high):
             raise NotUniform("two loops do not go from the same index to the same", other.span)
-        for part in walk(between):
-            if isinstance(part, ast.Name | ast.Element) and part.name in self.arrays:
-                raise NotUniform(f"`{part.name}` is used outside of the loop", part.span)
+        for node in walk(between):
+            if isinstance(node, ast.Name | ast.Element) and node.name in self.arrays:
+                raise NotUniform(f"`{node.name}` is used outside of the loop", node.span)
         if other.variable != loop.variable and mentions(other.body, loop.variable):
             raise NotUniform(f"`{loop.variable}` is the index of one loop, and something else in another", other.span)
         for later in (between, other.body):
@@ -177,9 +177,9 @@ class _Fusion:
 # --- what statements do -----------------------------------------------------------------------------------
 
 
-def writes(part: object, name: str) -> bool:
+def writes(tree: object, name: str) -> bool:
     """Whether a variable, or an element of it, is written."""
-    return any(isinstance(node, ast.Assign | ast.Sample) and node.target.name == name for node in walk(part))
+    return any(isinstance(node, ast.Assign | ast.Sample) and node.target.name == name for node in walk(tree))
 
 
 def may_read(block: Sequence[ast.Statement], name: str) -> bool:
@@ -196,9 +196,9 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
             case ast.Sample(target=target, distribution=distribution):
                 read, written = mentions(distribution, name), isinstance(target, ast.Name) and target.name == name
             case ast.If(condition=condition, then=then, otherwise=otherwise):
-                ways = _first(then, name), _first(otherwise, name)
-                read = mentions(condition, name) or any(way[0] for way in ways)
-                written = all(way[1] for way in ways)
+                branches = _first(then, name), _first(otherwise, name)
+                read = mentions(condition, name) or any(branch[0] for branch in branches)
+                written = all(branch[1] for branch in branches)
             case ast.For(body=body):
                 read, written = _first(body, name)
             case ast.While(condition=condition, body=body):
@@ -214,9 +214,9 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
     return False, False
 
 
-def exits(part: object) -> bool:
+def exits(tree: object) -> bool:
     """Whether the program may end in it."""
-    return any(isinstance(node, ast.Exit) for node in walk(part))
+    return any(isinstance(node, ast.Exit) for node in walk(tree))
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
@@ -229,30 +229,30 @@ def _withoutexits(block: Block, flag: str) -> Block:
             case ast.Exit():
                 return (*head, ast.Assign(ast.Name(flag), ast.Truth(value=True)))
             case ast.If(then=then, otherwise=otherwise):
-                ways = replace(statement, then=_withoutexits(then, flag), otherwise=_withoutexits(otherwise, flag))
+                branches = replace(statement, then=_withoutexits(then, flag), otherwise=_withoutexits(otherwise, flag))
                 going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag))
                 later = (ast.If(going_on, _withoutexits(rest, flag), ()),) if rest else ()
-                return (*head, ways, *later)
+                return (*head, branches, *later)
         raise NotUniform("there is another loop", statement.span)
     return block
 
 
-def _renamed(part: Any, name: str, other: str) -> Any:
+def _renamed(tree: Any, name: str, other: str) -> Any:
     """The same part of a program with another name for a variable that is no array."""
 
     def rename(node: Any) -> Any:
         return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
 
-    return changed(part, rename)
+    return changed(tree, rename)
 
 
 def changed(node: Any, change: Callable[[Any], Any]) -> Any:
     """The same part of a program with each node changed, those in it first."""
     if isinstance(node, tuple):
-        return tuple([changed(part, change) for part in node])
+        return tuple([changed(child, change) for child in node])
     if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
         return node
-    return change(replace(node, **{part.name: changed(getattr(node, part.name), change) for part in fields(node)}))
+    return change(replace(node, **{child.name: changed(getattr(node, child.name), change) for child in fields(node)}))
 
 
 def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Program] | None:

@@ -306,9 +306,9 @@ def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:
     something else than the first index."""
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held
-    for part in walk(tree.body[2:]):
-        if isinstance(part, ast.Name | ast.Element) and part.name in apart:
-            raise NotUniform(f"`{part.name}` is used after the selection", part.span)
+    for node in walk(tree.body[2:]):
+        if isinstance(node, ast.Name | ast.Element) and node.name in apart:
+            raise NotUniform(f"`{node.name}` is used after the selection", node.span)
     number.require_free(tree.body[2:], f"`{number.parameter}` is computed with outside of the loop")
     for each in tree.declarations:
         names = [declarator.name for declarator in each.declarators] if isinstance(each, ast.VariableDecl) else []
@@ -347,9 +347,9 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
     rates = None if rate is None or first_rate is None else (first_rate, rate)
-    for part in rates or ():
-        if mentions(part, variable) or mentions(part, parameter):
-            raise NotUniform("a rate depends on the index, or on the number of queries", part.span)
+    for each in rates or ():
+        if mentions(each, variable) or mentions(each, parameter):
+            raise NotUniform("a rate depends on the index, or on the number of queries", each.span)
     return Selection(
         start.name, answer, start.index, rates, (sign * first_scale, sign * scale), frozenset({best, *drawn})
     )

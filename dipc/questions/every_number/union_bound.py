@@ -527,10 +527,10 @@ class UnionProof:
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
         """A number above which the inequalities hold, where it is not known up to which they fail: there is no closed
         form. None where there is none that is tried."""
-        found: Fraction | None = None
-        for found in _TRIED:
-            if (yield from self._failing(start, _split(found)[1])) is None:
-                return found
+        start_at: Fraction | None = None
+        for start_at in _TRIED:
+            if (yield from self._failing(start, _split(start_at)[1])) is None:
+                return start_at
         return None
 
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
