@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, isqrt, prod
+from math import comb, prod
 from typing import Any
 
 from dipc.verifier import reading as read
@@ -34,7 +34,7 @@ from dipc.verifier.functions import (
     read_ring,
     times,
 )
-from dipc.verifier.kinked import Kinked, Near, Spread, kinked_data, kinked_of, read_kinked
+from dipc.verifier.kinked import Kinked, Near, Spread, kinked_data, kinked_of, read_kinked, trapezoid
 from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Ends, Number, number_data, read_number
@@ -45,8 +45,8 @@ from dipc.verifier.taylor import Expansion, NotShown, Series, peak_ends, root_en
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: The most nodes on each side of one integral, of leaves, of terms of a series, and bits of an error.
-MOST_NODES, MOST_LEAVES, MOST_TERMS, MOST_BITS = 5_000, 500, 200, 2_000
+#: The most leaves of an event, terms of a series, and bits of an error.
+MOST_LEAVES, MOST_TERMS, MOST_BITS = 500, 200, 2_000
 
 #: The disks of Cauchy's estimate have 2, 4, ... times the radius of the cell.
 _DISKS = (1, 2, 3, 4, 5)
@@ -451,23 +451,22 @@ class Cell(Expansion):
         if not star.variance:
             return self._leaf(star.leaves[0][0], _ZERO, scale)
         step, nodes = rule(star, self.accuracy)
-        bits = self.bits
         total = Series([0] * self.terms, 0)
-        length = root_ends(step * step / star.variance, bits + 8)
-        peak = peak_ends(bits + 8)
         for k in range(-nodes, nodes + 1):
-            self.budget.spend(50, bits)
-            low, high = exp_minus((k * step) ** 2 / (2 * star.variance), bits + 8)
-            weight = self.constant(
-                (
-                    low * length[0] * peak[0] >> 3 * bits + 24 - bits,
-                    -(-high * length[1] * peak[1] >> 3 * bits + 24 - bits),
-                )
-            )
+            weight = self._mass(k, step, star.variance)
             for leaf, count in star.leaves:
                 weight = self.times(weight, self.power(self._leaf(leaf, k * step, scale), count))
             total = self.plus(total, weight)
         return total
+
+    def _mass(self, k: int, step: Fraction, variance: Fraction) -> Series:
+        """The step times the density at so many of them."""
+        bits = self.bits + 8
+        self.budget.spend(50, self.bits)
+        low, high = exp_minus((k * step) ** 2 / (2 * variance), bits)
+        for each in (root_ends(step * step / variance, bits), peak_ends(bits)):
+            low, high = low * each[0] >> bits, -(-high * each[1] >> bits)
+        return self.constant((low >> 8, -(-high >> 8)))
 
     def _kinked(self, event: Kinked) -> Series:
         total, bits = Series([0] * self.terms, 0), self.bits
@@ -476,8 +475,19 @@ class Cell(Expansion):
         eps = Series(line + [0] * (self.terms - len(line)), 2)
         for piece, alpha, beta, weight, scaled in event.nodes(self.middle + self.radius, self.accuracy):
             product = self._at(event.center, alpha, beta)
+            step, reach = event.across_nodes(piece, self.accuracy)
+            moved = [leaf for leaf in piece.leaves if any(b for (_, _, b), _ in leaf.lines)]
             for leaf in piece.leaves:
-                product = self.times(product, self.power(self._near(leaf, alpha, beta), leaf.count))
+                if leaf not in moved:
+                    product = self.times(product, self.power(self._near(leaf, alpha, beta, _ZERO), leaf.count))
+            if moved:
+                given = []
+                for k in range(-reach, reach + 1):
+                    factor = self._mass(k, step, event.across)
+                    for leaf in moved:
+                        factor = self.times(factor, self.power(self._near(leaf, alpha, beta, k * step), leaf.count))
+                    given.append(factor)
+                product = self.times(product, self.sum(given))
             product = self.times(product, eps) if scaled else product
             w = weight.numerator * one // weight.denominator
             coefficients = [c * w >> bits for c in product.coefficients]
@@ -497,11 +507,11 @@ class Cell(Expansion):
         low, high = root_ends(1 / spread.size, bits + 8)
         return self.times(found, self.constant((low >> 8, -(-high >> 8))))
 
-    def _near(self, leaf: Near, alpha: Fraction, beta: Fraction) -> Series:
-        """The probability of a leaf given the center."""
+    def _near(self, leaf: Near, alpha: Fraction, beta: Fraction, w: Fraction) -> Series:
+        """The probability of a leaf given the centers."""
         total = self.constant((1 - len(leaf.lines) << self.bits,) * 2)
-        for (a, d), positive in leaf.lines:
-            start, slope = a * alpha, a * beta + d
+        for (a, d, b), positive in leaf.lines:
+            start, slope = a * alpha + b * w, a * beta + d
             if not leaf.spread.laplace:
                 at, radius = start + slope * self.middle, slope * self.radius
                 total = self.plus(total, self.normal(at, radius, leaf.spread.size, _ZERO))
@@ -649,24 +659,7 @@ def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
 def rule(star: Star, accuracy: int) -> tuple[Fraction, int]:
     """The step and the number of nodes on each side of a trapezoid sum that is wrong by at most 2^-accuracy for every
     eps > 0, by lemma N1. Raises Exhausted, NotDerived for too many nodes."""
-    variance, curvature = star.variance, star.curvature
-    # e^-wanted is less than 2^-(accuracy + doubled + 3).
-    wanted = Fraction(7, 10) * (accuracy + star.doubled + 4)
-    # 2π² > 19.73.
-    step = Fraction(isqrt(int((1 << 40) * Fraction(1973, 100) / (curvature * wanted))), 1 << 20)
-    if not step:
-        raise NotDerived("deviations of Gaussian noise are too different")
-    # Not more than √(6·v0), so that the sum of the densities is at most 2.
-    step = min(step, Fraction(isqrt(int((1 << 40) * 6 * variance)), 1 << 20))
-    nodes = isqrt(int(2 * variance * wanted / step**2)) + 1
-    if nodes > MOST_NODES:
-        raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_NODES} nodes on each side")
-    folded = decay_bits(Fraction(1973, 100) / (step**2 * curvature))
-    cut = decay_bits((nodes * step) ** 2 / (2 * variance))
-    # 2F·x/(1 - x) with x <= 1/2, and F·e^{-(nh)²/(2·v0)}.
-    if min(folded - 2, cut) < accuracy + star.doubled + 1 or step**2 > 6 * variance:
-        raise NotDerived("a step for an integral over Gaussian noise is not found")
-    return step, nodes
+    return trapezoid(star.variance, star.curvature, star.doubled, accuracy)
 
 
 # === proofs ====================================================================================

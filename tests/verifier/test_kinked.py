@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
+from contextlib import suppress
 from fractions import Fraction
 
 import mpmath
 import pytest
 
+import dipc
+from dipc.verifier.document import check_text
 from dipc.verifier.functions import ONE
 from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, kinked_data, read_kinked
 from dipc.verifier.noise import Family, Normal
-from dipc.verifier.normal import Cell, Enclosed, star_of
+from dipc.verifier.normal import Cell, Enclosed, Star, star_of
 from dipc.verifier.reading import Budget, Rejected
+from dipc.verifier.reals import Number
+from dipc.verifier.summed import Summed
 from dipc.verifier.taylor import NotShown
-from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact
+from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane
+from tests.verifier.mutations import mutated, places
+from tests.verifier.samples import resealed
 
 F = Fraction
 
@@ -90,6 +99,113 @@ def test_sums_over_nodes_are_as_near_as_they_say(seed: int) -> None:
     assert read_kinked(kinked_data(found), 10) == found
 
 
+def over_two(chance: random.Random) -> tuple[list[Drawn], list[Comparison]]:
+    """At eps = 1: a chain of four, values between two others, noise around a noisy value, sums that are compared."""
+    count = chance.randint(4, 5)
+    noises = [Drawn("Gauss", F(chance.randint(1, 6), 2), F(chance.randint(-3, 3))) for _ in range(count)]
+    d = [F(chance.randint(-2, 8), 2) for _ in range(2 * count)]
+    match chance.choice(("chain", "between", "around", "apart", "sums")):
+        case "chain":
+            pairs = [((0, F(1)), (2, F(-1))), ((0, F(-1)), (1, F(1))), ((1, F(-2)), (3, F(1)))]
+            rows = [Comparison(pair, d[k]) for k, pair in enumerate(pairs)]
+        case "between":
+            rows = [
+                Comparison(pair, d[2 * i + side])
+                for i in range(2, count)
+                for side, pair in enumerate((((0, F(1)), (i, F(-1))), ((1, F(-1)), (i, F(1)))))
+            ]
+        case "around":
+            rows = [
+                Comparison(((0, F(1)), (1, F(-1))), d[0]),
+                Comparison(((0, F(1)), (1, F(1)), (2, F(-1))), d[1]),
+                Comparison(((0, F(2)), (1, F(-2))), d[2]),
+                Comparison(((1, F(1)), (3, F(3))), d[3]),
+            ]
+        case "apart":
+            rows = [Comparison(((i % 2, F(chance.choice((-1, 1)))), (i, F(1))), d[i]) for i in range(2, count)]
+            rows.append(Comparison(((0, F(1)), (1, F(chance.choice((-2, -1, 1))))), d[0]))
+            rows.append(Comparison(tuple((i, -c) for i, c in rows[-1].terms), d[1] - d[0] + 1))
+        case _:
+            rows = [
+                Comparison(((0, F(1)), (1, F(chance.choice((-1, 1)))), (i, F(chance.choice((-2, 1, 3))))), d[i])
+                for i in range(2, count)
+            ]
+            rows.append(Comparison(((0, F(1)), (2, F(1))), d[0]))
+    return noises, rows
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 150))])
+def test_sums_over_a_plane_are_as_near_as_they_say(seed: int) -> None:
+    chance = random.Random(f"plane {seed}")
+    noises, rows = over_two(chance)
+    laws = tuple((Normal(False), noise.scale**2) for noise in noises)
+
+    def hanging(order: list[int], signs: list[int]) -> Star | Kinked | Summed:
+        said = [
+            (
+                tuple((order.index(i), int(c) * signs[i]) for i, c in item.terms),
+                item.constant + sum(c * noises[i].mean for i, c in item.terms),
+            )
+            for item in chance.sample(rows, len(rows))
+        ]
+        return star_of((tuple(laws[i] for i in order), tuple(said)))
+
+    count = len(noises)
+    found = hanging(list(range(count)), [1] * count)
+    assert isinstance(found, Kinked)
+    other = hanging(chance.sample(range(count), count), [chance.choice((-1, 1)) for _ in noises])
+    assert found == other
+    assert read_kinked(json.loads(json.dumps(kinked_data(found))), 10) == found
+    wanted = {F(0): over_plane(noises, rows, (0, 1))}
+    total = Enclosed({(found,): (ONE, ONE)})
+    for radius, terms, accuracy in ((F(0), 1, 34), (F(1, 8), 10, 24)):
+        cell = Cell(F(1), radius, terms, accuracy, Budget())
+        series = cell.star(found)
+        left = min((most * q**terms / (1 - q) for q, most, _ in cell.disks(total)), default=F(0)) if radius else F(0)
+        for u in (F(0), F(1)) if radius else (F(0),):
+            if u not in wanted:
+                eps = 1 + radius * u
+                scaled = [Drawn("Gauss", noise.scale / eps, noise.mean) for noise in noises]
+                wanted[u] = over_plane(scaled, rows, (0, 1))
+            value = sum(float(c) * float(u) ** k for k, c in enumerate(series.coefficients)) / 2.0**cell.bits
+            assert abs(value - wanted[u]) <= 2.0**-accuracy + series.error / 2.0**cell.bits + float(left) + 1e-9
+    assert (
+        found.tails is None
+        or 1 - wanted[F(0)]
+        <= sum(math.exp(-float(rate.factor)) / 2 for rate in found.tails if isinstance(rate, Number)) + 1e-9
+    )
+
+
+BOTH = """program both; input q : real; output r : bool; var a, b, s, t : real; ideal { r <- q >= 0 and q <= 4 }
+a <- Gauss(1, 0); b <- Gauss(1, 4); s <- Gauss(1, q); t <- Gauss(1, q); r <- s >= a and s <= b and t >= a and t <= b"""
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(150, marks=pytest.mark.slow)])
+def test_what_is_false_of_a_plane_is_never_accepted_in_full(count: int) -> None:
+    """Whatever is changed of its evidence and its event besides."""
+    noises = [Drawn("Gauss", F(1), F(mean)) for mean in (0, 4, 2, 2)]
+    rows = [Comparison(((i, F(1)), (0, F(-1))), F(0)) for i in (2, 3)]
+    rows += [Comparison(((1, F(1)), (i, F(-1))), F(0)) for i in (2, 3)]
+    missed = F(1 - over_plane(noises, rows, (0, 1)))
+    report = dipc.check(dipc.load(BOTH), inputs="q=2", alpha=0, beta=missed + F(1, 10**6), keep_proofs=True)
+    text = dipc.certify(report)
+    assert check_text(text).complete
+    chance = random.Random(f"false {count}")
+    for off in (F(1, 100), F(1, 10**4), F(1, 10**7)):
+        false = json.loads(text)
+        false["claim"]["beta"] = str(missed - off)
+        false["betas"] = [{"min": [[[0, "0", str(missed - off)]]]}]
+        for number in range(count):
+            forged = false
+            for _ in range(number % 3):
+                named = ("obligations", "probabilities", "rows")
+                forged, _ = mutated(forged, [path for path in places(forged) if path[0] in named], chance)
+            with suppress(Rejected):
+                accepted = check_text(resealed(forged))
+                about = forged["rows"] and forged["rows"][0]["input"] == ["2"]
+                assert not (accepted.complete and accepted.verdict == "accurate" and about)
+
+
 def test_what_a_rule_says_of_polynomials() -> None:
     for count in (3, 14, 40):
         nodes, slip = _rule(count, 150)
@@ -133,6 +249,12 @@ def test_tails_are_at_least_what_fails() -> None:
         {"center": ["cauchy", "1"]},
         {"own": [["2", "1"]]},
         {"own": [["0", "-1"]]},
+        {"own": [["1", "0", "1"]]},
+        {"own": [["1"]]},
+        {"across": "1"},
+        {"across": "-1", "leaves": [[1, ["normal", "1"], [["1", "1"]], []]]},
+        {"leaves": [[1, ["normal", "1"], [["1", "1", "1"]], []]]},
+        {"leaves": [[1, ["laplace", "1"], [["1", "1", "1"]], []]], "across": "1"},
         {"leaves": [[0, ["laplace", "1"], [["1", "1"]], []]]},
         {"leaves": [[1, ["laplace", "-1"], [["1", "1"]], []]]},
         {"leaves": [[1, ["laplace", "1"], [], []]]},
@@ -140,8 +262,8 @@ def test_tails_are_at_least_what_fails() -> None:
     ],
 )
 def test_what_is_read_is_an_event(change: dict[str, object]) -> None:
-    leaf = Bounded(Spread(True, F(1)), ((F(1), F(1)),), ())
-    data = kinked_data(Kinked(Spread(False, F(1)), ((F(1), F(0)),), ((leaf, 2),), False))
+    leaf = Bounded(Spread(True, F(1)), ((F(1), F(1), F(0)),), ())
+    data = kinked_data(Kinked(Spread(False, F(1)), ((F(1), F(0), F(0)),), ((leaf, 2),), False))
     assert read_kinked(data, 10)
     with pytest.raises(Rejected):
         read_kinked({**data, **change}, 10)

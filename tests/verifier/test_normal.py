@@ -217,6 +217,19 @@ claim { alpha: dd; beta: exp(-alpha*eps/4)/2; }
 if Gauss(s/eps, q[1]) >= Gauss(sqrt(3)/eps, q[2]) then o <- 1 else o <- 2 end;
 """
 
+#: Two noises are compared with all others: four in a row, and values between two noisy numbers.
+ROW = """
+program row; input q[1..4] : real; output r : bool; var a, b, c, d : real;
+ideal { r <- q[1] >= q[2] and q[2] >= q[3] and q[3] >= q[4] }
+a <- Gauss(3/eps, q[1]); b <- Gauss(2/eps, q[2]); c <- Gauss(1/eps, q[3]); d <- Gauss(1/eps, q[4]);
+r <- a >= b and b >= c and c >= d
+"""
+BOTH = """
+program both; input q : real; output r : bool; var a, b, s, t : real; ideal { r <- q >= 0 and q <= 4 }
+a <- Gauss(1, 0); b <- Gauss(1, 4); s <- Gauss(1, q); t <- Gauss(1, q);
+r <- s >= a and s <= b and t >= a and t <= b
+"""
+
 _SHARP = "m*c*exp(-alpha*eps/(8*c))"
 
 #: The least factor of the row (-1, -1, 1) is 0.92371779506…, near eps = 1.3.
@@ -255,6 +268,9 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "between two": (BETWEEN, {"inputs": "q=2", "beta": "3*exp(-eps/2)"}),
     "between two, refuted": (BETWEEN, {"inputs": "q=2", "beta": "exp(-eps)/2"}),
     "between two that do not move": (BETWEEN.replace("/eps", ""), {"inputs": "q=2", "beta": "1/9"}),
+    "four in a row": (ROW, {"inputs": "q=(12,8,4,0)", "beta": "9/10", "alpha": 0, "eps": "[1, 1]"}),
+    "four in a row, for all": (ROW, {"inputs": "all", "beta": "9/10", "alpha": 4, "eps": "[1, 1]"}),
+    "values between two": (BOTH, {"inputs": "q=2", "beta": "9/10", "alpha": 0}),
     "fixed, with equality": (FIXED, {"inputs": "q=2", "beta": "erfc(1)/2"}),
 }
 
@@ -373,6 +389,10 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("a lesser beta, mixed", "mixed on an interval", lesser("6/7"), "not shown"),
     ("a lesser beta, mixed, for all", "mixed", lesser("1/3"), "not show"),
     ("another number, between", "between two that do not move", lesser("9/10"), "not shown"),
+    ("a lesser beta, four in a row", "four in a row", lesser("1/9"), "not shown"),
+    ("another direction", "values between two", lambda data: star_in(data).__setitem__("across", "1"), "in part"),
+    ("no direction", "values between two", lambda data: star_in(data).pop("across"), "two centers"),
+    ("another b", "four in a row", lambda data: star_in(data)["leaves"][0][2][0].__setitem__(2, "9"), "in part"),
     ("a greater rate", "mixed", lambda data: star_in(data)["center"].__setitem__(1, "2"), "accepted in part"),
     ("another law", "mixed", lambda data: star_in(data).__setitem__("center", ["normal", "1/100"]), "accepted in part"),
     ("a line less", "between two", lambda data: star_in(data)["leaves"][0][2].pop(), "accepted in part"),
