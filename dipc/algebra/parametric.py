@@ -246,8 +246,8 @@ class Parametric:
 
 
 _NONE = Fraction(0)
-_ZERO = ExpPoly.ZERO
-_ONE = ExpPoly.ONE
+_ZERO = ExpPoly.zero()
+_ONE = ExpPoly.one()
 
 
 def _pruned(values: dict[Factors, ExpPoly]) -> dict[Factors, ExpPoly]:

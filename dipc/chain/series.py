@@ -13,12 +13,13 @@ chain towards the answer, with some more that contradict themselves. ∎
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint
+from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, Terms, centered
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     DETERMINISTIC,
@@ -31,6 +32,8 @@ from dipc.chain.state import (
 )
 from dipc.chain.step import step
 from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Noise, RunGraph, RunStep
 from dipc.text.core import Value
 
 #: A segment with more paths than this is not written out.
@@ -53,19 +56,26 @@ class Series:
 
 
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
-    """The answers that a program may give, each with its runs; None where it has finite inputs or choices, answers that
-    are no constants, faults on some path, noises whose means depend on the path, segments with many paths, loops that
-    are not unrolled, or more states than this."""
+    """The answers that a program may give, each with its runs; None where it has no `runs` of at most so many states,
+    or segments with many paths."""
+    found = runs(flow, most_states)
+    return None if found is None else found.series()
+
+
+def runs(flow: Flow, most_states: int) -> Runs | None:
+    """All runs of a program; None where it has finite inputs or choices, answers that are no constants, faults on some
+    path, noises whose means depend on the path, loops that are not unrolled, or more states than this."""
     slots = flow.program.slots
     if not flow.forward or flow.chooses or any(slots[slot].is_symbolic for slot in flow.program.outputs):
         return None
     if not all(slots[slot].is_symbolic for slot in flow.program.inputs):
         return None
-    runs = _Runs(flow, most_states)
+    found = Runs(flow, most_states)
     try:
-        return runs.towards_each()
+        found.explore()
     except (Fault, LimitReached, _NoSeries):
         return None
+    return found
 
 
 class _NoSeries(Exception):
@@ -73,21 +83,39 @@ class _NoSeries(Exception):
 
 
 @dataclass(slots=True)
-class _Runs:
-    """The states by place and values, numbered in the order of their labels, with the steps that lead to each."""
+class Runs:
+    """The states by place and values, numbered in the order of their labels, with the steps that lead to each, and how
+    many paths do. `ends` are those after the program, each with another answer."""
 
     flow: Flow
     most_states: int
     states: list[State] = field(default_factory=list)
     before: list[list[tuple[int, Path]]] = field(default_factory=list)
     noises: dict[int, NoiseVar] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=lambda: [1])
+    ends: list[int] = field(default_factory=list)
 
-    def towards_each(self) -> tuple[Series, ...]:
-        ends = self._explored()
-        counts = [1]
+    def explore(self) -> None:
+        """Find them. Raises Fault, LimitReached and _NoSeries."""
+        self.ends = self._explored()
         for steps in self.before[1:]:
-            counts.append(sum(counts[source] for source, _ in steps))
-        return tuple([self._towards(end, counts) for end in ends])
+            self.counts.append(sum(self.counts[source] for source, _ in steps))
+
+    def series(self) -> tuple[Series, ...] | None:
+        """The runs to each answer, segment by segment; None where segments have many paths."""
+        try:
+            return tuple([self._towards(end) for end in self.ends])
+        except _NoSeries:
+            return None
+
+    def outputs(self, end: int) -> Outputs:
+        """The answer there, which is constant."""
+        outputs: dict[int, Value] = {}
+        for slot in self.flow.program.outputs:
+            value = self.states[end].values[slot]
+            assert not isinstance(value, Mark | Affine)
+            outputs[slot] = value
+        return outputs
 
     def _explored(self) -> list[int]:
         flow = self.flow
@@ -107,6 +135,8 @@ class _Runs:
             if number > self.most_states:
                 raise _NoSeries
             if label == flow.exit_label:
+                if any(isinstance(state.values[slot], Mark | Affine) for slot in flow.program.outputs):
+                    raise _NoSeries
                 ends.append(number)
                 continue
             for after, edge in step(flow, state):
@@ -127,14 +157,9 @@ class _Runs:
                 steps.append((number, known))
         return ends
 
-    def _towards(self, end: int, counts: Sequence[int]) -> Series:
+    def _towards(self, end: int) -> Series:
         """The runs to one exit, by how many paths lead to each state and from there to it."""
-        outputs: dict[int, Value] = {}
-        for slot in self.flow.program.outputs:
-            value = self.states[end].values[slot]
-            if isinstance(value, Mark | Affine):
-                raise _NoSeries
-            outputs[slot] = value
+        outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
         pending = [-end]
         met: list[int] = []
@@ -165,3 +190,114 @@ class _Runs:
             noise for segment in segments for path in segment for item in path for noise, _ in item.form.noises
         }
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
+
+    def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
+        """What the runs to one exit know all of whose steps are kept; None for more than so many."""
+        counts = {0: 1}
+        steps: dict[int, list[tuple[int, Path]]] = {}
+        for node in range(1, end + 1):
+            some = [step for step in self.before[node] if step[0] in counts and kept(step[1])]
+            if some:
+                steps[node] = some
+                counts[node] = sum(counts[source] for source, _ in some)
+        if end not in counts:
+            return []
+        if counts[end] > most:
+            return None
+        leading = {end}
+        for node in range(end, 0, -1):
+            if node in leading:
+                leading.update(source for source, _ in steps[node])
+        known: dict[int, list[list[Constraint]]] = {0: [[]]}
+        for node in sorted(leading - {0}):
+            known[node] = [[*before, *path] for source, path in steps[node] for before in known[source]]
+        return known[end]
+
+    def graph(self, end: int) -> RunTemplate | None:
+        """The runs to one exit as a graph of nodes with at most one live noise; None where it has many steps."""
+        leading = {end}
+        onwards: dict[int, list[tuple[int, Path]]] = {}
+        after = {end: 0}
+        for node in range(end, 0, -1):
+            if node in leading:
+                for source, path in self.before[node]:
+                    leading.add(source)
+                    onwards.setdefault(source, []).append((node, path))
+                    after[source] = after.get(source, 0) | after[node] | _mentioned(path)
+        before = {0: 0}
+        live: dict[int, int | None] = {}
+        for node in sorted(leading):
+            before.setdefault(node, 0)
+            both = before[node] & after[node]
+            if both & (both - 1) == 0:
+                live[node] = both.bit_length() - 1 if both else None
+            for goal, path in onwards.get(node, ()):
+                before[goal] = before.get(goal, 0) | before[node] | _mentioned(path)
+        numbers = {node: number for number, node in enumerate(live)}
+        steps: list[tuple[int, int, Path]] = []
+        for node, number in numbers.items():
+            pending = list(onwards.get(node, ()))
+            made = 0
+            while pending:
+                made += 1
+                if made > _MOST_STEPS:
+                    return None
+                goal, path = pending.pop()
+                if goal in numbers:
+                    steps.append((number, numbers[goal], path))
+                else:
+                    pending += [(further, (*path, *more)) for further, more in onwards[goal]]
+        return RunTemplate(tuple(self.noises.values()), tuple(steps), tuple(live.values()))
+
+
+#: So many states may come after one with one live noise, before the next such.
+_MOST_STEPS = 200
+
+
+def _mentioned(path: Path) -> int:
+    """The noises of a path as a bit set."""
+    return slot_set({noise for item in path for noise, _ in item.form.noises})
+
+
+class RunTemplate:
+    """A `RunGraph` for inputs to come. Its noises are centered."""
+
+    def __init__(
+        self, noises: Sequence[NoiseVar], steps: Sequence[tuple[int, int, Path]], live: Sequence[int | None]
+    ) -> None:
+        mentioned = {noise for _, _, path in steps for item in path for noise, _ in item.form.noises}
+        used = [noise for noise in noises if noise.id in mentioned]
+        places = {noise.id: place for place, noise in enumerate(used)}
+        means = {noise.id: noise.mean for noise in used}
+        self._noises = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in used])
+        items = dict.fromkeys(item for _, _, path in steps for item in path if item.form.noises)
+        number = {item: place for place, item in enumerate(items)}
+        self._rows: list[tuple[Terms, Affine]] = []
+        for item in items:
+            over = centered(item.form, means)
+            coefficients = tuple([(places[noise], c) for noise, c in item.form.noises])
+            self._rows.append((coefficients, Affine((), over.inputs, over.constant)))
+        self._steps = [
+            (
+                RunStep(source, goal, tuple([number[item] for item in path if item.form.noises])),
+                tuple([item for item in path if not item.form.noises]),
+            )
+            for source, goal, path in steps
+        ]
+        self._live = tuple([None if noise is None else places[noise] for noise in live])
+        slots = {slot for _, slack in self._rows for slot, _ in slack.inputs}
+        slots |= {slot for _, guards in self._steps for guard in guards for slot, _ in guard.form.inputs}
+        #: The inputs that it depends on.
+        self.inputs: frozenset[int] = frozenset(slots)
+
+    @property
+    def open(self) -> RunGraph:
+        """The graph with all steps that there are at any inputs, and with slacks 0."""
+        conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
+        return RunGraph(self._noises, conditions, tuple([step for step, _ in self._steps]), self._live)
+
+    def at(self, inputs: Mapping[int, Fraction]) -> RunGraph:
+        """The graph at these inputs: its measure is the probability of the answer there."""
+        conditions = tuple([Halfspace(coefficients, slack.at(inputs)) for coefficients, slack in self._rows])
+        steps = [step for step, guards in self._steps if all(guard.holds_at(inputs) for guard in guards)]
+        return RunGraph(self._noises, conditions, tuple(steps), self._live)

@@ -176,7 +176,7 @@ class Search:
     def normal(self) -> NormalSum | None:
         """What beta has of them; None for nothing."""
         beta = self.obligation.beta
-        return NormalSum(ExpPoly.ZERO, beta.sum.terms) if isinstance(beta, NormalBeta) else None
+        return NormalSum(ExpPoly.zero(), beta.sum.terms) if isinstance(beta, NormalBeta) else None
 
     @cached_property
     def plain_beta(self) -> PiecewiseForm:
@@ -209,7 +209,7 @@ class Search:
         """bound - 1 + beta, times a denominator of beta, which is positive, where that is such a sum, of single normal
         values or closed forms; None for others."""
         beta = self.obligation.beta
-        below = ExpPoly.ONE
+        below = ExpPoly.one()
         if isinstance(beta, NormalBeta):
             above = beta.sum
         elif beta.closed is not None:
@@ -230,15 +230,16 @@ class Search:
         """At most bound - 1 + beta: an event of normal noises whose slacks are all positive fails with the tails of its
         half-spaces at most. None for others."""
         beta = self.obligation.beta
-        match self.obligation.bound:
+        bound = self.obligation.bound
+        match bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
-                events = share.events
+                pass
             case _:
                 return None
-        if not isinstance(beta, NormalBeta):
+        if not isinstance(beta, NormalBeta) or not bound.is_of_conjunctions:
             return None
         total = beta.sum
-        for event in events:
+        for event in share.conjunctions:
             for item in event.constraints:
                 try:
                     tails = normal_measure(Event(event.noises, (item,))).functions()
@@ -275,7 +276,7 @@ class Search:
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
-        open_on = list(self._failing(ClosedForm(ExpPoly.ZERO), interval))
+        open_on = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
         if any(interval.upper is None for interval in open_on):
             open_on = [left for interval in open_on for left in self._far_out(interval)]
         if any(not interval.lower for interval in open_on):
@@ -324,7 +325,7 @@ class Search:
         """The events that the bound is the probability of. Raises OutsideFragment for other bounds."""
         match self.obligation.bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
-                return share.events
+                return share.conjunctions
         raise OutsideFragment("next to 0 and to infinity only one product of probabilities has bounds that are known")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
@@ -340,12 +341,16 @@ class Search:
             if share.events and all(noise.law.fixed for event in share.events for noise in event.noises):
                 least.append(self._number(share, weight))
                 continue
-            fails = [_failure(event, item, start) for event in share.events for item in event.constraints]
+            fails = [_failure(event, item, start) for event in share.conjunctions for item in event.constraints]
             if weight > 0 and all(exponent for exponent, _ in fails):
                 lost = ExpPoly.from_terms((0, -exponent, w) for exponent, w in _coarse(fails))
                 least.append(weight * (1 - lost))
             elif weight < 0:
-                held = (_failure(event, _opposite(item), start) for event in share.events for item in event.constraints)
+                held = (
+                    _failure(event, _opposite(item), start)
+                    for event in share.conjunctions
+                    for item in event.constraints
+                )
                 exponent, w = max(held, key=lambda tail: tail[0], default=(_ZERO, _ONE))
                 least.append(ExpPoly.term(weight * (w if exponent else _ONE), 0, -exponent))
         return ClosedForm(total(least))
@@ -402,7 +407,7 @@ class Search:
                 least.append(self._number(share, weight))
                 continue
             product: Closed = ExpPoly.constant(weight)
-            for event in share.events:
+            for event in share.conjunctions:
                 noises = tuple(Noise(noise.law.nearby()[0], noise.rate, _ZERO) for noise in event.noises)
                 scaled = tuple(Halfspace(item.coefficients, _ZERO, item.strict) for item in event.constraints)
                 product = product * self._at_every_eps(Event(noises, scaled), least=weight > 0)

@@ -38,7 +38,8 @@ from dipc.decide.obligation import (
     Verdict,
     Worst,
 )
-from dipc.measure.event import Event
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Happening, RunGraph
 from dipc.measure.measure import Bound, Measurer, Share
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
@@ -347,14 +348,19 @@ def _share_text(share: Share) -> str:
     return "&".join(["" if share.weight is None else closed_text(share.weight), *map(_event_text, share.events)])
 
 
-def _event_text(event: Event) -> str:
+def _event_text(event: Happening) -> str:
     noises = [f"{noise.law.identity}:{noise.rate}:{noise.mean}" for noise in event.noises]
-    constraints = [
-        " ".join([f"{position}*{c}" for position, c in item.coefficients])
-        + f"{'>' if item.strict else '>='}{item.constant}"
-        for item in event.constraints
-    ]
-    return f"[{','.join(noises)}|{','.join(constraints)}]"
+    if isinstance(event, RunGraph):
+        conditions = ",".join(map(_halfspace_text, event.conditions))
+        steps = [f"{step.source}>{step.goal}:{' '.join(map(str, step.conditions))}" for step in event.steps]
+        live = ["" if noise is None else str(noise) for noise in event.live]
+        return f"[{','.join(noises)}|{conditions}|{','.join(steps)}|{','.join(live)}]"
+    return f"[{','.join(noises)}|{','.join(map(_halfspace_text, event.constraints))}]"
+
+
+def _halfspace_text(item: Halfspace) -> str:
+    coefficients = " ".join([f"{position}*{c}" for position, c in item.coefficients])
+    return f"{coefficients}{'>' if item.strict else '>='}{item.constant}"
 
 
 def beta_text(beta: BetaForm) -> str:

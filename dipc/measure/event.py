@@ -1,4 +1,4 @@
-"""Events: linear constraints over independent noises, with rational numbers only.
+"""Events: linear constraints over independent noises, with rational numbers only, and graphs of them.
 
 The vocabulary that the chain and the exact mathematics share. Rates are multiples of eps; means, bounds and
 constants are on the program's scale.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -47,3 +47,31 @@ class Event:
     def __reduce__(self) -> tuple[Any, ...]:
         # Names hash differently in each process.
         return Event, (self.noises, self.constraints)
+
+
+@frozen
+class RunStep:
+    """From one node to another where these conditions hold, by place."""
+
+    source: int
+    goal: int
+    conditions: tuple[int, ...]
+
+
+@frozen
+class RunGraph:
+    """Runs to one answer over the product of `noises`: paths from the first node to the last one, numbered along all
+    paths, of which almost surely at most one holds. A path holds where all `conditions` of its steps do. `live` is by
+    node the only noise that steps before it and steps after it both mention, None where there is none.
+
+    Its measure is the probability that some path holds; conditions are as the constraints of an `Event`.
+    """
+
+    noises: tuple[Noise, ...]
+    conditions: tuple[Halfspace, ...]
+    steps: tuple[RunStep, ...]
+    live: tuple[int | None, ...]
+
+
+#: What has a probability: one conjunction, or the runs to an answer.
+Happening: TypeAlias = Event | RunGraph

@@ -86,31 +86,43 @@ class EventShape:
 
     def system(self, event: Event) -> DifferenceSystem | None:
         """The system whose measure is that of an event of this shape, or None if the measure is plainly 0."""
-        means = [noise.mean.as_integer_ratio() for noise in event.noises]
-        constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
-        whole = 1 if self.whole else lcm(*{d for _, d in means}, *{d for _, d in constants})
+        means, rows, unit = self.lengths(event)
         lower: Inequalities = {}
-        for row, (p, q), constraint in zip(self.rows, constants, event.constraints, strict=True):
+        for row, constraint in zip(rows, event.constraints, strict=True):
             if row is None:
-                if p < 0:
+                if constraint.constant < 0:
                     return None
                 continue
-            i, j, factor = row
-            if self.whole:
-                # The least integer w that is at least, or if strict above, the bound.
-                whole_bound, rest = divmod(factor * p, q * self.unit.denominator)
-                w = whole_bound + (constraint.strict or rest > 0)
-            else:
-                w = factor * p * (whole // q)
+            i, j, w = row
             known = lower.get((i, j))
             if known is None or known < w:
                 lower[i, j] = w
+        system = DifferenceSystem(self.rates, means, lower, unit)
+        return None if system.is_null() else system
+
+    def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
+        """The means of an event of this shape, for each constraint (i, j, w) where it is Z_i - Z_j >= w, and the unit
+        of both; None for integer noises."""
+        means = [noise.mean.as_integer_ratio() for noise in event.noises]
+        constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
+        whole = 1 if self.whole else lcm(*{d for _, d in means}, *{d for _, d in constants})
+        rows: list[tuple[int, int, int] | None] = []
+        for row, (p, q), constraint in zip(self.rows, constants, event.constraints, strict=True):
+            if row is None:
+                rows.append(None)
+            elif self.whole:
+                # The least integer w that is at least, or if strict above, the bound.
+                i, j, factor = row
+                whole_bound, rest = divmod(factor * p, q * self.unit.denominator)
+                rows.append((i, j, whole_bound + (constraint.strict or rest > 0)))
+            else:
+                i, j, factor = row
+                rows.append((i, j, factor * p * (whole // q)))
         if self.whole:
             scaled = tuple([f // self.unit.denominator * p for f, (p, _) in zip(self.mean_factors, means, strict=True)])
         else:
             scaled = tuple([f * p * (whole // q) for f, (p, q) in zip(self.mean_factors, means, strict=True)])
-        system = DifferenceSystem(self.rates, scaled, lower, None if self.whole else self.unit / whole)
-        return None if system.is_null() else system
+        return scaled, rows, None if self.whole else self.unit / whole
 
 
 def event_shape(event: Event) -> EventShape:

@@ -23,7 +23,7 @@ from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Un
 from dipc.algebra.numbers import exact_eps
 from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Happening, RunGraph
 from dipc.measure.forest import (
     CanonicalTree,
     DifferenceSystem,
@@ -46,7 +46,7 @@ from dipc.noise.law import Law, Measure
 from dipc.sign.normal import NormalSum, majorant_around, series_at
 
 if TYPE_CHECKING:
-    from dipc.measure import normal, plane, polyhedral, power_series
+    from dipc.measure import normal, plane, polyhedral, power_series, runs
     from dipc.measure import summed as sums_of_noises
 else:
     normal = Later("dipc.measure.normal")
@@ -54,6 +54,7 @@ else:
     polyhedral = Later("dipc.measure.polyhedral")
     sums_of_noises = Later("dipc.measure.summed")
     power_series = Later("dipc.measure.power_series")
+    runs = Later("dipc.measure.runs")
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
@@ -131,24 +132,29 @@ class Measurer:
         few = replace(limits, terms=min(limits.terms, BRIEF_TERMS), steps=min(limits.steps, BRIEF_STEPS))
         return Measurer(few, self.remembered, BRIEF_WAY)
 
-    def measure(self, event: Event) -> Closed:
-        """Pr[every constraint of the event holds] for every eps > 0, exactly; raises LimitReached past a limit.
+    def measure(self, event: Happening) -> Closed:
+        """Pr[every constraint of the event holds], or some path of the graph, for every eps > 0, exactly; raises
+        LimitReached past a limit.
 
         The result lies in the ring unless integer noises are among those that matter.
         """
+        if isinstance(event, RunGraph):
+            return runs.run_measure(event, self.limits)
         if any(not c.coefficients and not _holds(c) for c in event.constraints):
-            return ExpPoly.ZERO
+            return ExpPoly.zero()
         try:
             return self._differences(event)
         except OutsideFragment:
             return self._general(event)
 
-    def factors(self, event: Event) -> list[Factor] | None:
+    def factors(self, event: Happening) -> list[Factor] | None:
         """Independent parts of the event whose measures multiply to its own: trees over the reals, each at its own
         `stretch`·eps, which are not measured, normal ones, and the measures of all others. None where that is 0.
 
         Raises LimitReached where one of them is too long.
         """
+        if isinstance(event, RunGraph):
+            return [self.measure(event)]
         if any(not c.coefficients and not _holds(c) for c in event.constraints):
             return None
         try:
@@ -208,7 +214,7 @@ class Measurer:
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
         components = _independent(event)
-        measure: Closed = ExpPoly.ONE
+        measure: Closed = ExpPoly.one()
         for component in components:
             measure = measure * self._part(component)
         return measure
@@ -240,7 +246,7 @@ class Measurer:
             shape = self._shapes[key] = event_shape(event)
         system = shape.system(event)
         if system is None:
-            return ExpPoly.ZERO
+            return ExpPoly.zero()
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
@@ -258,7 +264,7 @@ class Measurer:
             return ExpPoly.constant(ordered)
         if depth == 0:
             smaller = reduced(system)
-            return ExpPoly.ZERO if smaller is None else self._system(smaller, budget, 1)
+            return ExpPoly.zero() if smaller is None else self._system(smaller, budget, 1)
         measures: list[Closed] = []
         for sign, case in split(system):
             budget.spend(depth)
@@ -296,7 +302,7 @@ class Measurer:
         """The product of the measures of independent events; of none, 1. Raises LimitReached where it is too long to be
         expanded, or common divisors of too high a degree were to be found."""
         watch_product(measures)
-        result: Closed = ExpPoly.ONE
+        result: Closed = ExpPoly.one()
         for measure in measures:
             result = self._times(result, measure)
         return result
@@ -415,7 +421,15 @@ class Share:
     """weight · Π Pr[event], for independent events; `weight` None is 1."""
 
     weight: Closed | None
-    events: tuple[Event, ...]
+    events: tuple[Happening, ...]
+
+    @property
+    def conjunctions(self) -> tuple[Event, ...]:
+        """The events, where all are conjunctions. Raises OutsideFragment where one is about many runs at once."""
+        every = tuple([event for event in self.events if isinstance(event, Event)])
+        if len(every) < len(self.events):
+            raise OutsideFragment("of many runs at once nothing but their probability is known")
+        return every
 
 
 @frozen
@@ -443,6 +457,11 @@ class Bound:
         return not all(noise.law.has_form for share in self.shares for event in share.events for noise in event.noises)
 
     @property
+    def is_of_conjunctions(self) -> bool:
+        """Whether no event is about many runs at once."""
+        return all(isinstance(event, Event) for share in self.shares for event in share.events)
+
+    @property
     def opposite(self) -> Bound:
         """1 minus it."""
         return Bound.combined([(-1, self)], Fraction(1))
@@ -454,7 +473,7 @@ class Bound:
         for factor, bound in terms:
             constant += factor * bound.constant
             for share in bound.shares:
-                weight = ExpPoly.ONE if share.weight is None else share.weight
+                weight = ExpPoly.one() if share.weight is None else share.weight
                 shares.append(share if factor == 1 else Share(weight * ExpPoly.constant(factor), share.events))
         return Bound(tuple(shares), constant)
 
@@ -478,7 +497,7 @@ class BoundMeasurer:
         self.measured = 0
         self.seconds = 0.0
         self._bounds: dict[Bound, ClosedForm | Undecided] = {}
-        self._events: dict[Event, Closed | Undecided] = {}
+        self._events: dict[Happening, Closed | Undecided] = {}
         self._products: dict[tuple[int, ...], Closed] = {}
         self._interned: dict[Closed, ClosedForm] = {}
 
@@ -498,7 +517,7 @@ class BoundMeasurer:
             raise without_frames(result)
         return result
 
-    def event(self, event: Event) -> Closed:
+    def event(self, event: Happening) -> Closed:
         """The measure of one event. Raises Undecided past a limit."""
         result = self._events.get(event)
         if result is None:
@@ -601,7 +620,7 @@ class UnexpandedBound:
             noises = [noise for event in share.events for noise in event.noises]
             products.append(
                 _Product(
-                    ExpPoly.ONE if share.weight is None else share.weight,
+                    ExpPoly.one() if share.weight is None else share.weight,
                     tuple(factor for each in factors for factor in each) if len(factors) == len(by_event) else None,
                     len(noises),
                     prod(

@@ -517,6 +517,13 @@ class Piecewise:
             return self
         return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
 
+    def plus(self, other: Piecewise, meter: Meter) -> Piecewise:
+        """The sum of two functions. Raises LimitReached where it is too long."""
+        breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
+        meter.size(result.size())
+        return result
+
     def minus(self, other: Piecewise) -> Piecewise:
         """The difference of two functions."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)

@@ -325,9 +325,9 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
     """The probabilities of outputs, of which nothing is required."""
-    nothing = PiecewiseForm(ExpPoly.ONE)
+    nothing = PiecewiseForm(ExpPoly.one())
     eps = outcomes.only_at
-    interval = Interval.POSITIVE if eps is None else Interval.closed(eps, eps)
+    interval = Interval.positive() if eps is None else Interval.closed(eps, eps)
     drawn = _drawn(
         Curve(
             assignment_text(one.output) if one.output else "any output",

@@ -12,12 +12,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, finite_noise_slots, slots_read, without_finite_noise
+from dipc.chain.series import Runs, RunTemplate, runs
 from dipc.chain.state import (
     DETERMINISTIC,
     Choice,
@@ -47,8 +48,10 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from dipc.algebra import absorption
+    from dipc.measure import runs as graphs
 else:
     absorption = Later("dipc.algebra.absorption")
+    graphs = Later("dipc.measure.runs")
 
 
 # --- How likely a program's choices lead to each exit: exact weights, over loops too ----------------------------------
@@ -82,7 +85,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
     # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
     edges = {
         node: [
-            (NOWHERE, ExpPoly.ONE) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
+            (NOWHERE, ExpPoly.one()) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
         ]
         for node, steps in graph.edges.items()
         if node not in nowhere
@@ -140,7 +143,7 @@ def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
     match chosen:
         case ():
-            return ExpPoly.ONE
+            return ExpPoly.one()
         case (weight,):
             return weights.closed(weight)
         case _:
@@ -376,7 +379,7 @@ class _Counting:
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """What is added, in independent parts, and the one state without the number where no more is."""
         factors: Counter[absorption.Factor] = Counter()
-        reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
+        reached: dict[State, _Added] = {self._start: {0: ExpPoly.one()}}
         pending = [(self._start.label, 0, self._start)]
         made = work = 0
         while pending:
@@ -384,7 +387,7 @@ class _Counting:
             added = reached[state]
             if len(pending) == 1:
                 factors[tuple(sorted(added.items()))] += 1
-                added = {0: ExpPoly.ONE}
+                added = {0: ExpPoly.one()}
                 work = 0
                 if label > self._last:
                     return factors, state
@@ -540,6 +543,72 @@ def values_key(values: Iterable[object]) -> object:
 
 def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
     return all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
+
+
+# --- Runs to one answer that are many, and stay apart -----------------------------------------------------------------
+
+#: With more states by place and values than this the runs of a program are not counted, and up to so many runs are
+#: exits of their own.
+_MOST_COUNTED, _FEW_RUNS = 3_000, 64
+
+
+class ManyRuns:
+    """The runs of a program to each of its answers, where they are many."""
+
+    def __init__(self, flow: Flow, limits: Limits) -> None:
+        usual = flow.draws and not flow.places
+        self._runs: Runs | None = runs(flow, min(_MOST_COUNTED, limits.states)) if usual else None
+        self._ends: dict[object, int] = {}
+        if self._runs is not None:
+            many = [end for end in self._runs.ends if self._runs.counts[end] > _FEW_RUNS]
+            self._ends = {values_key(self._runs.outputs(end).values()): end for end in many}
+        self._graphs: dict[int, RunTemplate | None] = {}
+        #: The least number of runs that stayed apart.
+        self._apart: int | None = None
+
+    def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
+        """With which limits the runs to these outputs are explored, if they are many: those that are united are few,
+        in no more states than there are by values. None where it is known that they stay apart."""
+        end = self._end(wanted)
+        if end is None or self._runs is None:
+            return limits
+        if self._apart is not None and self._runs.counts[end] >= self._apart:
+            return None
+        return self._united(limits)
+
+    def shared(self, limits: Limits) -> Limits:
+        """The same for the runs to all answers at once."""
+        return self._united(limits) if self._ends else limits
+
+    def _united(self, limits: Limits) -> Limits:
+        assert self._runs is not None, "there are many runs"
+        return replace(limits, states=min(limits.states, 3 * len(self._runs.states) + 100))
+
+    def are_many(self, wanted: Mapping[int, object]) -> bool:
+        """Whether the runs to these outputs are."""
+        return self._end(wanted) is not None
+
+    def graph(self, wanted: Mapping[int, Value]) -> RunTemplate | None:
+        """The runs to these outputs, known to stay apart, as a graph that can be measured; None for few of them, and
+        where there is none."""
+        end = self._end(wanted)
+        if end is None or self._runs is None:
+            return None
+        count = self._runs.counts[end]
+        self._apart = count if self._apart is None else min(count, self._apart)
+        if end not in self._graphs:
+            graph = self._runs.graph(end)
+            with suppress(OutsideFragment):
+                if graph is not None:
+                    graphs.require_measured(graph.open)
+                self._graphs[end] = graph
+            self._graphs.setdefault(end, None)
+        return self._graphs[end]
+
+    def _end(self, wanted: Mapping[int, object]) -> int | None:
+        if self._runs is None or len(wanted) < len(self._runs.flow.program.outputs):
+            return None
+        return self._ends.get(values_key([wanted[slot] for slot in self._runs.flow.program.outputs]))
 
 
 # --- The laws of a program's finite outputs: for each combination of their values its probability, not measured yet ---

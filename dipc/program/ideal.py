@@ -493,6 +493,9 @@ _MOST_ALONE = 16
 #: After so many of a program with finite inputs alone the distances of all are found at once.
 _FEW = 2
 
+#: From so many regions on distances are found segment by segment, of each of which so many sets are outside.
+_MANY_REGIONS, _MOST_OUTSIDE = 64, 64
+
 #: Combinations of finite inputs whose distances are found at once.
 _MOST_AT_ONCE = 100_000
 
@@ -515,6 +518,8 @@ class Distances:
         self._finite = [core.slots[slot] for slot in ideal.finite_inputs]
         self._targets: dict[_Key, tuple[InputSet, ...]] = {}
         self._classes: dict[_Key, InputSet | None] = {}
+        #: By answer what is outside of its segments.
+        self._sections: dict[_Key, tuple[InputSet, ...] | None] = {}
         #: How many inputs were looked at alone.
         self._alone = 0
         #: Of a program with finite inputs alone, once many were asked about, dd of all of them.
@@ -537,6 +542,11 @@ class Distances:
         for away, finite in self._around(own):
             if least is not None and away >= least:
                 break
+            if (out := self._by_sections(answer)) is not None:
+                for target in out:
+                    distance = target.distance(self._norm, point, away, least)
+                    least = least if distance is None else distance
+                continue
             if self._asks_alone(finite) and (near := self._near(finite, answer, point)) is not None:
                 total = self._norm.combined([away, near])
                 least = total if least is None else min(least, total)
@@ -548,6 +558,33 @@ class Distances:
                 distance = target.distance(self._norm, point, away, least)
                 least = least if distance is None else distance
         return least
+
+    def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
+        """The sets of inputs where det is not this answer, where its regions are many, and products of segments: those
+        where no path of some segment holds. None for other ideals."""
+        told = tuple(self._ideal.metric.told(answer))
+        key = _key((), answer)
+        if key not in self._sections:
+            self._sections[key] = None if told != answer else self._outside(answer)
+        return self._sections[key]
+
+    def _outside(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
+        every = self._ideal.series if self._ideal.symbolic_inputs else None
+        if every is None or sum(prod(map(len, each.segments)) for each in every) <= _MANY_REGIONS:
+            return None
+        outputs = self._ideal.program.core.outputs
+        for each in every:
+            if all(map(same_value, [each.outputs[slot] for slot in outputs], answer)):
+                if any(prod(map(len, paths)) > _MOST_OUTSIDE for paths in each.segments):
+                    return None
+                outside = [
+                    tuple([guard.negation for guard in dict.fromkeys(chosen)])
+                    for paths in each.segments
+                    for chosen in product(*paths)
+                ]
+                branches = self._ideal.program.limits.branches
+                return tuple([InputSet(guards, self._whole_inputs, branches) for guards in dict.fromkeys(outside)])
+        return None
 
     def _of_all(self) -> Mapping[tuple[Value, ...], Fraction | None] | None:
         """dd of all inputs, where all are finite and not too many; None as long as few were asked about, or where det

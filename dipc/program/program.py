@@ -15,10 +15,11 @@ from typing import Any, Protocol
 from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
-from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
 from dipc.chain.flow import Flow, analyze, with_finite_noise
+from dipc.chain.series import RunTemplate
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
@@ -35,7 +36,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import Laws, exits
+from dipc.program.exits import Laws, ManyRuns, exits
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
@@ -94,7 +95,7 @@ class _Exit:
 
 @dataclass(slots=True, eq=False)
 class _Plan:
-    """The exits that produce the wanted outputs, for given finite inputs.
+    """The exits that produce the wanted outputs, for given finite inputs; where they are many, their runs as a `graph`.
 
     `inputs` and `balls` are positions in a row's inputs and outputs: what the probability depends on besides gamma.
     """
@@ -102,6 +103,7 @@ class _Plan:
     exits: tuple[_Exit, ...]
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
+    graph: RunTemplate | None = None
     bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
 
 
@@ -171,6 +173,8 @@ class Probabilities:
     def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         plan = self._plan(inputs, outputs)
         reals, balls = self._substitution(plan, inputs, outputs, gamma)
+        if plan.graph is not None:
+            return (Share(None, (plan.graph.at(reals),)),)
         result = []
         for exit_ in plan.exits:
             if not exit_.event.guards_hold(reals, balls):
@@ -189,7 +193,10 @@ class Probabilities:
         """The exits that produce these finite outputs from these finite inputs, each with the weight of the choices
         that lead to it (None for 1), for all values of the real and int inputs and outputs: `probability` is the sum
         of their weights times the measures of their events. Raises as `probability` does."""
-        return tuple((exit_.event, exit_.weight) for exit_ in self._plan(inputs, outputs).exits)
+        plan = self._plan(inputs, outputs)
+        if plan.graph is not None:
+            plan = self._explored(inputs, outputs, self.limits)
+        return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """The cells, and whether others are given, that say together what has to be explored."""
@@ -219,18 +226,41 @@ class Probabilities:
         return plan
 
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        wanted = self._wanted(outputs)
+        few = self._many.few(wanted, self.limits)
+        try:
+            if few is not None:
+                return self._explored(inputs, outputs, few)
+        except LimitReached:
+            if few == self.limits:
+                raise
+        graph = self._many.graph(wanted)
+        if graph is None:
+            return self._explored(inputs, outputs, self.limits)
+        needed = sorted(self._input_position[slot] for slot in graph.inputs)
+        return _Plan((), tuple(needed), (), graph)
+
+    @cached_property
+    def _many(self) -> ManyRuns:
+        return ManyRuns(self.flow, self.limits)
+
+    def _wanted(self, outputs: Cells) -> dict[int, Value]:
+        """The values that are wanted of finite outputs, by slot."""
+        return {
+            self.program.outputs[position]: value_of(cell)
+            for position in self._finite_outputs
+            if (cell := outputs[position]) is not None
+        }
+
+    def _explored(self, inputs: Sequence[Cell], outputs: Cells, limits: Limits) -> _Plan:
         program = self.program
         finite: dict[int, Value] = {
             program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs
         }
-        wanted: dict[int, Value] = {
-            program.outputs[position]: value_of(cell)
-            for position in self._finite_outputs
-            if (cell := outputs[position]) is not None
-        }
+        wanted = self._wanted(outputs)
         balls = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
         self.work.explorations += 1
-        explored = exits(self.flow, self.choices, self.limits, finite, wanted, [*wanted, *balls])
+        explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *balls])
         relevant = [
             _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight)
             for each in explored.towards(wanted, balls)
@@ -592,7 +622,7 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
     try:
         _ = program.choices
     except DiagnosticError:
-        if core.only_at is not None or all(each.covers(Interval.POSITIVE) for each in ranges):
+        if core.only_at is not None or all(each.covers(Interval.positive()) for each in ranges):
             raise
         program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
         _ = program.choices

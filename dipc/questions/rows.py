@@ -200,7 +200,7 @@ class LeastBounds:
         groups: dict[tuple[int, object], list[Bound]] = {}
         for beta, bound in claimed:
             key = id(beta), id(bound)
-            if key not in self._below:
+            if key not in self._below and bound.is_of_conjunctions:
                 self._below[key] = []
                 self._alive.append(bound)
                 kind = id(beta), self._shape(bound)
@@ -228,7 +228,7 @@ class LeastBounds:
         made_of: list[object] = [bound.constant]
         for share in bound.shares:
             made_of += [id(share.weight), len(share.events)]
-            for event in share.events:
+            for event in share.conjunctions:
                 made_of += [len(event.noises), *map(id, event.noises)]
                 made_of += [id(each.coefficients) for each in event.constraints]
                 made_of += [each.strict for each in event.constraints]
@@ -246,7 +246,7 @@ _ZERO = Fraction(0)
 
 
 def _half_spaces(bound: Bound) -> list[Halfspace]:
-    return [each for share in bound.shares for event in share.events for each in event.constraints]
+    return [each for share in bound.shares for event in share.conjunctions for each in event.constraints]
 
 
 def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
@@ -256,7 +256,7 @@ def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
     for share in bound.shares:
         events = [
             Event(event.noises, tuple([replace(item, constant=next(left)) for item in event.constraints]))
-            for event in share.events
+            for event in share.conjunctions
         ]
         shares.append(replace(share, events=tuple(events)))
     return Bound(tuple(shares), bound.constant)

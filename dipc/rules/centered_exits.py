@@ -20,8 +20,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
-from math import prod
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly
@@ -30,13 +28,13 @@ from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Constraint, Terms, centered, constraint_set, contradict, entails
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
-from dipc.chain.series import Path, Series, series
+from dipc.chain.series import Runs, Series, runs
 from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Unbounded, minimum
 from dipc.measure import event as exact
-from dipc.program.exits import Exit, Exits, exits, values_key
+from dipc.program.exits import Exit, Exits, ManyRuns, exits, values_key
 from dipc.program.ideal import Region
 from dipc.program.program import Program
 from dipc.rules.input_classes import NearAnswers
@@ -116,8 +114,16 @@ class ExitFinder:
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
         """The program towards each of its answers; None where it is not of this kind, or answers are near."""
+        return None if self._runs is None else self._runs.series()
+
+    @cached_property
+    def _runs(self) -> Runs | None:
         flow = without_finite_noise(self._program.flow)
-        return None if self._near is not None else series(flow, min(MOST_SHARED, self._program.limits.states))
+        return None if self._near is not None else runs(flow, min(MOST_SHARED, self._program.limits.states))
+
+    @cached_property
+    def _many(self) -> ManyRuns:
+        return ManyRuns(self._program.flow, self._program.limits)
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
         """All ways in which the program gives the region's answer, for these finite inputs.
@@ -144,8 +150,8 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Some of the exits to the region's answer: at least those with slacks that are all bounded below on it, which
-        are found segment by segment. None where the program has no series towards the answer, or these are many.
+        """Some of the exits to the region's answer: at least those with slacks that are all bounded below on it. None
+        where the runs to the answer are not of this kind, or these are many.
 
         Raises Undecided.
         """
@@ -153,6 +159,11 @@ class ExitFinder:
             return None
         known = self._by_answer.get(values_key(region.answer))
         return None if known is None else known.exits(region)
+
+    def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
+        """Whether the exits to the region's answer are many, and not united."""
+        wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
+        return self._near is None and self._many.are_many(wanted) and self._everything(finite) is None
 
     def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
         """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
@@ -192,18 +203,18 @@ class ExitFinder:
                 yield replace(centered, guards=(*centered.guards, *case))
 
     @cached_property
-    def _by_answer(self) -> Mapping[object, _SeriesExits] | None:
-        if self.series is None:
+    def _by_answer(self) -> Mapping[object, _RunExits] | None:
+        known = self._runs
+        if known is None:
             return None
-        outputs = self._program.core.outputs
         return {
-            values_key([each.outputs[slot] for slot in outputs]): _SeriesExits(self._program.core, each)
-            for each in self.series
+            values_key(known.outputs(end).values()): _RunExits(self._program.core, known, end) for end in known.ends
         }
 
     def _everything(self, finite: Mapping[int, Value]) -> Exits | None:
         if self._whole is None or self._whole[0] != finite:
-            limits = replace(self._program.limits, states=min(MOST_SHARED, self._program.limits.states))
+            limits = self._many.shared(self._program.limits)
+            limits = replace(limits, states=min(MOST_SHARED, limits.states))
             try:
                 self._whole = finite, self._explore(finite, None, limits)
             except LimitReached:
@@ -215,18 +226,16 @@ class ExitFinder:
         return exits(program.flow, program.choices, limits, finite, wanted, program.core.outputs)
 
 
-class _SeriesExits:
-    """The exits to one answer as products of paths, one of each segment."""
+class _RunExits:
+    """The exits to one answer, run by run."""
 
-    def __init__(self, core: CoreProgram, known: Series) -> None:
+    def __init__(self, core: CoreProgram, known: Runs, end: int) -> None:
         self._core = core
-        self._series = known
-        self._means = {noise.id: noise.mean for noise in known.noises}
+        self._runs = known
+        self._end = end
+        self._means = {noise.id: noise.mean for noise in known.noises.values()}
         #: Whether the slack of a constraint is bounded below behind these guards; whether one of inputs may hold.
         self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
-        self._slacks = {
-            item: centered(item.form, self._means) for paths in known.segments for path in paths for item in path
-        }
 
     def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
         """Those with slacks that are bounded below on the region; None for many."""
@@ -234,16 +243,16 @@ class _SeriesExits:
         for guard in region.guards:
             for slot, _ in guard.form.inputs:
                 guards.setdefault(slot, []).append(guard)
-        kept: list[list[Path]] = []
-        for paths in self._series.segments:
-            kept.append([path for path in paths if all(self._is_bounded(item, guards) for item in path)])
-            if prod(map(len, kept)) > _MOST_PRODUCTS:
-                return None
-        ends = (self._exit([item for path in chosen for item in path]) for chosen in product(*kept))
+        every = self._runs.among(
+            self._end, lambda path: all(self._is_bounded(item, guards) for item in path), _MOST_PRODUCTS
+        )
+        if every is None:
+            return None
+        ends = map(self._exit, every)
         return tuple([_centered(each, {}) for each in ends if each.event.possible])
 
     def _is_bounded(self, item: Constraint, guards: Mapping[int, list[Constraint]]) -> bool:
-        slack = self._slacks[item]
+        slack = centered(item.form, self._means)
         reached = {slot for slot, _ in slack.inputs}
         pending, near = list(reached), dict[Constraint, None]()
         while pending:
@@ -265,7 +274,9 @@ class _SeriesExits:
         items = dict.fromkeys(known)
         constraints = constraint_set(item for item in items if item.form.noises)
         guards = constraint_set(item for item in items if not item.form.noises)
-        state = ExitState(0, dict(self._series.outputs), self._series.noises, constraints, guards)
+        mentioned = {noise for item in constraints.items for noise, _ in item.form.noises}
+        noises = tuple([self._runs.noises[noise] for noise in sorted(mentioned)])
+        state = ExitState(0, dict(self._runs.outputs(self._end)), noises, constraints, guards)
         return Exit(state, template(self._core, state), None)
 
 
@@ -375,7 +386,7 @@ def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool |
     return True
 
 
-_CERTAIN = ExpPoly.ONE
+_CERTAIN = ExpPoly.one()
 
 
 #: More exits than this are left as they are.

@@ -162,11 +162,11 @@ def test_the_probabilities_out_of_every_state_sum_to_one(chain):
     for state in shown.states:
         edges = [edge for edge in shown.edges if edge.source == state.node and not edge.certain]
         if edges:
-            total = ExpPoly.ZERO
+            total = ExpPoly.zero()
             for edge in edges:
                 (joint,) = edge.joint
                 total += measure(joint)
-            expected = ExpPoly.ONE
+            expected = ExpPoly.one()
             for event in edges[0].given:
                 expected *= measure(event)
             assert total == expected

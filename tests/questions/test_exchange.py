@@ -14,15 +14,19 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.exppoly import Closed, ExpPoly
+from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import constraint_set
 from dipc.chain.event import template
-from dipc.chain.series import Series, series
+from dipc.chain.series import Series, runs, series
 from dipc.measure.measure import measure
-from dipc.program.ideal import Ideal
+from dipc.measure.runs import require_measured, run_measure
+from dipc.program import exits, ideal
+from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
 from dipc.questions import every_input
 from dipc.questions.report import ClassResult
+from tests.patience import at_most
 
 #: What is found out of a query, for the noisy value and threshold, and for the exact ones.
 _TESTS = [
@@ -130,7 +134,7 @@ def test_a_series_of_det_is_det(text: str, seed: int) -> None:
 
 def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) -> Closed:
     """The sum over all products of paths."""
-    total: Closed = ExpPoly.ZERO
+    total: Closed = ExpPoly.zero()
     for chosen in product(*each.segments):
         items = list(dict.fromkeys(item for path in chosen for item in path))
         noisy, known = ([item for item in items if bool(item.form.noises) is which] for which in (True, False))
@@ -138,7 +142,7 @@ def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) ->
         event = template(program.core, state)
         if not event.guards_hold(inputs):
             continue
-        total = total + prod((measure(each.event(inputs, {})) for each in event.components), start=ExpPoly.ONE)
+        total = total + prod((measure(each.event(inputs, {})) for each in event.components), start=ExpPoly.one())
     return total
 
 
@@ -155,3 +159,98 @@ def test_a_series_of_a_program_has_its_probabilities(text: str, seed: int) -> No
         output = {program.core.slots[slot].name: value for slot, value in each.outputs.items()}
         named = {name: str(value) for name, value in zip(program.inputs, values, strict=True)}
         assert program.probability(named, output).value == _probability(program, each, inputs)
+
+
+@st.composite
+def maxima(draw: st.DrawFn) -> str:
+    """Running maxima that ask for more than a little, so that the runs to one answer stay apart."""
+    law = draw(st.sampled_from(["Lap", "Lap", "DLap"]))
+    kind = "int" if law == "DLap" else "real"
+    m = draw(st.integers(2, 4 if law == "DLap" else 5))
+    test = draw(
+        st.sampled_from(["r > best + 1", "r > best + 1", "r > best - 2", "r >= best + 1 and r <= 3", "r > best"])
+    )
+    rate = draw(st.sampled_from(["eps/2", "eps/(1+i)"]))
+    started = draw(st.sampled_from(["", "found <- true;", "if best <= 0 then found <- true end;"]))
+    return "\n".join(
+        [
+            f"program p; const m = {m};",
+            f"input q[1..m] : {kind}; output out : {{1..m}} = 1; output found : bool = false;",
+            f"var r, best : {kind};",
+            f"best <- {law}(eps/2, q[1]); {started}",
+            f"for i in 2..m do r <- {law}({rate}, q[i]);",
+            f"  if {test} then best <- r; out <- i end",
+            "end",
+        ]
+    )
+
+
+@given(st.one_of(programs(), maxima()), st.integers(0, 10**6))
+def test_many_runs_are_measured_along_their_graph(text: str, seed: int) -> None:
+    """In closed form, against the chain towards each answer; one-sided noise has no such graphs."""
+    program = dipc.load(text)
+    known = runs(program.flow, 10_000)
+    assert known is not None
+    (values,) = _points(program, 1, random.Random(seed))
+    inputs = dict(zip(program.core.inputs, values, strict=True))
+    named = {name: str(value) for name, value in zip(program.inputs, values, strict=True)}
+    for end in known.ends:
+        graph = known.graph(end)
+        if graph is None:
+            continue
+        try:
+            require_measured(graph.open)
+        except OutsideFragment:
+            continue
+        output = {program.core.slots[slot].name: value for slot, value in known.outputs(end).items()}
+        assert run_measure(graph.at(inputs), Limits()) == program.probability(named, output).value
+
+
+@given(st.one_of(programs(), maxima()), st.integers(0, 10**6))
+def test_rows_of_many_runs(text: str, seed: int) -> None:
+    """However few runs are many: the probabilities are the same."""
+    (values,) = _points(dipc.load(text), 1, random.Random(seed))
+    probabilities: list[object] = []
+    for few in (10**9, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(exits, "_FEW_RUNS", few)
+            # No run is united.
+            patch.setattr(exits.ManyRuns, "few", lambda self, wanted, limits: None if self.are_many(wanted) else limits)
+            program = dipc.load(text)
+            named = {name: str(value) for name, value in zip(program.inputs, values, strict=True)}
+            known = runs(program.flow, 10_000)
+            assert known is not None
+            answers = [
+                {program.core.slots[slot].name: value for slot, value in known.outputs(end).items()}
+                for end in known.ends
+            ]
+            probabilities.append([program.probability(named, answer).value for answer in answers])
+    assert probabilities[0] == probabilities[1]
+
+
+@given(programs(), st.integers(0, 10**6))
+def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
+    """They are those to all regions with other answers."""
+    program = dipc.load(text)
+    distances: list[object] = []
+    for many in (10**9, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ideal, "_MANY_REGIONS", many)
+            every = Distances(Ideal(program))
+            distances.append([every.at(values) for values in _points(program, 4, random.Random(seed))])
+    assert distances[0] == distances[1]
+
+
+def test_false_claims_take_no_exponential_time() -> None:
+    """Sparse between two thresholds: one input refutes all classes that are alike, of the 2^12 ways to an answer."""
+    lines = [
+        "program p; const m = 12; input q[1..m] : real; output out : {0..m} = 0; var r, rT : real; var b : bool;",
+        "claim { alpha: dd; gamma: 0; beta: exp(-alpha*eps/2)/8 }",
+        "ideal { for i in 1..m do if q[i] >= 0 and q[i] <= 2 then out <- i; exit end end }",
+        "rT <- Lap(eps/2, 0);",
+        "for i in 1..m do r <- Lap(eps/4, q[i]); b <- r >= rT and r <= 2; if b then out <- i; exit end end",
+    ]
+    with at_most(40_000_000):
+        report = dipc.check("\n".join(lines), inputs="all")
+    assert report.verdict is dipc.Verdict.INACCURATE
+    assert all(row.verdict is dipc.Verdict.INACCURATE for row in report.rows)

@@ -1,0 +1,209 @@
+"""Runs to one answer as a graph, of which what is compared later is one noise at a time: message passing along it.
+
+**Lemma.** Let the runs be paths of a graph without cycles, whose steps are conjunctions, so that almost surely at most
+one path holds. Let x(v) be the one noise that both a step before the node v and one after it mention, if there is any,
+and F_v(x) the probability, given x(v) = x, that all steps of some path to v hold. A step from u to v mentions x(u),
+x(v) and noises that no step before u and none after v mentions, so that given x(u) and x(v) it does not depend on what
+was before: F_v is the sum over the steps to v of the integrals of F_u, where the step holds, over all its noises but
+x(v). The measure of all runs together is F at the end. It takes as many integrals as steps, however many paths. ∎
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Generic, TypeVar
+
+import flint
+
+from dipc.algebra.exppoly import Closed, ExpPoly, total
+from dipc.algebra.limits import Limits, Meter, OutsideFragment
+from dipc.measure.event import Event, RunGraph, RunStep
+from dipc.measure.forest import ORIGIN, event_shape
+from dipc.measure.lattice import LatticePiecewise
+from dipc.measure.pieces import Piece, Piecewise
+
+_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
+
+#: By (i, j) the range of Z_i - Z_j.
+_Links = dict[tuple[int, int], tuple[int | None, int | None]]
+
+#: The function that is 1.
+_EVERYWHERE = Piecewise((), (Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)}),))
+
+
+def run_measure(graph: RunGraph, limits: Limits) -> Closed:
+    """Pr[all steps of some path from the first node of the graph to the last one hold], exactly, for every eps > 0.
+
+    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps that compare them
+    otherwise than a forest of differences; LimitReached past a limit.
+    """
+    system = _System.of(graph)
+    meter = Meter(limits)
+    if system.whole:
+        one = LatticePiecewise(_EVERYWHERE)
+        return _Passing(graph, system, LatticePiecewise, one, meter).measure().scaled(system.stretch)
+    return _Passing(graph, system, Piecewise, _EVERYWHERE, meter).measure().scaled(system.stretch)
+
+
+def require_measured(graph: RunGraph) -> None:
+    """Raise OutsideFragment where a graph with these noises, these steps or some of them, and any slacks has no
+    measure here."""
+    system = _System.of(graph)
+    for step in graph.steps:
+        rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
+        pairs = dict.fromkeys(pair for i, j, _ in rows if ORIGIN not in (i, j) for pair in ((i, j), (j, i)))
+        noises = [graph.live[step.goal], graph.live[step.source], *(noise for pair in pairs for noise in pair)]
+        _ordered(list(dict.fromkeys(noise for noise in noises if noise is not None)), list(pairs))
+
+
+@dataclass(frozen=True)
+class _System:
+    """The noises and constraints of a graph with integer numbers: its measure is that of these at `stretch`·eps.
+
+    Of a constraint (i, j, w) stands for Z_i - Z_j >= w, None for one that always holds.
+    """
+
+    rates: Sequence[int]
+    means: Sequence[int]
+    rows: Sequence[tuple[int, int, int] | None]
+    stretch: Fraction
+    whole: bool
+
+    @staticmethod
+    def of(graph: RunGraph) -> _System:
+        event = Event(graph.noises, graph.conditions)
+        shape = event_shape(event)
+        means, rows, unit = shape.lengths(event)
+        below = lcm(*[rate.denominator for rate in shape.rates])
+        rate_unit = Fraction(gcd(*[int(rate * below) for rate in shape.rates]), below)
+        length = 1 if shape.whole else gcd(*means, *[row[2] for row in rows if row is not None]) or 1
+        return _System(
+            [int(rate / rate_unit) for rate in shape.rates],
+            [mean // length for mean in means],
+            [None if row is None else (row[0], row[1], row[2] // length) for row in rows],
+            rate_unit if unit is None else rate_unit * unit * length,
+            shape.whole,
+        )
+
+
+class _Passing(Generic[_Function]):
+    """The functions F of a graph, node after node."""
+
+    def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
+        self._live = graph.live
+        self._system = system
+        self._kind: type[_Function] = kind
+        self._one: _Function = one
+        self._meter = meter
+        self._before: dict[int, list[RunStep]] = {}
+        for step in graph.steps:
+            self._before.setdefault(step.goal, []).append(step)
+
+    def measure(self) -> Closed:
+        """Where no noise is live F is a number: from each such node on, functions are passed to the next ones."""
+        end = len(self._live) - 1
+        reached: dict[int, list[Closed]] = {0: [ExpPoly.one()]}
+        for start, noise in enumerate(self._live):
+            if noise is None and start in reached and start != end:
+                share = total(reached[start])
+                for node, measured in self._from(start).items():
+                    reached.setdefault(node, []).append(share * measured)
+        return total(reached.get(end, []))
+
+    def _from(self, start: int) -> Mapping[int, Closed]:
+        """By node without live noise the measure of the paths from `start` that pass no other such node."""
+        functions: dict[int, _Function] = {}
+        numbers: dict[int, Closed] = {}
+        for node in range(start + 1, len(self._live)):
+            noise = self._live[node]
+            for step in self._before.get(node, ()):
+                if step.source != start and step.source not in functions:
+                    continue
+                links = self._links(step)
+                if links is None:
+                    continue
+                passed = self._passed(step, links, functions.get(step.source))
+                if noise is None:
+                    measured = ExpPoly.one() if passed is None else passed.integral(self._meter)
+                    numbers[node] = numbers[node] + measured if node in numbers else measured
+                else:
+                    assert passed is not None, "a function of the live noise"
+                    known = functions.get(node)
+                    functions[node] = passed if known is None else known.plus(passed, self._meter)
+        return numbers
+
+    def _passed(self, step: RunStep, links: _Links, before: _Function | None) -> _Function | None:
+        """What the step adds to F, as a function of the noise that is live after it; where none is, a function with
+        that integral, None for 1."""
+        source, goal = self._live[step.source], self._live[step.goal]
+        live: list[int] = [noise for noise in (goal, source) if noise is not None]
+        noises = dict.fromkeys([*live, *(noise for pair in links for noise in pair if noise != ORIGIN)])
+        if not noises:
+            return None
+        order, above = _ordered(list(noises), [pair for pair in links if ORIGIN not in pair])
+        factors: dict[int, list[_Function]] = {noise: [] for noise in order}
+        for noise in reversed(order):
+            if noise == source and before is not None:
+                factors[noise].append(before)
+            if noise != goal:
+                factors[noise].append(self._kind.laplace(self._system.rates[noise], self._system.means[noise]))
+            product = factors[noise][0] if factors[noise] else self._one
+            for factor in factors[noise][1:]:
+                product = product.times(factor, self._meter)
+            product = product.restricted(*links.get((noise, ORIGIN), (None, None)))
+            parent = above[noise]
+            if parent is None:
+                return product
+            # What is independent of the rest is a number: a function that is the same everywhere.
+            factors[parent].append(product.within(*links.get((noise, parent), (None, None)), self._meter))
+        raise AssertionError("the first noise has none above it")
+
+    def _links(self, step: RunStep) -> _Links | None:
+        """The ranges that the step asks for; None where one is empty, up to measure zero."""
+        links: _Links = {}
+        for number in step.conditions:
+            row = self._system.rows[number]
+            if row is None:
+                continue
+            i, j, least = row
+            # Z_i - Z_j >= least, and the same of -Z_i.
+            for pair, low, high in (((i, j), least, None), ((j, i), None, -least)):
+                if pair[0] != ORIGIN:
+                    known = links.get(pair, (None, None))
+                    links[pair] = (
+                        low if known[0] is None else known[0] if low is None else max(low, known[0]),
+                        high if known[1] is None else known[1] if high is None else min(high, known[1]),
+                    )
+        for low, high in links.values():
+            if low is not None and high is not None and low + (not self._system.whole) > high:
+                return None
+        return links
+
+
+def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
+    """The noises, each after the one above it: the first above all that it is not tied to. Raises OutsideFragment for
+    ties in a cycle."""
+    adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
+    for i, j in ties:
+        adjacent[i].append(j)
+    above: dict[int, int | None] = {}
+    order: list[int] = []
+    trees = 0
+    for first in noises:
+        if first not in above:
+            trees += 1
+            above[first] = noises[0] if order else None
+            pending = [first]
+            while pending:
+                noise = pending.pop()
+                order.append(noise)
+                for other in adjacent[noise]:
+                    if other not in above:
+                        above[other] = noise
+                        pending.append(other)
+    if len(ties) != 2 * (len(noises) - trees):
+        raise OutsideFragment("one step of a run compares its noises in a cycle")
+    return order, above
