@@ -188,13 +188,13 @@ class _Merges:
     """Which ways are put together: the first pair that can be, until none can; if there are not more than so many."""
 
     most: int
-    pairs: list[tuple[int, int]] = field(default_factory=list)
+    pairs: list[list[int]] = field(default_factory=list)
 
-    def __call__(self, ways: Sequence[Way]) -> list[tuple[int, int]]:
+    def __call__(self, ways: Sequence[Way]) -> list[list[int]]:
         found = list(ways)
         while len(found) <= self.most:
             places = ((i, j) for i in range(len(found)) for j in range(i))
-            pair = next(((i, j) for i, j in places if put_together(found[i], found[j], Budget())), None)
+            pair = next(([i, j] for i, j in places if put_together(found[i], found[j], Budget())), None)
             if pair is None:
                 break
             self.pairs.append(pair)

@@ -78,6 +78,10 @@ class Comparison:
             constant -= 1
         return Comparison(_negated(self.noises), _negated(self.inputs), constant, 0, self.whole)
 
+    def follows_from(self, other: Comparison) -> bool:
+        """Whether it holds, for all inputs, where the other does."""
+        return self.constant >= other.constant and self == replace(other, constant=self.constant)
+
     def bound(self, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
         """A lower bound of side·slack at the inputs of a class; None where none is known."""
         if not self.inputs:
@@ -147,7 +151,7 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
     return tuple(result)
 
 
-def merged(ways: Sequence[Way], pairs: Iterable[tuple[int, int]], budget: Budget) -> list[Way]:
+def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
     """Ways with the same sum of weight·probability for all inputs: one pair after the other, which differ in one
     comparison alone, is taken out and what is put together of both comes last. Raises NotDerived."""
     found = list(ways)
@@ -179,8 +183,8 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 
 
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
-    """What is left of both without the one comparison that is the opposite in the other; None where they differ in
-    more."""
+    """What is left of both without the one comparison that is the opposite in the other; None where they differ in more
+    than what the other's comparisons imply."""
     if one.numbers != other.numbers:
         return None
     mine, theirs = list(one.parts), list(other.parts)
@@ -190,11 +194,14 @@ def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
             theirs.remove(part)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].laws != theirs[0].laws:
         return None
-    ours = [found for found in mine[0].comparisons if found not in theirs[0].comparisons]
-    others = [found for found in theirs[0].comparisons if found not in mine[0].comparisons]
+    sides = mine[0].comparisons, theirs[0].comparisons
+    ours, others = (
+        [each for each in here if not any(each.follows_from(other) for other in there)]
+        for here, there in (sides, sides[::-1])
+    )
     if len(ours) != 1 or len(others) != 1 or ours[0].opposite() != others[0]:
         return None
-    left = [found for found in mine[0].comparisons if found is not ours[0]]
+    left = [each for each in dict.fromkeys((*sides[0], *sides[1])) if each not in (ours[0], others[0])]
     kept = list(one.parts)
     kept.remove(mine[0])
     return (*kept, *parted(left, mine[0].laws))
@@ -463,7 +470,7 @@ def _front(law: Law) -> Closed:
 # === bounds ====================================================================================
 
 #: Which of these ways are put together, pair after pair.
-Merges = Callable[[Sequence[Way]], Iterable[tuple[int, int]]]
+Merges = Callable[[Sequence[Way]], Iterable[Sequence[int]]]
 
 #: Whether a comparison of inputs holds for all that are looked at.
 Decide = Callable[[Guard], bool]

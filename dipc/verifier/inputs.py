@@ -344,7 +344,7 @@ class Coverage:
         return Guard(tuple((places.get(i, i), c) for i, c in guard.form), guard.constant, guard.strict)
 
 
-def _stated(pairs: Sequence[tuple[int, int]], _ways: Sequence[Way]) -> Sequence[tuple[int, int]]:
+def _stated(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
     """What the certificate puts together, whatever the ways are."""
     return pairs
 

@@ -91,6 +91,16 @@ def test_means_of_clamped_inputs_are_certified_at_every_distance(n: int) -> None
     assert (accepted.verdict, accepted.complete) == ("accurate", True)
 
 
+def test_distances_of_finite_answers_are_certified() -> None:
+    """0 <= r < 1 and r >= 1 lead to answers that are near: together they are r >= 0, which one comparison implies."""
+    text = """program level; input q : real; output o : {0..2}; var r : real; metric { output: abs(o - o'); }
+    claim { alpha: dd; gamma: 1; beta: exp(-eps/2); }
+    ideal { if q >= 1 then o <- 2 else if q >= 0 then o <- 1 else o <- 0 end end }
+    r <- Lap(eps, q); if r >= 1 then o <- 2 else if r >= 0 then o <- 1 else o <- 0 end end"""
+    accepted = check_text(certify(dipc.check(dipc.load(text), inputs="all", keep_proofs=True)))
+    assert (accepted.verdict, accepted.complete) == ("accurate", True)
+
+
 def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified() -> None:
     report = dipc.check(dipc.load(SPARSE), inputs="all", beta="2*m/(1 + alpha*eps/100)", keep_proofs=True)
     assert report.verdict is dipc.Verdict.ACCURATE
