@@ -399,7 +399,7 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
         if isinstance(value, Mark) or value == unchanged.get(slot.index):
             continue
         values.append((slot.name, form_text(value) if isinstance(value, Affine) else show_value(value)))
-    noises = [NoiseView(noise.shown, noise.law, noise.rate, form_text(noise.mean)) for noise in state.noises]
+    noises = [NoiseView(noise.display_name, noise.law, noise.rate, form_text(noise.mean)) for noise in state.noises]
     exited = state.label == len(program.instructions)
     excerpt = None if exited else program.source.excerpt(program.instructions[state.label].span)
     statement = "exit" if excerpt is None else excerpt.text[excerpt.column - 1 : excerpt.column - 1 + excerpt.length]
@@ -423,5 +423,5 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
 
 
 def _names(program: CoreProgram, state: State) -> tuple[Callable[[int], str], Callable[[int], str]]:
-    names = {noise.id: noise.shown for noise in state.noises}
+    names = {noise.id: noise.display_name for noise in state.noises}
     return names.__getitem__, lambda slot: program.slots[slot].name

@@ -105,7 +105,7 @@ class NoiseVar:
     apart: bool = False
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         name = self.name if self.version is None else f"{self.name}#{self.version}"
         return f"noise({name})" if self.apart else name
 
@@ -383,7 +383,7 @@ def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> 
         return f"`{program.slots[edge.slot].name}` is {edge.weight} (line {line})"
     if isinstance(edge, Choice):
         return f"`{program.slots[edge.slot].name}` becomes {show_value(edge.value)} (line {line})"
-    names = {noise.id: noise.shown for noise in state.noises}
+    names = {noise.id: noise.display_name for noise in state.noises}
     text = comparison_text(
         edge.difference,
         edge.op.value,

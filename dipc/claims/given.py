@@ -348,18 +348,18 @@ class Specification:
     def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
         """All in the domain of the slot, each once, in the order of the text."""
         result: dict[tuple[type, Value], Value] = {}
-        for value in self._each(given, tree, slot):
+        for value in self._values_of(given, tree, slot):
             result.setdefault((type(value), value), value)
         if self._single and len(result) > 1:
             note = f"`{slot.name}` has one value here, such as `{slot.name}={next(iter(result.values()))}`"
             raise BadValue(tree.span, f"these are {len(result)} values", note)
         return tuple(result.values())
 
-    def _each(self, given: NumberReader, tree: ast.Values, slot: Slot) -> Iterator[Value]:
+    def _values_of(self, given: NumberReader, tree: ast.Values, slot: Slot) -> Iterator[Value]:
         match tree:
             case ast.Listed(values=values):
                 for value in values:
-                    yield from self._each(given, value, slot)
+                    yield from self._values_of(given, value, slot)
             case ast.Range():
                 yield from _range_in(slot, given.integers(tree), tree.span)
             case ast.Vector():

@@ -176,10 +176,10 @@ class _Signs:
         """The sign; 0 where it is not seen."""
         known = self._known.get(eps)
         if known is None:
-            known = self._known[eps] = self._found(eps)
+            known = self._known[eps] = self._computed_sign(eps)
         return known
 
-    def _found(self, eps: Fraction) -> int:
+    def _computed_sign(self, eps: Fraction) -> int:
         bits = _BITS
         while bits <= _MOST_BITS:
             try:
@@ -260,7 +260,7 @@ class _Question:
             return [whole] if sign < 0 else []
         samples = self._samples(interval)
         for _ in range(_MORE_SAMPLES):
-            tried = self._tried(interval, signs, samples)
+            tried = self._by_signs(interval, signs, samples)
             if not isinstance(tried, Fraction):
                 return tried
             if tried in samples:
@@ -277,7 +277,7 @@ class _Question:
             inside.update(interval.lower + width * step / _PARTS for step in range(1, _PARTS))
         return sorted(inside or {interval.inner_point})
 
-    def _tried(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
+    def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
         """The failing stretches, or an eps whose sign is another one than those around it say."""
         known = [(eps, sign) for eps in samples if (sign := signs.at(eps))]
         if not known:

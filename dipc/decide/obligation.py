@@ -492,10 +492,10 @@ def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     assert best is not None, "where a claim fails there is a shortfall"
     chosen = next((peak for peak in best.peaks if peak.attained), best.peaks[0])
     shortfall = None if chosen.value is None else optimum.number_cell(chosen.value, digits)
-    return Worst(_place(chosen, samples[id(chosen)], digits, limits), shortfall, chosen.attained)
+    return Worst(_worst_eps(chosen, samples[id(chosen)], digits, limits), shortfall, chosen.attained)
 
 
-def _place(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
+def _worst_eps(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
     match peak.at:
         case Fraction():
             return peak.at, peak.at

@@ -131,7 +131,7 @@ class Search:
             intervals = (Interval(sample, sample, True, True),)
         try:
             cells = [cell for interval in intervals for cell in self.plain_beta.cells(interval, self.limits)]
-            left = [(interval, cell) for cell in cells for interval in self._open_parts(cell.hull, slack)]
+            left = [(interval, cell) for cell in cells for interval in self._open_intervals(cell.hull, slack)]
             for sample in samples([interval for interval, _ in left]):
                 self._look_at(sample)
             for open_part, cell in left:
@@ -271,7 +271,7 @@ class Search:
 
     # --- the ends -------------------------------------------------------------------------------------
 
-    def _open_parts(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
+    def _open_intervals(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
         """What short closed forms below the bound leave open."""
         interval = self._next_to_ends(whole, slack)
         if interval is None:

@@ -526,16 +526,16 @@ class Memory:
         return question_key(self._measure_long if long else self._measure, bound_text(bound))
 
     def _unexpanded_key(self, obligation: Obligation) -> bytes:
-        return question_key(self._unexpanded, f"{bound_text(obligation.bound)};{_said(obligation)}")
+        return question_key(self._unexpanded, f"{bound_text(obligation.bound)};{_claim_text(obligation)}")
 
     def _proved_key(self, obligation: Obligation) -> bytes:
-        return question_key(self._proved, f"{bound_text(obligation.bound)};{_said(obligation)}")
+        return question_key(self._proved, f"{bound_text(obligation.bound)};{_claim_text(obligation)}")
 
     def _obligation_key(self, form: ClosedForm, obligation: Obligation) -> bytes:
-        return question_key(self._sign, f"{closed_text(form.value)};{_said(obligation)}")
+        return question_key(self._sign, f"{closed_text(form.value)};{_claim_text(obligation)}")
 
 
-def _said(obligation: Obligation) -> str:
+def _claim_text(obligation: Obligation) -> str:
     """What is said of the bound."""
     return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
 

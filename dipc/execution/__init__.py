@@ -228,10 +228,10 @@ class Tree:
         """What happens next in a state. Raises DiagnosticError for what goes wrong before it."""
         known = self._events.get(state)
         if known is None:
-            known = self._events[state] = self._found(state)
+            known = self._events[state] = self._next_event(state)
         return known
 
-    def _found(self, state: State) -> Event:
+    def _next_event(self, state: State) -> Event:
         flow = self._flow
         passed: dict[State, None] = {}
         while state.label != flow.exit_label:

@@ -104,9 +104,9 @@ class Question:
         assert self.parameter is not None
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
-    def shown(self, number: int) -> RowResult:
+    def undecided_row(self, number: int) -> RowResult:
         """What the case with this number is about."""
-        return next(case for case in self.source().cases() if case.number == number).shown()
+        return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
         """Its source; small values of a constant that is left open are cases of their own. Raises DiagnosticError."""
@@ -244,9 +244,9 @@ class Claims:
     every: Sequence[Case]
     warnings: tuple[Diagnostic, ...] = ()
 
-    def shown(self, number: int) -> RowResult:
+    def undecided_row(self, number: int) -> RowResult:
         """What the case with this number is about."""
-        return self.every[number - 1].shown()
+        return self.every[number - 1].undecided_row()
 
     @property
     def at_distance(self) -> bool:
@@ -259,7 +259,7 @@ class Claims:
         by_variable: dict[str, list[Saying]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
-                by_variable.setdefault(str(Variable.EPS), []).append(self._said_by_all(claimed.summand, factor))
+                by_variable.setdefault(str(Variable.EPS), []).append(self._saying_of(claimed.summand, factor))
             elif claimed.power == 0:
                 # A claim about an error always says something.
                 beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
@@ -267,7 +267,7 @@ class Claims:
                 by_variable.setdefault(str(claimed.variable), []).append(says)
         return {variable: together(all_of) for variable, all_of in by_variable.items()}
 
-    def _said_by_all(self, summand: Summand, factor: Fraction) -> Saying:
+    def _saying_of(self, summand: Summand, factor: Fraction) -> Saying:
         """Where the claim says something of which the summand is a part."""
         if summand.least is None:
             return Saying((), "it is not known where beta is the least")
@@ -478,8 +478,8 @@ class Span:
 @frozen(eq=False)
 class Solution:
     """An answer for all cases of a question that claim something. `rows` are those that prevent a smaller answer, or
-    any; `shown` says what a case with this number is about. `remark` says in a sentence what was proved besides, or why
-    nothing was. `eps` is what was asked about. `sayings`: where the claim, with the answer, says something.
+    any; `undecided_row` says what a case with this number is about. `remark` is a sentence: what was proved besides,
+    or why nothing was. `eps` is what was asked about. `sayings`: where the claim, with the answer, says something.
     `warnings`: where the claim may not mean what it seems to. `interrupted`: Ctrl-C stopped the search, and the answer
     is what was known then."""
 
@@ -487,7 +487,7 @@ class Solution:
     wanted: ClassVar[Wanted]
 
     question: Question
-    shown: Callable[[int], RowResult]
+    undecided_row: Callable[[int], RowResult]
     eps: str
     digits: int
     status: Status

@@ -55,8 +55,8 @@ from dipc.inverse.question import (
     sayings_of,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.solve_eps import failing_parts, outside, preventing, solve_eps, span_between
-from dipc.inverse.solve_gamma import LeastNumber, solve_gamma, tried
+from dipc.inverse.solve_eps import failures_by_interval, outside, preventing, solve_eps, span_between
+from dipc.inverse.solve_gamma import LeastNumber, all_hold, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenInterval, GivenSolve, Options, takes
 from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
@@ -100,7 +100,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     assert question.table is not None
     distances = {row.number: _distance(row) for row in question.table.rows}
     before: tuple[int, ...] = ()
-    rows_at = question.asking(alpha=0).shown
+    undecided_row = question.asking(alpha=0).undecided_row
 
     def answer(
         status: Status,
@@ -113,7 +113,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
         limits = question.program.limits
         return AlphaSolution(
             question=question,
-            shown=rows_at,
+            undecided_row=undecided_row,
             eps=intervals_text(claim.intervals),
             digits=digits,
             status=status,
@@ -202,7 +202,7 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
         return solution
     _check_kind((), question.asking(alpha="dd").claim())
     at_zero = claims_of(question.asking(alpha=0))
-    known, rows, _ = tried(at_zero)
+    known, rows, _ = all_hold(at_zero)
     if known is Verdict.ACCURATE:
         return _answer(at_zero, digits, Status.SOLVED, (), "", cell=(Fraction(0), Fraction(0)))
     refuted = Fraction(0) if known is Verdict.INACCURATE else None
@@ -219,7 +219,7 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
     whole = Interval.positive()
     fixed = [claimed for claimed in claims.distinct if claimed.variable is not Variable.ALPHA_EPS]
     moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.ALPHA_EPS]
-    failing, unproved, unknown = failing_parts(moving, [whole], question.engine)
+    failing, unproved, unknown = failures_by_interval(moving, [whole], question.engine)
     unknown = [*claims.unknown, *unknown]
     if fixed:
         _check_kind((), question.claim())
@@ -276,7 +276,7 @@ def _answer(
             cell = product[0] / first.lower, product[1] / first.lower
     return AlphaSolution(
         question=claims.question,
-        shown=claims.shown,
+        undecided_row=claims.undecided_row,
         eps=intervals_text(claims.intervals),
         digits=digits,
         status=status,
@@ -351,7 +351,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     remark = "only an upper bound of 1 - Pr is known" if bounds else ""
     return BetaSolution(
         question=question,
-        shown=claims.shown,
+        undecided_row=claims.undecided_row,
         eps=intervals_text(claims.intervals),
         digits=digits,
         status=Status.UNDECIDED if unknown or bounds else Status.SOLVED,

@@ -73,9 +73,9 @@ class CutOrder:
             case Fraction(), Fraction():
                 return (first > second) - (first < second)
             case Root(), Fraction():
-                return self._against(first, second)
+                return self._difference_sign(first, second)
             case Fraction(), Root():
-                return -self._against(second, first)
+                return -self._difference_sign(second, first)
             case Root(), Root():
                 return order(first, second, Budget(self._limits))
         return 0 if first is second else self._apart(first, second)
@@ -92,7 +92,7 @@ class CutOrder:
             near = one.low
         raise LimitReached(None, f"two ends near eps = {float(near):.12g} are not told apart")
 
-    def _against(self, root: Root, value: Fraction) -> int:
+    def _difference_sign(self, root: Root, value: Fraction) -> int:
         """The sign of root - value; a root that is not known to be rational is none."""
         budget = Budget(self._limits)
         while not root.is_exact and root.lower < value < root.upper:
@@ -132,7 +132,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     limits = claims.question.program.limits
     intervals = claims.intervals
     _require_single(claims)
-    failing, unproved, unknown = failing_parts(claims.distinct, intervals, claims.question.engine)
+    failing, unproved, unknown = failures_by_interval(claims.distinct, intervals, claims.question.engine)
     unknown = [*claims.unknown, *unknown]
     held = _held(failing, intervals, limits)
     certain = _held([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
@@ -155,7 +155,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         status, remark, spans, proved_spans = Status.UNDECIDED, stopped.reason, [], []
     return EpsSolution(
         question=claims.question,
-        shown=claims.shown,
+        undecided_row=claims.undecided_row,
         eps=intervals_text(intervals),
         digits=digits,
         status=status,
@@ -170,7 +170,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     )
 
 
-def failing_parts(
+def failures_by_interval(
     distinct: Sequence[Claimed], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
     """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit, or not

@@ -29,7 +29,7 @@ from dipc.inverse.question import (
     refuse_dependence,
     sayings_of,
 )
-from dipc.inverse.solve_eps import failing_parts, outside, span_between
+from dipc.inverse.solve_eps import failures_by_interval, outside, span_between
 from dipc.measure.measure import Bound, Share
 from dipc.program.nearness import Nearness
 from dipc.program.program import Probabilities
@@ -280,7 +280,7 @@ class _Search:
     ) -> GammaSolution:
         return GammaSolution(
             question=self._question,
-            shown=self._question.asking(gamma=0).shown,
+            undecided_row=self._question.asking(gamma=0).undecided_row,
             eps=intervals_text(self._claim.intervals),
             digits=self._digits,
             status=status,
@@ -317,7 +317,7 @@ class _Everywhere:
         self._at_zero = claims_of(question.asking(gamma=0))
 
     def solve(self) -> GammaSolution:
-        known, rows, reason = tried(self._at_zero)
+        known, rows, reason = all_hold(self._at_zero)
         if known is Verdict.ACCURATE:
             claiming = self._at_zero.cases > self._at_zero.vacuous
             nothing = "" if claiming else f"no {self._question.word} claims anything"
@@ -347,7 +347,7 @@ class _Everywhere:
         if claims.unknown or len(moving) < len(claims.distinct):
             return None
         whole = Interval.positive()
-        failing, unproved, unknown = failing_parts(moving, [whole], self._question.engine)
+        failing, unproved, unknown = failures_by_interval(moving, [whole], self._question.engine)
         failed = [stretch for stretch, _ in failing[0]]
         held = outside(failed, whole, self._limits)
         certain = outside([*failed, *(stretch for stretch, _ in unproved[0])], whole, self._limits)
@@ -390,7 +390,7 @@ class _Everywhere:
     ) -> GammaSolution:
         return GammaSolution(
             question=self._question,
-            shown=self._at_zero.shown,
+            undecided_row=self._at_zero.undecided_row,
             eps=intervals_text(self._at_zero.intervals),
             digits=self._digits,
             status=status,
@@ -540,7 +540,7 @@ def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
 # A claim about every input, decided with one decimal number after the other in it.
 
 
-def tried(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
+def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
     """Whether all inequalities hold, the cases that are to blame where they do not, and why that is not known."""
     blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
     reason = claims.unknown[0].reason if claims.unknown else ""
@@ -593,7 +593,7 @@ class LeastNumber:
     def _holds(self, number: Fraction) -> bool:
         # Integers that are within gamma are within the greatest integer that is at most gamma.
         number = Fraction(number // 1) if self.ints else number
-        known, failing, _ = tried(self.claims(number))
+        known, failing, _ = all_hold(self.claims(number))
         if known is not Verdict.ACCURATE:
             self.blamed = failing
         if known is Verdict.INACCURATE:

@@ -325,16 +325,16 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
             break
         else:
             known.append(claimed)
-    upper: _Most | None = None
+    upper: _Greatest | None = None
     try:
         of_integers, unknown = _of_integers(claims, unknown, peaks)
         known += of_integers
         unknown = _without_lesser(claims, unknown, known, peaks, digits)
         known = _improved(claims, known, peaks, digits)
         candidates = peaks.candidates(known)
-        most = _most(candidates, digits, limits)
+        most = _greatest(candidates, digits, limits)
         if not any(place.claimed.exact for place in most.places) and most.places:
-            upper, most = most, _most([each for each in candidates if each[1].exact], digits, limits)
+            upper, most = most, _greatest([each for each in candidates if each[1].exact], digits, limits)
     except Undecided as undecided:
         # Known one by one, they could not be compared, or not be written to so many digits.
         rows = {number for claimed in known for number in claimed.rows}
@@ -392,13 +392,13 @@ class _Peaks:
 
     def of(self, claimed: Claimed) -> list[Peak]:
         """The peaks of the factor that it needs. Raises Undecided."""
-        return self._found(claimed)[1]
+        return self._with_peaks(claimed)[1]
 
     def forbidding(self, claimed: Claimed) -> Fraction | None:
         """An eps at which only f = 0 suffices."""
-        return self._found(claimed)[2]
+        return self._with_peaks(claimed)[2]
 
-    def _found(self, claimed: Claimed) -> tuple[Claimed, list[Peak], Fraction | None]:
+    def _with_peaks(self, claimed: Claimed) -> tuple[Claimed, list[Peak], Fraction | None]:
         result = self._known.get(id(claimed))
         if result is None:
             only_zero = None
@@ -548,7 +548,7 @@ def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
 
 
 @frozen(eq=False)
-class _Most:
+class _Greatest:
     """The fields of `Tightest` that say which peaks are the highest."""
 
     factor: Cell | None
@@ -557,10 +557,10 @@ class _Most:
     proved: bool
 
 
-_NOTHING = _Most((Fraction(0), Fraction(0)), None, (), proved=True)
+_NOTHING = _Greatest((Fraction(0), Fraction(0)), None, (), proved=True)
 
 
-def _most(candidates: Sequence[tuple[Peak, Claimed]], digits: int, limits: Limits) -> _Most:
+def _greatest(candidates: Sequence[tuple[Peak, Claimed]], digits: int, limits: Limits) -> _Greatest:
     best = highest((peak for peak, _ in candidates), digits)
     if best is None:
         return _NOTHING
@@ -569,8 +569,8 @@ def _most(candidates: Sequence[tuple[Peak, Claimed]], digits: int, limits: Limit
         number.recognize()
     # Exact ones come first, and among them those that are attained; the sort is stable.
     ordered = sorted(best.peaks, key=lambda peak: (not owners[id(peak)].exact, not peak.attained))
-    places = tuple(_place(peak, owners[id(peak)], digits, limits) for peak in ordered)
-    return _Most(None if best.is_infinite else _cell(best, digits), _kappa(best), places, best.proved)
+    places = tuple(_tight_spot(peak, owners[id(peak)], digits, limits) for peak in ordered)
+    return _Greatest(None if best.is_infinite else _cell(best, digits), _kappa(best), places, best.proved)
 
 
 def _cell(best: Highest, digits: int) -> Cell:
@@ -598,7 +598,7 @@ def _kappa(best: Highest) -> int:
     return kappa
 
 
-def _place(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSpot:
+def _tight_spot(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSpot:
     eps = peak.within if isinstance(peak, EnclosedPeak) else _eps(peak.at, digits, limits)
     return TightSpot(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
 

@@ -187,7 +187,7 @@ class Measurer:
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
-            match max((noise.law.measure for noise in component.noises), key=_place, default=Measure.CLOSED_FORM):
+            match max((noise.law.measure for noise in component.noises), key=_order, default=Measure.CLOSED_FORM):
                 case Measure.SUMS:
                     summed = sums_of_noises.summed_measure(component)
                     factors: list[Factor] | None = None if summed is None else [summed]
@@ -205,7 +205,7 @@ class Measurer:
     def _part_or_sum(self, event: Event) -> Factor:
         """The measure of dependent noises; as a sum where its closed form is too long. Raises LimitReached."""
         try:
-            return self._part(event)
+            return self._component(event)
         except LimitReached as stopped:
             with suppress(OutsideFragment):
                 return sums_of_noises.lattice_sum(event)
@@ -216,10 +216,10 @@ class Measurer:
         components = _independent(event)
         measure: Closed = ExpPoly.one()
         for component in components:
-            measure = measure * self._part(component)
+            measure = measure * self._component(component)
         return measure
 
-    def _part(self, event: Event) -> Closed:
+    def _component(self, event: Event) -> Closed:
         """The measure of noises that share constraints, directly or not."""
         known = self._parts_measured.get(event)
         if known is None:
@@ -390,7 +390,7 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
     )
 
 
-def _place(measure: Measure) -> int:
+def _order(measure: Measure) -> int:
     """Where it comes in their order."""
     return int(measure.value)
 

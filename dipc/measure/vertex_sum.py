@@ -138,9 +138,9 @@ class _Arrangement:
         for size in range(min(len(self._rows), len(self._noises)) + 1):
             for tight in combinations(range(len(self._rows)), size):
                 for free in combinations(every, size):
-                    yield from self._at(tight, free)
+                    yield from self._terms_at(tight, free)
 
-    def _at(self, tight: tuple[int, ...], free: tuple[int, ...]) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
+    def _terms_at(self, tight: tuple[int, ...], free: tuple[int, ...]) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
         """The terms of the point where these constraints are tight, and all noises but the free ones at their means."""
         noises, rows = self._noises, self._rows
         at_means = [z for z in range(len(noises)) if z not in free]

@@ -118,7 +118,7 @@ class Expressions:
         self.env: dict[str, Binding] = {}
         self.out: list[ast.Statement] = []
         self.taken: set[str] = {*RESERVED, *constants, "out", *(f"out_{place}" for place in range(10))}
-        self.shown: dict[str, str] = {}
+        self.spellings: dict[str, str] = {}
         self.strings: dict[str, python.AST] = {}
         self.annotated: dict[str, Kind] = {}
         self.loops: list[Bound] = []
@@ -146,12 +146,12 @@ class Expressions:
         while name in self.taken:
             name, count = f"{stem}_{count}", count + 1
         self.taken.add(name)
-        self.shown[name] = spelling or wanted
+        self.spellings[name] = spelling or wanted
         return name
 
-    def name_shown(self, name: str) -> str:
+    def spelling_of(self, name: str) -> str:
         """The name of a variable as the function has it."""
-        return self.shown.get(name, name)
+        return self.spellings.get(name, name)
 
     @contextmanager
     def before(self) -> Iterator[list[ast.Statement]]:

@@ -21,7 +21,7 @@ class MayBeNone:
     variables, with what says whether they are numbers."""
 
     module: Module
-    shown: Callable[[str], str]
+    spelling_of: Callable[[str], str]
     given: Mapping[str, str]
 
     def check(self, body: Sequence[ast.Statement], known: _Known = frozenset()) -> _Known:
@@ -81,7 +81,7 @@ class MayBeNone:
                 self._used(right, known | self._facts(left, holds=op is BinaryOp.AND))
             case ast.Name(name=name) | ast.Element(name=name) if name in self.given and tree not in known:
                 written = self.module.source.text[tree.span.start : tree.span.end]
-                spelling = written if written.startswith(self.shown(name)) else self.shown(name)
+                spelling = written if written.startswith(self.spelling_of(name)) else self.spelling_of(name)
                 raise self.module.wrong(
                     tree.span,
                     f"`{spelling}` may be None here, and is used as a number",

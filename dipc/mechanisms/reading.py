@@ -447,7 +447,7 @@ class _Final:
             {**known, **{in_place.get(name, name): kind for name, kind in written.annotated.items()}},
             names,
         )
-        spelling = {in_place.get(name, name): text for name, text in written.shown.items()}
+        spelling = {in_place.get(name, name): text for name, text in written.spellings.items()}
         first = number(0, Span(0, 0))
         beginnings = [
             ast.Assign(ast.Element(in_place.get(array.name, array.name), first), array.initial, array.initial.span)
@@ -470,7 +470,7 @@ class _Final:
                 kind = self._as_in(answer, kind, like)
             self.kinds[answer.name] = kind
         self.given = self._flags(like)
-        MayBeNone(self.module, self.written.name_shown, self.given).check(body)
+        MayBeNone(self.module, self.written.spelling_of, self.given).check(body)
         self.statements = tuple(self._completed(body))
 
     def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:

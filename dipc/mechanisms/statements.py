@@ -183,7 +183,7 @@ class Statements(Expressions):
                 array = self.array(inner)
                 if array is None:
                     raise self.module.wrong(target, f"`{self.module.text(inner)}` is no list of this function")
-                self._own(array, target)
+                self._require_own(array, target)
                 if array.is_input:
                     raise self.module.wrong(
                         target,
@@ -352,7 +352,7 @@ class Statements(Expressions):
             return
         array.partial = True
         array.counter = self.fresh(f"{array.name}_length")
-        self.shown[array.counter] = f"len({name})"
+        self.spellings[array.counter] = f"len({name})"
         zero = number(0, self.module.span(sites[0][0]))
         self.emit(ast.Assign(ast.Name(array.counter, zero.span), zero, zero.span))
 
@@ -365,7 +365,7 @@ class Statements(Expressions):
             )
         if len(call.args) != 1:
             raise self.module.wrong(call, "`append` takes one value")
-        self._own(array, call)
+        self._require_own(array, call)
         offset: ast.Expr
         if array.loop is not None:
             offset = self.ordinals[id(array.loop)]
@@ -381,7 +381,7 @@ class Statements(Expressions):
             more = ast.Binary(BinaryOp.ADD, offset, number(1, span), span)
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
-    def _own(self, array: Array, node: python.expr) -> None:
+    def _require_own(self, array: Array, node: python.expr) -> None:
         """Refuse that a function changes a list of its caller: when it does so would matter."""
         if array.depth != len(self.frames):
             raise self.module.wrong(

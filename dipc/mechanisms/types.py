@@ -360,7 +360,7 @@ class Inference:
                     f"`{spelling(name)}` holds values of different kinds",
                     "a variable holds numbers, strings or truth values; reals and ints with noise never meet",
                     code=UNKNOWN_TYPE,
-                    label=f"here {_said(kind)}, elsewhere {_said(result)}" if result is not None else "",
+                    label=f"here {_kind_text(kind)}, elsewhere {_kind_text(result)}" if result is not None else "",
                 ) from None
         return self._stepped(result, steps)
 
@@ -403,7 +403,7 @@ class Inference:
         return None
 
 
-def _said(kind: Kind) -> str:
+def _kind_text(kind: Kind) -> str:
     return {"bool": "a truth value", "names": "a string", "int": "an int with noise", "real": "a real number"}.get(
         kind.base, "a number"
     )

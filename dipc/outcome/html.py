@@ -53,8 +53,8 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
     title = "Input" if isinstance(outcome.result, Outcomes) else "Claim"
     other = "β" if curves and curves[0].labels[1].startswith("required") else "1 less the probability at u"
     sections = [
-        _header(outcome, command) + section(title, _shown(claim)),
-        *([section("Findings", "".join(map(_shown, groups)))] if groups else []),
+        _header(outcome, command) + section(title, _rendered(claim)),
+        *([section("Findings", "".join(map(_rendered, groups)))] if groups else []),
         closed_forms(curves, other),
         _table(outcome),
         _listing(outcome),
@@ -81,7 +81,7 @@ def _groups(parts: Iterable[Part]) -> list[list[Part]]:
     return [group for group in groups if group]
 
 
-def _shown(parts: Iterable[Part]) -> str:
+def _rendered(parts: Iterable[Part]) -> str:
     return "".join(map(_part, parts))
 
 

@@ -143,7 +143,7 @@ def _constant_line(constant: Constant) -> str:
         return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {does}"
     if constant.exact:
         onwards = numbers is not None and numbers.onwards
-        return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at(numbers)}"
+        return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at_number(numbers)}"
     proved = "none is proved" if constant.proved is None else f"{rational(constant.proved)} is proved"
     if numbers is not None and numbers.each is not None:
         proved = f"{numbers.each} is proved"
@@ -159,14 +159,14 @@ def _constant_line(constant: Constant) -> str:
     if numbers is not None and numbers.below is not None:
         below = f"all below {numbers.below} are refuted for {numbers.parameter} >= {numbers.at}"
         return f"constant{_every(numbers)}: {proved}, {below}"
-    return f"constant{_every(constant.numbers)}: {proved}, {below}{_at(constant.numbers)}"
+    return f"constant{_every(constant.numbers)}: {proved}, {below}{_at_number(constant.numbers)}"
 
 
 def _every(numbers: Numbers | None) -> str:
     return "" if numbers is None else f" for every {numbers.parameter} >= {numbers.least}"
 
 
-def _at(numbers: Numbers | None) -> str:
+def _at_number(numbers: Numbers | None) -> str:
     return "" if numbers is None or numbers.at is None else f", at {numbers.parameter} = {numbers.at}"
 
 
@@ -190,7 +190,7 @@ def _verdict_line(report: PrivacyReport) -> str:
         case PrivacyVerdict.PRIVATE:
             return f"private: {level} for {pairs}{_every(report.numbers)}, {everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
-            return f"NOT PRIVATE: {level} fails for a pair at an eps{_at(report.numbers)}"
+            return f"NOT PRIVATE: {level} fails for a pair at an eps{_at_number(report.numbers)}"
         case PrivacyVerdict.UNDECIDED:
             return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}{_every(report.numbers)}"
 
@@ -284,13 +284,13 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
                 ends = answer.refuted_below
                 yield GAP
                 yield Line("no constant will do" if ends is None else f"less than {ends} fails for", Tone.HEAD)
-                yield Fields(_place(answer.at.input, answer.at.adjacent, [answer.at.output], balls))
+                yield Fields(_pair_fields(answer.at.input, answer.at.adjacent, [answer.at.output], balls))
         case Loss():
             yield Fields(about)
             yield GAP
             exact = [("exact loss", _enclosed(answer.value))] if estimate is not None else []
             estimated = [] if estimate is None else _estimated(estimate)
-            place = _place(answer.input, answer.adjacent, [answer.output], [])
+            place = _pair_fields(answer.input, answer.adjacent, [answer.output], [])
             yield Fields([*place, ("loss", answer.text), *exact, *estimated])
         case Renyi():
             yield Fields(about)
@@ -331,7 +331,7 @@ def _reason(reason: str | None) -> Iterable[tuple[str, str]]:
     return [] if reason is None else [("reason", reason)]
 
 
-def _place(
+def _pair_fields(
     one: Mapping[str, str | None],
     two: Mapping[str, str | None],
     outputs: Sequence[Mapping[str, str | None]],
@@ -367,7 +367,7 @@ def _least_delta(least: closed.LeastDelta, beside: tuple[profiles.Theorems, Frac
         yield Line(f"eps from {cell_text(piece.lower.low, piece.lower.high or piece.lower.low)} to {upper}", Tone.HEAD)
         yield Fields([("delta", str(piece.delta))])
         if piece.where is not None:
-            yield Fields(_place(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
+            yield Fields(_pair_fields(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
     if least.pieces is None:
         yield GAP
         yield Line("it has no closed forms, or too many to be listed", Tone.FAINT)
@@ -421,7 +421,7 @@ def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacySta
     inside = [f"{name} in [{low}, {high}]" for name, (low, high) in balls.items()]
     yield Fields(
         [
-            *_place(counterexample.input, counterexample.adjacent, counterexample.outputs, inside),
+            *_pair_fields(counterexample.input, counterexample.adjacent, counterexample.outputs, inside),
             ("eps", rational(counterexample.eps)),
             ("probability", shown(*counterexample.probability, digits)),
             ("allowed", shown(*counterexample.allowed, digits)),

@@ -85,7 +85,7 @@ def _parts(solution: Solution, statement: Statement) -> Iterator[Part]:
     word = solution.question.word
     for number in solution.rows[:_SHOWN_ROWS]:
         yield GAP
-        yield Line(f"{word} {number} {_part(solution)}", Tone.HEAD)
+        yield Line(f"{word} {number} {_what_rows_do(solution)}", Tone.HEAD)
         yield Fields(_case(solution, number))
     rest = solution.rows[_SHOWN_ROWS:]
     if rest:
@@ -110,7 +110,7 @@ def headline(solution: Solution) -> str:
 
 
 def _case(solution: Solution, number: int) -> Iterable[tuple[str, str]]:
-    row = solution.shown(number)
+    row = solution.undecided_row(number)
     if solution.question.table is None:
         yield from where(row)
         return
@@ -127,7 +127,7 @@ def _eps_headline(solution: EpsSolution) -> str:
     if least is None:
         return f"NO SOLUTION: the claim fails {everywhere}"
     if solution.everywhere:
-        why = _nothing(solution)
+        why = _vacuity(solution)
         return f"no least eps is needed: the claim holds {everywhere}{'' if why is None else f', vacuously ({why})'}"
     if not least.included:
         rest = "and from there on" if solution.from_there_on else "but not from there on"
@@ -147,7 +147,7 @@ def _gamma_headline(solution: GammaSolution) -> str:
         return f"NO SOLUTION: no gamma suffices {everywhere_text(solution.eps)}{more}"
     low, high = solution.value
     if solution.exact:
-        why = _nothing(solution)
+        why = _vacuity(solution)
         return f"least gamma {rational(high)}, exactly{'' if why is None else f': the claim is vacuous ({why})'}"
     return f"least gamma in ({decimal(low)}, {decimal(high)}]"
 
@@ -156,7 +156,7 @@ def _alpha_headline(solution: AlphaSolution) -> str:
     if solution.product is not None and solution.product[1] is not None:
         low, high = solution.product
         if not high:
-            why = _nothing(solution)
+            why = _vacuity(solution)
             return f"least alpha 0, for every eps{'' if why is None else f': the claim is vacuous ({why})'}"
         number = "" if solution.cell is None else f" = {shown(*solution.cell, solution.digits)}"
         return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
@@ -166,7 +166,7 @@ def _alpha_headline(solution: AlphaSolution) -> str:
     if solution.value is None:
         return f"NO SOLUTION: no alpha suffices for which a {solution.question.word} claims anything"
     rows = "the row" if solution.claims == 1 else f"all {solution.claims} rows"
-    why = _nothing(solution)
+    why = _vacuity(solution)
     holds = f"hold{'s' * (solution.claims == 1)}{'' if why is None else f' vacuously ({why})'}"
     return f"least alpha {rational(solution.value)}: {rows} with dd(u) > {solution.value} {holds}"
 
@@ -185,7 +185,7 @@ def _beta_headline(solution: BetaSolution) -> str:
     return f"{least}: a closed form in each of {len(solution.pieces)} pieces"
 
 
-def _part(solution: Solution) -> str:
+def _what_rows_do(solution: Solution) -> str:
     """What the rows that are named do."""
     if solution.status == "undecided":
         return "is undecided"
@@ -205,7 +205,7 @@ def _saying(solution: Solution) -> Iterable[tuple[str, str]]:
         yield NON_VACUOUS, says
 
 
-def _nothing(solution: Solution) -> str | None:
+def _vacuity(solution: Solution) -> str | None:
     """Why the claim, with what was found, says nothing; None where it says something."""
     return says_nothing(solution.sayings) if solution.claims_nothing else None
 
@@ -237,7 +237,7 @@ def _at(solution: BetaSolution, piece: EnvelopePiece) -> str:
     """Where a piece is: for which values of its variable, and of a constant that is left open."""
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
-    note = getattr(solution.shown(piece.rows[0]), "note", None) if solution.question.parameter is not None else None
+    note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
     return where if note is None else f"{', '.join(note.where)}, {where}"
 
 

@@ -82,7 +82,7 @@ def _place_json(tightest: Tightest, place: TightSpot) -> dict[str, Any]:
     claimed = place.claimed
     return {
         "rows": list(claimed.rows),
-        **case_json(tightest.claims.shown(claimed.rows[0])),
+        **case_json(tightest.claims.undecided_row(claimed.rows[0])),
         "beta": str(claimed.beta),
         "probability": str(claimed.bound),
         "eps": _eps_words(place),
@@ -370,7 +370,7 @@ def _variable(place: TightSpot) -> str:
 
 def _where(tightest: Tightest, place: TightSpot) -> Iterable[tuple[str, str]]:
     number = place.claimed.rows[0]
-    row = tightest.claims.shown(number)
+    row = tightest.claims.undecided_row(number)
     if tightest.word != "row":
         yield from where(row)
         return

@@ -110,7 +110,7 @@ class DeterministicRun:
                 return follow
 
             return assign
-        place = _place(target.slots, target.low, target.index)
+        place = _element_slot(target.slots, target.low, target.index)
 
         def assign_element(values: _Values) -> int:
             slot = place(values)
@@ -184,7 +184,7 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
             return value
 
         return read
-    place = _place(expr.slots, expr.low, expr.index)
+    place = _element_slot(expr.slots, expr.low, expr.index)
 
     def read_element(values: _Values) -> Value:
         value = values[place(values)]
@@ -195,7 +195,7 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
     return read_element
 
 
-def _place(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[[_Values], int]:
+def _element_slot(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[[_Values], int]:
     value_of_index = _evaluated(index)
 
     def place(values: _Values) -> int:

@@ -143,7 +143,7 @@ class _Reader:
         for name, values in self.inputs.items():
             kind = "bool" if values == ("false", "true") else f"{{{values[0]}..{values[-1]}}}"
             lines.append(f"input {name} : {kind};")
-        lines += [f"output {self._shown(name)} : {self.types[name]};" for name in returned]
+        lines += [f"output {self._output_name(name)} : {self.types[name]};" for name in returned]
         lines += [f"var {name} : {kind};" for name, kind in self.types.items() if name not in {*self.inputs, *returned}]
         if self.fixed is not None:
             lines.append(f"claim {{ eps: {self.fixed}; }}")
@@ -152,7 +152,7 @@ class _Reader:
         first = [f"{copy} <- {name}" for name, copy in self.copies.items()]
         return "\n".join([*lines, *_separated([*first, *body], 0)]) + "\n"
 
-    def _shown(self, name: str) -> str:
+    def _output_name(self, name: str) -> str:
         """The output that a returned variable is: an input that is returned needs one of its own."""
         return f"{name}_out" if name in self.inputs else name
 
@@ -219,7 +219,7 @@ class _Reader:
             self._refuse(word, "this returns other variables than the `return` before", "return the same ones")
         self.returned = names
         self._end()
-        return [*[f"{self._shown(name)} <- {name}" for name in names if name in self.inputs], "exit"]
+        return [*[f"{self._output_name(name)} <- {name}" for name in names if name in self.inputs], "exit"]
 
     def _input(self) -> list[str]:
         kind = self._next("int or bool")

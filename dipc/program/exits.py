@@ -491,7 +491,7 @@ class Exits:
         """All of them, with the outputs that their states have."""
         return self._exits(self.states, ())
 
-    def away_from(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
+    def to_other_answers(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
         """All others."""
         return self._exits((state for state in self.states if not _gives(state, wanted)), ())
 

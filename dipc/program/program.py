@@ -71,7 +71,7 @@ class Work:
 
 
 @dataclass(slots=True, eq=False)
-class _Part:
+class _Component:
     """A component of an exit's event, with its instances by the cells it depends on."""
 
     template: ComponentTemplate
@@ -89,7 +89,7 @@ class _Exit:
     """An exit with the weight of the choices that lead to it, None for 1."""
 
     event: EventTemplate
-    parts: tuple[_Part, ...]
+    parts: tuple[_Component, ...]
     weight: Closed | None
 
 
@@ -262,15 +262,15 @@ class Probabilities:
         self.work.explorations += 1
         explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *balls])
         relevant = [
-            _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight)
+            _Exit(each.event, tuple(map(self._component, each.event.components)), each.weight)
             for each in explored.towards(wanted, balls)
         ]
         needed = sorted({self._input_position[slot] for each in relevant for slot in each.event.inputs})
         reached = tuple(self._output_position[slot] for slot in balls)
         return _Plan(tuple(relevant), tuple(needed), reached)
 
-    def _part(self, component: ComponentTemplate) -> _Part:
-        return _Part(
+    def _component(self, component: ComponentTemplate) -> _Component:
+        return _Component(
             component,
             tuple(self._input_position[slot] for slot in component.inputs),
             tuple(self._output_position[slot] for slot in component.balls),

@@ -79,10 +79,10 @@ class BothOpenCase(ClassCase):
     """The claim about one convex class of inputs."""
 
     def posed(self) -> Sequence[Posed]:
-        return self._posed_by_others(self.convex.refused or _NO_SUM)
+        return self._posed_by_implying(self.convex.refused or _NO_SUM)
 
     def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
-        return self._least_by_others(Choice(None, ()), needed, enough)
+        return self._least_of_implying(Choice(None, ()), needed, enough)
 
     def is_comparable(self, posed: Posed) -> bool:  # noqa: ARG002
         return True
@@ -94,13 +94,13 @@ class BothOpenCase(ClassCase):
     def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
         """The claim at some inputs of the class and some values of gamma."""
         for gamma in self._gammas():
-            yield from self._at(gamma).posed_at_inputs(product, most)
+            yield from self._with_gamma(gamma).posed_at_inputs(product, most)
 
     def posed_at_one(self, most: int) -> Iterator[Posed]:  # noqa: ARG002
         """None: what an input needs is about both of its products with eps at once."""
         yield from ()
 
-    def shown(self) -> ClassResult:
+    def undecided_row(self) -> ClassResult:
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
     def settle(self) -> Settling:
@@ -112,7 +112,7 @@ class BothOpenCase(ClassCase):
                 return self._proved(rows)
         for gamma in self._gammas():
             with suppress(Undecided):
-                refuted = yield from self._at(gamma).refuted()
+                refuted = yield from self._with_gamma(gamma).refuted()
                 if refuted.verdict is Verdict.INACCURATE:
                     return _at_gamma(refuted, gamma)
         reason = self.convex.refused or (
@@ -167,7 +167,7 @@ class BothOpenCase(ClassCase):
         # Integer distances are decided one by one, and numbers for dd(u) are put in its place.
         return not inputs.whole and (inputs.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
 
-    def _at(self, gamma: Fraction) -> ClassCase:
+    def _with_gamma(self, gamma: Fraction) -> ClassCase:
         return self.claiming(replace(self.source.options, gamma=gamma), self.convex)
 
     def _gammas(self) -> Sequence[Fraction]:
@@ -262,7 +262,7 @@ def _right_and_near(
     right = replace(source.options, alpha="dd", gamma=0, beta=halves_of_beta.alpha)
     near = replace(source.options, alpha=0, gamma=gamma, beta=halves_of_beta.gamma)
     for exits in _apart(convex.piece.exits):
-        others = dict.fromkeys(map(_others_alone, exits))
+        others = dict.fromkeys(map(_nearness_alone, exits))
         yield [case(right, [*map(_finite_alone, exits)]), *[case(near, [centered]) for centered in others]]
 
 
@@ -323,7 +323,7 @@ def _finite_alone(centered: CenteredExit) -> CenteredExit:
     return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
 
 
-def _others_alone(centered: CenteredExit) -> CenteredExit:
+def _nearness_alone(centered: CenteredExit) -> CenteredExit:
     """That the other outputs are near det's, however the finite ones come about."""
     return replace(centered, guards=(), weight=None, parts=_only(centered, near=True))
 

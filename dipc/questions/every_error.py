@@ -36,7 +36,7 @@ def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool
     which that is not known has its reason. Raises DiagnosticError for claims that make no sense."""
     assert isinstance(source, EveryInput)
     for case in source.cases():
-        entry = case.shown()
+        entry = case.undecided_row()
         if not isinstance(case, ClassCase):
             yield ErrorRow(case.number, {}, entry.output, None, None, reason="the class could not be made out")
             continue

@@ -56,11 +56,11 @@ from dipc.rules.every_rule import (
     by_distances,
     established_as_a_whole,
     established_by_integers,
-    established_in_parts,
     first_established,
     has_static_facets,
     known_region,
     least_needing,
+    proved_in_parts,
     simple_proofs,
     united_proofs,
 )
@@ -298,7 +298,7 @@ class Unsorted:
         """Raises Undecided."""
         raise Undecided(self.reason)
 
-    def shown(self) -> ClassResult:
+    def undecided_row(self) -> ClassResult:
         """A class without an answer, undecided."""
         alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.zero())
         note = ClassNote({}, (), Method.NONE)
@@ -307,7 +307,7 @@ class Unsorted:
     def settle(self) -> Settling:
         """It stays undecided."""
         yield from ()
-        return self.shown()
+        return self.undecided_row()
 
 
 class ClassCase:
@@ -345,7 +345,7 @@ class ClassCase:
         other = next(united_proofs(self.goal), None)
         if other is not None:
             return other.all_posed
-        return self._posed_by_others(self.goal.required.reason or "beta is no function of the obligation's variable")
+        return self._posed_by_implying(self.goal.required.reason or "beta is no function of the obligation's variable")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
         """Other claims about the class, one distance at most left open in each, which all of a list together imply this
@@ -359,7 +359,7 @@ class ClassCase:
         """Another claim about the class, or about a part of what its answer is."""
         return ClassCase(self.source.asking(options), convex)
 
-    def _posed_by_others(self, reason: str) -> Sequence[Posed]:
+    def _posed_by_implying(self, reason: str) -> Sequence[Posed]:
         """What claims that imply this one come to. Raises Undecided, for this reason where there are none."""
         for cases in self.implying():
             # A part of beta may have no limit by itself.
@@ -389,9 +389,9 @@ class ClassCase:
     def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
         """Of all rules those that need the least of a constant, with this claim or with others that imply it. Raises
         Undecided, DiagnosticError."""
-        return self._least_by_others(least_needing(self.goal, needed, enough), needed, enough)
+        return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 
-    def _least_by_others(self, best: Choice, needed: Needed, enough: Fraction) -> Choice:
+    def _least_of_implying(self, best: Choice, needed: Needed, enough: Fraction) -> Choice:
         if best.needed is not None and best.needed <= enough:
             return best
         for cases in self.implying():
@@ -446,7 +446,7 @@ class ClassCase:
         for where slacks are least and, of a distance that is left open, where its product with some eps is the given
         one. Raises Undecided, DiagnosticError."""
         if self.goal.empty is None:
-            alphas, gamma = self._distances_tried(product, None)
+            alphas, gamma = self._witness_distances(product, None)
             for inputs in self._inputs(alphas, most):
                 if not self._moves or self.source.witnesses.distance(inputs) is not None:
                     yield from self.source.witnesses.posed(inputs, gamma)
@@ -474,7 +474,7 @@ class ClassCase:
             if goal.empty is None:
                 yield from islice(candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
 
-    def shown(self) -> ClassResult:
+    def undecided_row(self) -> ClassResult:
         """What the case is about, not decided."""
         with suppress(Undecided):
             stated = None if self.goal.empty is not None else _Shown.of(self.goal)
@@ -516,9 +516,9 @@ class ClassCase:
             established = yield from first_established(united_proofs(goal))
             if established is not None:
                 return self._established(established)
-            every = yield from established_in_parts(goal)
+            every = yield from proved_in_parts(goal)
             if every is not None:
-                return self._established_in_parts(every)
+                return self._proved_by_sections(every)
             witness = yield from self._searched(first, failing)
         if witness is not None:
             return self._witnessed(witness, first)
@@ -543,8 +543,8 @@ class ClassCase:
         established = yield from established_as_a_whole(self.goal)
         if established is not None:
             return self._with_sayings(self._established(established), self.convex)
-        every = yield from established_in_parts(self.goal)
-        return None if every is None else self._with_sayings(self._established_in_parts(every), self.convex)
+        every = yield from proved_in_parts(self.goal)
+        return None if every is None else self._with_sayings(self._proved_by_sections(every), self.convex)
 
     def _first_decision(self) -> Asking[Decision]:
         """What is decided of the least slacks; only measured where beta is no function of the variable."""
@@ -556,7 +556,7 @@ class ClassCase:
 
     # --- inputs that refute it --------------------------------------------------------------------------
 
-    def _distances_tried(
+    def _witness_distances(
         self, product: Fraction | None, failing: Fraction | None
     ) -> tuple[Sequence[Fraction], Fraction | None]:
         """The values of alpha at which inputs are tried, and gamma where that is what is left open: the claim fails
@@ -585,7 +585,7 @@ class ClassCase:
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """An input that refutes the claim, of those where slacks are least."""
-        alphas, gamma = self._distances_tried(_failing_at(first), failing)
+        alphas, gamma = self._witness_distances(_failing_at(first), failing)
         proposed = chain.from_iterable(self._candidates(alphas))
         return (yield from self.source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
 
@@ -604,7 +604,7 @@ class ClassCase:
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
-        alphas, gamma = self._distances_tried(_failing_at(first), failing)
+        alphas, gamma = self._witness_distances(_failing_at(first), failing)
         if goal.required.distances.alpha_rate:
             scales = () if self.convex.inputs.integral else _SCALES
             more = [alpha for alpha in scales if goal.greatest is None or alpha < goal.greatest]
@@ -785,7 +785,7 @@ class ClassCase:
         method = Method.CORNER if stated.exact and established.is_simple else Method.BOUND
         return replace(self._row(method, Verdict.ACCURATE, stated, of=goal.convex), evidence=evidence)
 
-    def _established_in_parts(self, every: Sequence[Established]) -> ClassResult:
+    def _proved_by_sections(self, every: Sequence[Established]) -> ClassResult:
         rows = [self._with_sayings(self._established(established), established.goal.convex) for established in every]
         return replace(self._row(Method.BOUND, Verdict.ACCURATE), rows=tuple(rows))
 

@@ -148,7 +148,7 @@ def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: b
     """The expected errors at the rows of the source, with what is claimed of them decided."""
     for case, row in zip(source.cases(), source.table.rows, strict=True):
         result = engine.run(case.settle()) if claimed else None
-        yield _row(source, engine, row, point, case.shown() if result is None else result, result)
+        yield _row(source, engine, row, point, case.undecided_row() if result is None else result, result)
 
 
 def error_report(

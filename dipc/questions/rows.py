@@ -284,7 +284,7 @@ class RowCase:
         obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
         return (rules.Posed(obligation, rules.Variable.EPS, rules.TheProbability()),)
 
-    def shown(self) -> RowResult:
+    def undecided_row(self) -> RowResult:
         outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
         return self.source.names.result(self.row, outcome)
 
@@ -390,10 +390,10 @@ class FreeGamma(TableSource):
 
 @frozen
 class GammaRange:
-    """What is claimed for the gamma of a range, which is written `shown`; None for the row's own gamma."""
+    """What is claimed for the gamma of a range, which is written `gamma_text`; None for the row's own gamma."""
 
     terms: Terms
-    shown: str | None
+    gamma_text: str | None
 
 
 @frozen
@@ -419,7 +419,7 @@ class FreeRow:
             if not gamma_range.terms.vacuous
         ]
 
-    def shown(self) -> RowResult:
+    def undecided_row(self) -> RowResult:
         source, row = self.source, self.row
         text = None if row.gamma is not None else "[0, inf)"
         return source.result(row, source.claim.terms(row), Decision.undecided(""), text)
@@ -439,7 +439,7 @@ class FreeRow:
             else:
                 beta = each.terms.beta
                 decision = yield bound if each.terms.vacuous else Obligation(bound, beta, source.intervals)
-            rows.append(source.result(row, each.terms, decision, each.shown))
+            rows.append(source.result(row, each.terms, decision, each.gamma_text))
         return _together(rows) if row.gamma is None else rows[0]
 
 

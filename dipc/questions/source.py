@@ -48,7 +48,7 @@ class Case(Protocol):
         Raises Undecided where they are not known.
         """
 
-    def shown(self) -> RowResult:
+    def undecided_row(self) -> RowResult:
         """What it is about, not decided."""
 
     def settle(self) -> Settling:
@@ -270,21 +270,21 @@ class _EnclosedCase:
     def posed(self) -> Sequence[rules.Posed]:
         return [replace(one, why=rules.OnlyEnclosed()) for one in self.stronger.posed()]
 
-    def shown(self) -> RowResult:
-        return self.stronger.shown()
+    def undecided_row(self) -> RowResult:
+        return self.stronger.undecided_row()
 
     def settle(self) -> Settling:
         row = yield from self.stronger.settle()
         if row.verdict is Verdict.ACCURATE or self.weaker is None:
             return _by_lesser(row) if row.verdict is not Verdict.INACCURATE else _open(row, self.between)
         for other in self.others:
-            if _is_same(other.shown(), self.shown()):
+            if _is_same(other.undecided_row(), self.undecided_row()):
                 proved = yield from other.settle()
                 if proved.verdict is Verdict.ACCURATE:
                     return _by_lesser(proved)
         refuted = yield from self.weaker.settle()
         if refuted.verdict is Verdict.INACCURATE or (
-            self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.shown())
+            self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.undecided_row())
         ):
             return refuted
         return row if row.verdict is Verdict.UNDECIDED else _open(row, self.between)

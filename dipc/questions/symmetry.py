@@ -89,7 +89,7 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
             _off((p.form.inputs, p.form.constant), centers[p.ball], p.sign) for p in event.points if p.ball is not None
         ),
         bool(event.random_balls),
-        tuple(_part(component, centers) for component in event.components),
+        tuple(_factor(component, centers) for component in event.components),
     )
 
 
@@ -231,7 +231,7 @@ def _order(factor: DependentFactor) -> list[int]:
 # --- reading templates ------------------------------------------------------------------------------
 
 
-def _part(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
+def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
     laws = tuple(Law(noise.law, noise.rate, (noise.inputs, noise.constant)) for noise in component.noises)
     relations = []
     for bound in component.bounds:

@@ -178,7 +178,7 @@ class ExitFinder:
             if isinstance(value, Affine) or core.slots[slot].is_symbolic:
                 return None
             wanted[slot] = value
-        return tuple(_centered(exit_, {}) for exit_ in explored.away_from(wanted))
+        return tuple(_centered(exit_, {}) for exit_ in explored.to_other_answers(wanted))
 
     def ends(
         self, finite: Mapping[int, Value], region: Region
@@ -287,7 +287,7 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
         exit_.weight,
         tuple([_off(form, centers[slot], sign) for form, slot, sign in event.points if slot is not None]),
         bool(event.random_balls),
-        tuple([_part(component, centers) for component in event.components]),
+        tuple([_component(component, centers) for component in event.components]),
     )
 
 
@@ -296,7 +296,7 @@ def _off(form: Affine, center: Affine, sign: int) -> Affine:
     return form - center if sign > 0 else form + center
 
 
-def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
+def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
     noises: list[exact.Noise] = []
     means: list[Affine] = []
     for noise in component.noises:

@@ -78,7 +78,7 @@ def near_whatever(
     for slot, form in forms.items():
         if not isinstance(form, Affine):
             return None
-        known = [(state.outputs[slot], [*_known(state, guards, gamma)]) for state in states]
+        known = [(state.outputs[slot], [*_facts(state, guards, gamma)]) for state in states]
         one = next((near for near in _proposed(states, slot, form) if _is_near(known, form, near, sides)), None)
         if one is None:
             return None
@@ -86,7 +86,7 @@ def near_whatever(
     every = [half for near in nearby for half in near.halfspaces]
     for state in states:
         wrong = any(state.outputs[slot] != value for slot, value in others.items())
-        if wrong and not is_empty([*_known(state, guards, gamma), *every]):
+        if wrong and not is_empty([*_facts(state, guards, gamma), *every]):
             return None
     used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
     places = {noise: place for place, noise in enumerate(used)}
@@ -127,7 +127,7 @@ def _is_near(
     return True
 
 
-def _known(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
+def _facts(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
     """What is true where the exit is reached, at inputs that satisfy the guards."""
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):

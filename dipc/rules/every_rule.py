@@ -1,7 +1,7 @@
 """The proof rules for a convex class of inputs, in the order of what they cost: every service tries this list.
 
 A goal is proved by one rule for the class as it is, or by one for each part of it. What a rule gives are obligations,
-all of which have to hold: `proofs` yields them, `established_as_a_whole` and `established_in_parts` try them.
+all of which have to hold: `proofs` yields them, `established_as_a_whole` and `proved_in_parts` try them.
 
 **Parts** of a class are proved by themselves: by what its distance from other answers implies, and by signs of slacks.
 They cover the class, so that what is proved of each is true of all of its inputs.
@@ -327,7 +327,7 @@ def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
     return established or (yield from first_established(united_proofs(goal)))
 
 
-def established_in_parts(goal: Goal) -> Asking[list[Established] | None]:
+def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
     """The goal proved part by part, each by any rule; None where no rule proves a part. Raises Undecided."""
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):

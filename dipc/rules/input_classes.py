@@ -336,7 +336,7 @@ def require_product(core: CoreProgram) -> None:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
         notes = ("give the constant a number",)
-        raise DiagnosticError(Diagnostic("E1206", f"`--for-all` does not know {what}", _place(core), notes=notes))
+        raise DiagnosticError(Diagnostic("E1206", f"`--for-all` does not know {what}", _in_metric(core), notes=notes))
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
@@ -355,8 +355,8 @@ def _values(answer: Sequence[object]) -> tuple[Value, ...]:
 
 def _unsupported(core: CoreProgram, what: str) -> Diagnostic:
     notes = ("give gamma a number, such as --gamma 1",)
-    return Diagnostic("E1206", f"`--inputs all` does not know {what}", _place(core), notes=notes)
+    return Diagnostic("E1206", f"`--inputs all` does not know {what}", _in_metric(core), notes=notes)
 
 
-def _place(core: CoreProgram) -> Excerpt | None:
+def _in_metric(core: CoreProgram) -> Excerpt | None:
     return None if core.metric is None else core.source.excerpt(core.metric.span)

@@ -122,7 +122,7 @@ class FarAway:
 
     def _start(self) -> int | None:
         beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
-        for bounds in (self._from_ways, self._from_unions, self._from_others, self._from_vertices, self._from_tails):
+        for bounds in (self._to_answer, self._from_unions, self._to_others, self._from_vertices, self._from_tails):
             least = 1
             for more in _MORE:
                 try:
@@ -173,21 +173,21 @@ class FarAway:
 
     # --- bounds of the probability: at every distance it is at least one of them; none where none is known --------
 
-    def _from_ways(self, start: int, *, by_unions: bool = False) -> Sequence[_Ratio]:
+    def _to_answer(self, start: int, *, by_unions: bool = False) -> Sequence[_Ratio]:
         """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
         ratio = _Ratio({}, {})
         for centered in self.instance.ways:
             if centered.in_balls and not self.instance.distances.gamma_base and not self.instance.distances.gamma_rate:
                 continue
             if all(self._is_near(point, start) for point in centered.points):
-                each = self._by_union(centered, start) if by_unions else self._way(centered, start, least=True)
+                each = self._by_union(centered, start) if by_unions else self._ratio(centered, start, least=True)
                 ratio = ratio if each is None else ratio + each
         return [ratio]
 
     def _from_unions(self, start: int) -> Sequence[_Ratio]:
         """The same where one part has too many noises to be measured: it fails with no more than the probabilities
         together that one of its half-spaces does."""
-        return self._from_ways(start, by_unions=True)
+        return self._to_answer(start, by_unions=True)
 
     def _by_union(self, centered: CenteredExit, start: int) -> _Ratio | None:
         large = [joint for joint in centered.parts if len(joint.noises) > _MOST_NOISES]
@@ -196,7 +196,7 @@ class FarAway:
             raise OutsideFragment("no part has many noises, or several have")
         (component,) = large
         kept = tuple(each for each in centered.parts if each is not component)
-        rest = self._way(replace(centered, parts=kept), start, least=True)
+        rest = self._ratio(replace(centered, parts=kept), start, least=True)
         bounds = [(half, self._slack(half, start, least=True)) for half in component.halfspaces]
         if rest is None or any(slack is None for _, slack in bounds):
             return None
@@ -218,7 +218,7 @@ class FarAway:
         )
         return self._measure(alone, [(alone.halfspaces[0], opposite)], start)
 
-    def _from_others(self, start: int) -> Sequence[_Ratio]:
+    def _to_others(self, start: int) -> Sequence[_Ratio]:
         """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
         if self.instance.others is None:
             return ()
@@ -274,7 +274,7 @@ class FarAway:
         return bound is not None and bound[1] >= 0 and bound[0] + bound[1] * start >= 0
 
     def _greatest(self, centered: CenteredExit, components: Sequence[NoiseComponent], start: int) -> _Ratio:
-        ratio = self._way(replace(centered, parts=tuple(components)), start, least=False)
+        ratio = self._ratio(replace(centered, parts=tuple(components)), start, least=False)
         assert ratio is not None, "constraints without a bound are left out"
         return ratio
 
@@ -294,7 +294,7 @@ class FarAway:
         slope = slack[1] + self.instance.distances.gamma_rate
         return slope >= 0 and base + slope * start >= 0
 
-    def _way(self, centered: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
+    def _ratio(self, centered: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
         ratio = _weight(centered)
         for component in centered.parts:
             bounds = [self._slack(half, start, least=least) for half in component.halfspaces]

@@ -92,9 +92,9 @@ class _Attempt:
                 continue
             if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
                 continue  # noise is equal to a number with probability 0
-            points = tuple([self._known(point, 1) for point in centered.points])
+            points = tuple([self._slack_bound(point, 1) for point in centered.points])
             bounds = [
-                tuple([self._known(half.slack, half.radius) for half in component.halfspaces])
+                tuple([self._slack_bound(half.slack, half.radius) for half in component.halfspaces])
                 for component in centered.parts
             ]
             events = [
@@ -111,7 +111,7 @@ class _Attempt:
         why = Farkas(tuple(facets), distances, tuple(evidence))
         return Lower((Bound(tuple(shares)),), why, not lost, self.corner, lost[0] if lost else None, slacks)
 
-    def _known(self, form: Affine, radius: int) -> SlackBound:
+    def _slack_bound(self, form: Affine, radius: int) -> SlackBound:
         slack = self.slacks[form, radius]
         assert slack is not None, "an exit with a slack that is not bounded is left out"
         return slack

@@ -209,7 +209,7 @@ class Empty:
     ceiling: Ceiling
 
 
-def _not_known() -> None:
+def _no_exits() -> None:
     return None
 
 
@@ -226,7 +226,7 @@ class Instance:
     slots: Sequence[int] = ()
     whole: frozenset[int] = frozenset()
     guards: Sequence[Constraint] = ()
-    find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = _not_known
+    find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = _no_exits
     of_ways: Callable[[], Sequence[Affine]] | None = None
     find_near: Callable[[Fraction], centered_exits.CenteredExit | None] = lambda _: None
 

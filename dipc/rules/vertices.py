@@ -87,7 +87,7 @@ def box_of(exits: Sequence[CenteredExit]) -> Box | None:
     for centered in exits:
         path: list[tuple[int, bool]] = []
         for component in centered.parts:
-            place = _place(component, comparisons)
+            place = _comparison_index(component, comparisons)
             if place is None or any(place[0] == other for other, _ in path):
                 return None
             path.append(place)
@@ -126,7 +126,7 @@ def vertices(instance: Instance) -> Bounds | None:
 VERTICES = Rule("the vertices of a box of probabilities", vertices)
 
 
-def _place(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
+def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
     """The place of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
     if len(component.halfspaces) != 1:
         return None

@@ -475,7 +475,7 @@ def separated(roots: list[Root], budget: Budget) -> list[Root]:
 
     The roots must be different numbers.
     """
-    roots = sorted(roots, key=_place)
+    roots = sorted(roots, key=_isolating_ends)
     position = 0
     halvings = 2
     while position + 1 < len(roots):
@@ -489,12 +489,12 @@ def separated(roots: list[Root], budget: Budget) -> list[Root]:
         # Few steps separate, or give up, roots that lie extremely close to each other.
         halvings *= 2
         roots[position : position + 2] = pair
-        roots.sort(key=_place)
+        roots.sort(key=_isolating_ends)
         position = max(0, position - 1)
     return roots
 
 
-def _place(root: Root) -> tuple[Fraction, Fraction]:
+def _isolating_ends(root: Root) -> tuple[Fraction, Fraction]:
     return root.lower, root.upper
 
 

@@ -573,9 +573,9 @@ def _integers(
     tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
     low, high = min(tally), max(tally)
     for k in range(low, high + 1):
-        form = program.combination(values, _at(name, Fraction(k)))
+        form = program.combination(values, _is(name, Fraction(k)))
         yield _cell(name, {name: str(k)}, tally.get(k, 0), observed.total, error / 4 * _share(k), form, eps)
-    beyond = program.combination(values, _without(_at(name, Fraction(k)) for k in range(low, high + 1)), 1)
+    beyond = program.combination(values, _without(_is(name, Fraction(k)) for k in range(low, high + 1)), 1)
     share = error / 8 * _share(low) * _share(high)
     yield _cell(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond, eps)
 
@@ -584,7 +584,7 @@ def _integers(
 _Terms = tuple[tuple[int, Mapping[str, Fraction], Fraction], ...]
 
 
-def _at(name: str, value: Fraction) -> _Terms:
+def _is(name: str, value: Fraction) -> _Terms:
     """That an output is this value."""
     return ((1, {name: value}, Fraction(0)),)
 
@@ -614,13 +614,13 @@ def _reals(
     """Cells between values that the first samples choose, and all outside of them, without single values: the commonest
     of those, which a law without atoms does not meet again, and the atoms of the law. The other samples are counted:
     they know nothing of the choice."""
-    whole = program.combination(values, _at(name, sequence[0]))
+    whole = program.combination(values, _is(name, sequence[0]))
     certain = isinstance(whole, ClosedForm) and whole.value == 1
     if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
         # What has probability 1 needs no sample to be found; else the first chooses, and knows nothing of the others.
         counted = sequence if certain else sequence[1:]
         labels = [int(value != sequence[0]) for value in counted]
-        other = program.combination(values, _without([_at(name, sequence[0])]), 1)
+        other = program.combination(values, _without([_is(name, sequence[0])]), 1)
         shares = ((f"{_short(sequence[0])} exactly", whole), ("another value", other))
         cells = [
             _cell(name, {name: said}, labels.count(cell), len(counted), error / 2, form, eps)
@@ -634,20 +634,20 @@ def _reals(
         )
     edges = _quantiles(chosen)
     commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
-    atoms = {edge: program.combination(values, _at(name, edge)) for edge in {*edges, commonest}}
+    atoms = {edge: program.combination(values, _is(name, edge)) for edge in {*edges, commonest}}
     single = [edge for edge, atom in sorted(atoms.items()) if edge == commonest or not _is_zero(atom)]
     labels = _labels(edges, single, counted)
     tally = Counter(labels)
     runs, each = len(counted), error / (len(edges) + len(single))
     inside = [
-        (*_between(name, low, high), *_without([_at(name, low), _at(name, high)])) for low, high in pairwise(edges)
+        (*_between(name, low, high), *_without([_is(name, low), _is(name, high)])) for low, high in pairwise(edges)
     ]
     events: list[ComparedEvent] = []
     for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
         said = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
         form = program.combination(values, terms)
         events.append(_cell(name, said, tally[len(events)], runs, each, form, eps))
-    outside = program.combination(values, _without([*inside, *(_at(name, value) for value in single)]), 1)
+    outside = program.combination(values, _without([*inside, *(_is(name, value) for value in single)]), 1)
     events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
     for value in single:
         said = {name: f"{_short(value)} exactly"}
@@ -688,7 +688,7 @@ def _rounded(
         edges.append(edges[0] + grid)
     labels = _labels(edges, (), counted)
     tally, runs, each = Counter(labels), len(counted), error / len(edges)
-    inside = [(*_between(name, low, high), *_without([_at(name, high)])) for low, high in pairwise(edges)]
+    inside = [(*_between(name, low, high), *_without([_is(name, high)])) for low, high in pairwise(edges)]
     events: list[ComparedEvent] = []
     for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
         said = {name: f"in [{_short(low)}, {_short(high)})"}

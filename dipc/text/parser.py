@@ -150,7 +150,7 @@ def _span(children: Children) -> Span:
     return Span(children[0].start_pos, children[-1].end_pos)
 
 
-def _part(node: Any, children: Children) -> Subtree:
+def _parent(node: Any, children: Children) -> Subtree:
     """`node` as one level above its children."""
     depth = 0
     for child in children:
@@ -186,7 +186,7 @@ def _leaf_of(node: Any, children: Children) -> Subtree:
 
 
 def _made_of(
-    kind: type, *places: int, as_: Callable[[Any, Children], Subtree] = _part
+    kind: type, *places: int, as_: Callable[[Any, Children], Subtree] = _parent
 ) -> Callable[[Builder, Children], Subtree]:
     """The callback of a rule whose node has the children at these places, and its span."""
 
@@ -231,13 +231,13 @@ class Builder:
         return Subtree(node, children[0].start_pos, end, 0)
 
     def constants(self, children: Children) -> Subtree:
-        return _part((ast.ConstDecl(_nodes(children), _span(children[:-1])),), children)
+        return _parent((ast.ConstDecl(_nodes(children), _span(children[:-1])),), children)
 
     def binding(self, children: Children) -> Subtree:
         return _group((str(children[0]), children[2].node), children)
 
     def domains(self, children: Children) -> Subtree:
-        return _part(_nodes(children), children)
+        return _parent(_nodes(children), children)
 
     domain_binding = _made_of(ast.DomainDecl, 0, 2, as_=_group)
 
@@ -253,7 +253,7 @@ class Builder:
         self, children: Children, declarators: list[ast.Declarator], type_: ast.TypeExpr, initial: ast.Expr | None
     ) -> Subtree:
         role = ROLES[children[0].type]
-        return _part((ast.VariableDecl(role, tuple(declarators), type_, initial, _span(children[:-1])),), children)
+        return _parent((ast.VariableDecl(role, tuple(declarators), type_, initial, _span(children[:-1])),), children)
 
     def declarator(self, children: Children) -> Subtree:
         return _group(ast.Declarator(str(children[0]), None, None, _span(children)), children)
@@ -275,7 +275,7 @@ class Builder:
 
     def claim(self, children: Children) -> Subtree:
         fields = _distinct(children, SyntaxCode.BAD_CLAIM_FIELD, "claim")
-        return _part((ast.ClaimDecl(fields, _closed_span(children)),), children)
+        return _parent((ast.ClaimDecl(fields, _closed_span(children)),), children)
 
     def claim_field(self, children: Children) -> Subtree:
         token = children[0]
@@ -289,7 +289,7 @@ class Builder:
             message = f"`{children[0]}` is given no value"
             notes = ("write `inputs: all;`, or for example `inputs: q = -1..1, x in {0, 1};`",)
             raise Problem(SyntaxCode.BAD_CLAIM_FIELD, _span(children), message, "no inputs", notes)
-        return _part(ast.ClaimedInputs(items, _span(children)), children)
+        return _parent(ast.ClaimedInputs(items, _span(children)), children)
 
     def intervals(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
@@ -319,7 +319,7 @@ class Builder:
     def ideal(self, children: Children) -> Subtree:
         *declared, body = (child for child in children if type(child) is Subtree)
         declarations = tuple(declaration for subtree in declared for declaration in subtree.node)
-        return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
+        return _parent((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
 
     def noiseless(self, children: Children) -> Subtree:
         name = children[2]
@@ -327,7 +327,7 @@ class Builder:
             notes = ("write statements, `ideal { out <- q }`, or `ideal { noiseless }`: the program without its noise",)
             span = _span([name])
             raise Problem(SyntaxCode.UNEXPECTED, span, f"an ideal is no `{name}`", "no statement", notes)
-        return _part((ast.IdealDecl((), (), _closed_span(children), noiseless=True),), children)
+        return _parent((ast.IdealDecl((), (), _closed_span(children), noiseless=True),), children)
 
     # --- what options hold ---
 
@@ -337,7 +337,7 @@ class Builder:
     item = _made_of(ast.Item, 0, 2, as_=_group)
 
     def vector(self, children: Children) -> Subtree:
-        return _part(ast.Vector(_nodes(children), _span(children)), children)
+        return _parent(ast.Vector(_nodes(children), _span(children)), children)
 
     def listed(self, children: Children) -> Subtree:
         return _group(ast.Listed(_nodes(children), _span(children)), children)
@@ -355,7 +355,7 @@ class Builder:
 
     def metric(self, children: Children) -> Subtree:
         fields = _distinct(children, SyntaxCode.BAD_METRIC_FIELD, "metric")
-        return _part((ast.MetricDecl(fields, _closed_span(children)),), children)
+        return _parent((ast.MetricDecl(fields, _closed_span(children)),), children)
 
     def metric_field(self, children: Children) -> Subtree:
         token = children[0]
@@ -372,11 +372,11 @@ class Builder:
     def assign(self, children: Children) -> Subtree:
         target, value = _nodes(children)
         if isinstance(value, ast.Drawn):
-            return _part(ast.Sample(target, value.distribution, _span(children)), children)
-        return _part(ast.Assign(target, value, _span(children)), children)
+            return _parent(ast.Sample(target, value.distribution, _span(children)), children)
+        return _parent(ast.Assign(target, value, _span(children)), children)
 
     def if_then(self, children: Children) -> Subtree:
-        return _part(ast.If(children[1].node, children[3].node, (), _span(children)), children)
+        return _parent(ast.If(children[1].node, children[3].node, (), _span(children)), children)
 
     if_else = _made_of(ast.If, 1, 3, 5)
 
@@ -392,12 +392,12 @@ class Builder:
         keyword, _, rate, *mean, close = children
         law = law_of(str(keyword))
         zero = ast.Number(Fraction(0), "0", _span([close])) if law.takes_mean else None
-        return _part(ast.Noise(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
+        return _parent(ast.Noise(law, rate.node, mean[1].node if mean else zero, _span(children)), children)
 
     exponential_mechanism = _made_of(ast.ExponentialMechanism, 2, 4, 6, 8)
 
     def choose(self, children: Children) -> Subtree:
-        return _part(ast.Choose(_nodes(children), _span(children)), children)
+        return _parent(ast.Choose(_nodes(children), _span(children)), children)
 
     def arm(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
@@ -406,15 +406,15 @@ class Builder:
 
     def binary(self, children: Children) -> Subtree:
         left, operator, right = children
-        return _part(ast.Binary(OPERATORS[operator.type], left.node, right.node, _span(children)), children)
+        return _parent(ast.Binary(OPERATORS[operator.type], left.node, right.node, _span(children)), children)
 
     def compare(self, children: Children) -> Subtree:
         left, operator, right = children
-        return _part(ast.Compare(COMPARISONS[operator.type], left.node, right.node, _span(children)), children)
+        return _parent(ast.Compare(COMPARISONS[operator.type], left.node, right.node, _span(children)), children)
 
     def unary(self, children: Children) -> Subtree:
         operator, operand = children
-        return _part(ast.Unary(PREFIXES[operator.type], operand.node, _span(children)), children)
+        return _parent(ast.Unary(PREFIXES[operator.type], operand.node, _span(children)), children)
 
     def power(self, children: Children) -> Subtree:
         left, _, exponent = children
@@ -427,7 +427,7 @@ class Builder:
                 f"not one of 0, 1, ..., {MAX_POWER}",
                 ("a power of e is written with `exp`, for example `exp(-eps/2)`",),
             )
-        return _part(ast.Binary(ast.BinaryOp.POWER, left.node, node, _span(children)), children)
+        return _parent(ast.Binary(ast.BinaryOp.POWER, left.node, node, _span(children)), children)
 
     def number(self, children: Children) -> Subtree:
         token = children[0]
@@ -463,7 +463,7 @@ class Builder:
                 f"{len(arguments)} arguments",
                 ("only `min` and `max` take several",),
             )
-        return _part(ast.Call(function, arguments, _span(children)), children)
+        return _parent(ast.Call(function, arguments, _span(children)), children)
 
     eps = _made_of(ast.Eps, as_=_leaf_of)
 

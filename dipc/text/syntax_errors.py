@@ -576,7 +576,7 @@ def syntax_error(situation: Situation) -> Problem:
     secondary = _unclosed(situation)
     if situation.lacks_semicolon():
         end = token_span(situation.tokens[situation.at - 1]).end
-        text = f"found {_found(situation)}"
+        text = f"found {_unexpected(situation)}"
         return Problem(
             SyntaxCode.UNEXPECTED,
             Span(end, end),
@@ -588,14 +588,14 @@ def syntax_error(situation: Situation) -> Problem:
     return Problem(
         SyntaxCode.UNEXPECTED_END if at_end else SyntaxCode.UNEXPECTED,
         situation.span,
-        f"expected {expected}, found {_found(situation)}",
+        f"expected {expected}, found {_unexpected(situation)}",
         f"expected {expected}",
         (note,) if note else (),
         secondary,
     )
 
 
-def _found(situation: Situation) -> str:
+def _unexpected(situation: Situation) -> str:
     if situation.kind() == END_OF_TEXT:
         return f"the end of {WHOLES[situation.start]}"
     text = situation.text()

@@ -170,7 +170,7 @@ def test_a_comparison_of_a_noise_with_itself_is_decided():
 def test_a_resampled_variable_is_another_noise():
     program = sparse(2, 2)
     (exit_state,) = explore(program, {}, outputs(program, "top", "top")).exits
-    assert [noise.shown for noise in exit_state.noises] == ["rT#1", "r#1", "rT#2", "r#2"]
+    assert [noise.display_name for noise in exit_state.noises] == ["rT#1", "r#1", "rT#2", "r#2"]
     assert [item.form.noises for item in exit_state.constraints.items] == [
         ((exit_state.noises[0].id, F(-1)), (exit_state.noises[1].id, F(1))),
         ((exit_state.noises[2].id, F(-1)), (exit_state.noises[3].id, F(1))),

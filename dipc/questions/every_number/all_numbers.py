@@ -443,7 +443,7 @@ class _OneNumber:
         """The obligations of all its classes. Raises Undecided, and DiagnosticError where the program is refused."""
         return [posed for case in self.source.at(self.queries).cases() for posed in case.posed()]
 
-    def shown(self) -> ClassResult:
+    def undecided_row(self) -> ClassResult:
         """What the case is about, not decided."""
         where = f"{self.source.parameter} = {self.queries}"
         return replace(self.source.row(where, Method.NONE, Verdict.UNDECIDED), row=self.number)
@@ -474,7 +474,7 @@ class _OtherNumbers:
             raise Undecided(source.refusal(refused)) from None
         return [Posed(obligation, source.required.variable, why) for obligation, why in inequalities]
 
-    def shown(self) -> ClassResult:
+    def undecided_row(self) -> ClassResult:
         """What the case is about, not decided."""
         where = f"{self.source.parameter} >= {self.source.range.start}"
         return replace(self.source.row(where, Method.UNION, Verdict.UNDECIDED), row=self.number)

@@ -451,7 +451,7 @@ class Agreement(LoopRuns[_Node, Transition]):
 
     def _before(self) -> Iterator[Transition]:
         there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
-        ideal, _ = self._only_way(self._other.flow.first_state(there), self._other.head(0), "before")
+        ideal, _ = self._only_run(self._other.flow.first_state(there), self._other.head(0), "before")
         runs = list(self._agreeing(self._own.flow.first_state(self._finite), (), self._own.head(0)))
         if len(runs) != 1 or ideal.label != self._other.head(0) or runs[0][0].label != self._own.head(0):
             raise NotUniform("there is more than one way to the loop")
@@ -463,7 +463,7 @@ class Agreement(LoopRuns[_Node, Transition]):
         finite = [other for own, other in here if not self._core.slots[own].is_symbolic]
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
-            runs = list(self._ways(entered(node.ideal, there), self._other.head(iteration + 1)))
+            runs = list(self._ideal_runs(entered(node.ideal, there), self._other.head(iteration + 1)))
             # Two inputs that go different ways have different answers, whatever comes later: each facet is one to
             # another. Finite inputs that differ can only be nearer.
             if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in runs}) < len(runs):
@@ -493,7 +493,7 @@ class Agreement(LoopRuns[_Node, Transition]):
 
     def _ending(self, node: _Node) -> Iterator[Transition]:
         end = self._own.count
-        ideal, _ = self._only_way(node.ideal.at(self._other.head(end)), self._other.flow.exit_label, "after")
+        ideal, _ = self._only_run(node.ideal.at(self._other.head(end)), self._other.flow.exit_label, "after")
         for program, terms in self._agreeing(node.program.at(self._own.head(end)), (), self._own.flow.exit_label):
             yield Transition(None, (*terms, *self._final(program, ideal, ())))
 
@@ -503,13 +503,13 @@ class Agreement(LoopRuns[_Node, Transition]):
 
     # --- the ideal ----------------------------------------------------------------------------------------
 
-    def _only_way(self, state: State, goal: int, where: str) -> tuple[State, tuple[Constraint, ...]]:
-        result = list(self._ways(state, goal))
+    def _only_run(self, state: State, goal: int, where: str) -> tuple[State, tuple[Constraint, ...]]:
+        result = list(self._ideal_runs(state, goal))
         if len(result) != 1:
             raise NotUniform(f"the ideal compares inputs {where} its loop")
         return result[0]
 
-    def _ways(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
+    def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
         """All ways of the ideal from `state` to the label `goal`, or to the exit, with what they need of the inputs."""
         for end in self._runs(self._other.flow, state, goal):
             yield end, tuple([self._moved(guard) for guard in end.guards.items])
