@@ -109,12 +109,12 @@ class Measurer:
     """Measures events and remembers the canonical trees it has integrated.
 
     `integrals` counts the trees integrated so far (the cache misses); past `remembered` terms all is forgotten. With
-    `way` a tree over the reals is refused before it is expanded where it is expected to go through more terms.
+    `tree_steps` a tree over the reals that is expected to go through more terms is refused before it is expanded.
     """
 
     limits: Limits = field(default_factory=Limits)
     remembered: int = 2_000_000
-    way: int | None = None
+    tree_steps: int | None = None
     integrals: int = 0
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
     _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
@@ -344,9 +344,9 @@ class Measurer:
         return known
 
     def _tree_measure(self, tree: CanonicalTree) -> Closed:
-        if self.way is None:
+        if self.tree_steps is None:
             return tree_measure(tree, self.limits)
-        watch_size(tree, replace(self.limits, steps=self.way))
+        watch_size(tree, replace(self.limits, steps=self.tree_steps))
         measure = tree_measure(tree, self.limits)
         for poly in fraction_of(measure):
             Meter(self.limits).size(len(poly) * weight(poly.coefficient_bits()))

@@ -232,7 +232,7 @@ class EveryInput(ClassSource):
             if exits is None:
                 exits = self.exits.exits(inputs.finite, inputs.region)
             else:
-                inputs = replace(inputs, some_ways=True)
+                inputs = replace(inputs, incomplete=True)
             alike = [((), inputs)] if self.near is None else same_answers(self.near, inputs, self._answers)
             every = [(one, piece) for extra, one in alike for piece in self._pieces(one, extra, exits)]
         except Undecided as undecided:

@@ -23,8 +23,8 @@ _ONE = ExpPoly.one()
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """1 less the sum over the ways to other answers, each at the greatest of every slack. None where a weight depends
-    on eps alone and a distance is open, or these ways are not known."""
+    """1 less the sum over the exits with other answers, each at the greatest of every slack. None where a weight
+    depends on eps alone and a distance is open, or these exits are not known."""
     distances = instance.distances
     if instance.others is None:
         return None

@@ -140,7 +140,7 @@ Values = Mapping[Closed, Fraction]
 
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
     """What the rule gives, where a distance is open and weights depend on eps alone for both of their ends."""
-    exits = instance.others if rule.of_others else instance.ways
+    exits = instance.others if rule.of_others else instance.exits
     if exits is None:
         return None
     points = ends(exits, limits) if instance.distances.is_open else None
@@ -207,7 +207,7 @@ def _at_infinity(value: Closed) -> Fraction | None:
 #: The rules for a class as it is. They cost no more than the linear programs of its slacks.
 SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
 
-#: The rules for ways that were put together, with weights of choices at their ends.
+#: The rules for exits that were put together, with weights of choices at their ends.
 UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, CLAMPS, VERTICES, JOINT_TAILS, CORNERS)
 
 _NOT_DERIVED = "its bound is of a kind that the checker does not derive"
@@ -242,7 +242,7 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """What the rules give for ways that were put together, at the distances required and others that imply them.
+    """What the rules give for exits that were put together, at the distances required and others that imply them.
     Raises Undecided."""
     setting = goal.setting
     claim, inputs = setting.claim, goal.convex.inputs

@@ -331,7 +331,7 @@ def facet_metric(ideal: Ideal) -> Metric:
     if not 0 < len(cases) <= _MOST_CASES:
         return Metric(metric.norm, lambda _region, _way: True)
     every = [_Steps.of(ideal, finite, metric.core.apart) for finite in cases]
-    return Metric(metric.norm, lambda region, way: any(_may_be_apart(steps, region, way) for steps in every))
+    return Metric(metric.norm, lambda region, leaving: any(_may_be_apart(steps, region, leaving) for steps in every))
 
 
 @frozen

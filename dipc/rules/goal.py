@@ -191,14 +191,14 @@ class Goal:
 
     @cached_property
     def united(self) -> Instance:
-        """The same with ways put together that differ in one comparison alone."""
+        """The same with exits put together that differ in one comparison alone."""
         return self.instance.united(self.setting.claim.intervals, self.setting.program.limits)
 
     def bounds(self, rule: Rule) -> Bounds | None:
         """What the rule gives."""
         if rule.name not in self._known:
             bounds = rule.bounds(self.instance)
-            if isinstance(bounds, Lower) and self.convex.inputs.some_ways:
+            if isinstance(bounds, Lower) and self.convex.inputs.incomplete:
                 bounds = replace(bounds, attained=False, lost=bounds.lost or "some ways to the answer are left out")
             self._known[rule.name] = bounds
         return self._known[rule.name]

@@ -242,8 +242,8 @@ def corner(
     input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
     """
     met = sorted(set(tight))
-    for way in (_corner_eliminated, _corner_solved):
-        corner = way(facets, met, slots, alpha)
+    for solve in (_corner_eliminated, _corner_solved):
+        corner = solve(facets, met, slots, alpha)
         if corner is not None and _behind(facets, met, corner, alpha):
             return corner
     return None

@@ -60,7 +60,7 @@ class InputClass:
 
     A class may stand for `count` regions that are alike (see `exchange`). It has `sections` in place of `others` and
     `rivals`, which are not gone through: the guards of its region, with what is behind them where the answer is the
-    same. With `some_ways` there may be more ways to the answer than those that are known.
+    same. With `incomplete` there may be more exits with the answer than those that are known.
     """
 
     finite: Mapping[int, Value]
@@ -75,7 +75,7 @@ class InputClass:
     integral: bool
     count: int = 1
     sections: tuple[Section, ...] = ()
-    some_ways: bool = False
+    incomplete: bool = False
 
     @property
     def moving(self) -> bool:

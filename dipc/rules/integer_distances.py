@@ -174,9 +174,9 @@ class FarAway:
     # --- bounds of the probability: at every distance it is at least one of them; none where none is known --------
 
     def _to_answer(self, start: int, *, by_unions: bool = False) -> Sequence[_Ratio]:
-        """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
+        """The sum over the exits with the answer, at lower bounds of their slacks; those without one count as 0."""
         ratio = _Ratio({}, {})
-        for centered in self.instance.ways:
+        for centered in self.instance.exits:
             if centered.in_balls and not self.instance.distances.gamma_base and not self.instance.distances.gamma_rate:
                 continue
             if all(self._is_near(point, start) for point in centered.points):
@@ -219,15 +219,15 @@ class FarAway:
         return self._measure(alone, [(alone.halfspaces[0], opposite)], start)
 
     def _to_others(self, start: int) -> Sequence[_Ratio]:
-        """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
+        """1 less the sum over all exits with other answers, at upper bounds of their slacks."""
         if self.instance.others is None:
             return ()
         every = self.instance.possible_others
         return [self._without([self._greatest(centered, centered.parts, start) for centered in every])]
 
     def _from_vertices(self, start: int) -> Sequence[_Ratio]:
-        """The sums over the ways at the vertices of a box (see `vertices`)."""
-        box = box_of(self.instance.ways)
+        """The sums over the exits at the vertices of a box (see `vertices`)."""
+        box = box_of(self.instance.exits)
         if box is None:
             return ()
 
@@ -238,13 +238,13 @@ class FarAway:
 
         result = []
         for vertex in box.vertices(ends):
-            total_of_ways = _Ratio({}, {})
+            total = _Ratio({}, {})
             for centered, compared in vertex:
                 each = _weight(centered)
                 for component, slack in compared:
                     each = each * self._measure(component, [(component.halfspaces[0], slack)], start)
-                total_of_ways = total_of_ways + each
-            result.append(total_of_ways)
+                total = total + each
+            result.append(total)
         return result
 
     def _from_tails(self, start: int) -> Sequence[_Ratio]:

@@ -27,8 +27,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """1 less the sum over the ways to other answers, the tails of each put together. None where no two tails are, or a
-    weight depends on eps alone and a distance is open, or these ways are not known."""
+    """1 less the sum over the exits with other answers, the tails of each put together. None where no two tails are, or
+    a weight depends on eps alone and a distance is open, or these exits are not known."""
     facets, distances, whole = instance.facets, instance.distances, instance.whole
     shares: list[Share] = []
     totals: list[Affine] = []

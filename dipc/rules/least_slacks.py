@@ -38,21 +38,21 @@ _Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None
 
 
 def least_slacks(instance: Instance) -> Lower:
-    """The sum over the ways to the answer, each at the least of every slack.
+    """The sum over the exits with the answer, each at the least of every slack.
 
     Lemma. Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event only grows, as a
     set of values of N. Ways exclude each other and their weights are not negative. So Σ weight·Pr at lower bounds of
-    all slacks, way by way, is at most the probability of the answer at every input. ∎
+    all slacks, exit by exit, is at most the probability of the answer at every input. ∎
 
     Every slack is bounded below by weights on the facets (Farkas). With an open distance a bound base + distance·slope
-    with base > 0 is lowered to distance·slope, and a way with one that has base < 0 is left out, so that all slacks are
-    multiples of the distance; so are ways whose weight, or a noise of theirs on integers, depends on eps alone.
+    with base > 0 is lowered to distance·slope, and an exit with one that has base < 0 is left out, so that all slacks
+    are multiples of the distance; so are exits whose weight, or a noise of theirs on integers, depends on eps alone.
     """
-    forms = _forms(instance.ways)
+    forms = _forms(instance.exits)
     attempt = _attempt(instance, forms, single_bound)
     if not attempt.attained and len(instance.facets) > 1:
         attempt = _attempt(instance, forms, best_bound)
-    return attempt.lower(instance.ways, instance.facets, instance.distances)
+    return attempt.lower(instance.exits, instance.facets, instance.distances)
 
 
 LEAST_SLACKS = Rule("each slack at its least", least_slacks)

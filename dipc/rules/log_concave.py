@@ -2,7 +2,7 @@
 
 The densities of Laplace and of one-sided noise are log-concave, and so is the indicator of A·n + s >= 0 in n and s. By
 Prékopa's theorem Pr[A·N + s >= 0] is a log-concave function of the slacks s, and products of such are: with slacks
-affine in the input u, the probability of one way to the answer is log-concave in u, and so at least the lesser of its
+affine in the input u, the probability of one exit is log-concave in u, and so at least the lesser of its
 values at the ends of any segment. Where every slack is bounded below behind the facets it never falls along a ray
 there, as no slack does, and is constant along lines. So it is least at a corner: on a least face of the polyhedron.
 """
@@ -21,7 +21,7 @@ from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.rule import Bounds, Instance, Rule
 
-#: The most choices of facets that are looked at for corners, and of corners for the ways to an answer.
+#: The most choices of facets that are looked at for corners, and of corners for the exits with an answer.
 _MOST_FACES = 200
 _MOST_CORNERS = 16
 
@@ -29,9 +29,9 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """The sums over the ways at the corners of the class. None where a distance is open, a noise has no
+    """The sums over the exits at the corners of the class. None where a distance is open, a noise has no
     log-concave density, an output has no noise, or a slack has no bound."""
-    exits, facets, distances = instance.ways, instance.facets, instance.distances
+    exits, facets, distances = instance.exits, instance.facets, instance.distances
     alpha = distances.alpha
     if alpha is None or distances.is_open or not exits:
         return None
@@ -58,7 +58,7 @@ CORNERS = Rule("the corners of a log-concave probability", corners)
 
 
 def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
-    """weight·Pr of one way at one input."""
+    """weight·Pr of one exit at one input."""
     events = [
         component.event([half.slack.at(point) + half.radius * gamma for half in component.halfspaces])
         for component in centered.parts

@@ -216,18 +216,19 @@ def _no_exits() -> None:
 @dataclass(frozen=True)
 class Instance:
     """What a rule is applied to: all inputs that satisfy the `guards` and are behind the `facets`, at the claimed
-    `distances`, with all `ways` to their answer; those to other answers are found when a rule asks for them. `slots`
-    are the inputs that are not finite, of which `whole` are ints. An event of noises with which the output is near det
-    whatever exit is taken is found for every gamma from one on, when a rule asks for it; None where none is known."""
+    `distances`, with all `exits` with their answer; those with other answers are looked for when a rule asks for them.
+    `slots` are the inputs that are not finite, of which `whole` are ints. An event of noises with which the output is
+    near det whatever exit is taken is found for every gamma from one on, when a rule asks for it; None where none is
+    known."""
 
-    ways: Sequence[centered_exits.CenteredExit]
+    exits: Sequence[centered_exits.CenteredExit]
     facets: Sequence[Moving]
     distances: ClaimedDistances
     slots: Sequence[int] = ()
     whole: frozenset[int] = frozenset()
     guards: Sequence[Constraint] = ()
     find_others: Callable[[], Sequence[centered_exits.CenteredExit] | None] = _no_exits
-    of_ways: Callable[[], Sequence[Affine]] | None = None
+    slack_forms: Callable[[], Sequence[Affine]] | None = None
     find_near: Callable[[Fraction], centered_exits.CenteredExit | None] = lambda _: None
 
     @cached_property
@@ -243,10 +244,10 @@ class Instance:
     @cached_property
     def forms(self) -> Sequence[Affine]:
         """The slacks of all events, to the answer and to others, before any were put together."""
-        return list(dict.fromkeys(self._slacks())) if self.of_ways is None else self.of_ways()
+        return list(dict.fromkeys(self._slacks())) if self.slack_forms is None else self.slack_forms()
 
     def _slacks(self) -> Iterator[Affine]:
-        for centered in (*self.ways, *(self.others or ())):
+        for centered in (*self.exits, *(self.others or ())):
             for component in centered.parts:
                 for half in component.halfspaces:
                     if half.slack.inputs and not half.radius:
@@ -258,8 +259,8 @@ class Instance:
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)
 
-        exits = centered_exits.united(self.ways, intervals, limits)
-        return replace(self, ways=exits, find_others=others, of_ways=lambda: self.forms)
+        exits = centered_exits.united(self.exits, intervals, limits)
+        return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
         """The same with numbers for weights of choices."""
@@ -267,12 +268,12 @@ class Instance:
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.with_weights(self.others, values)
 
-        exits = centered_exits.with_weights(self.ways, values)
-        return replace(self, ways=exits, find_others=others, of_ways=lambda: self.forms)
+        exits = centered_exits.with_weights(self.exits, values)
+        return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
     def at(self, distances: ClaimedDistances) -> Instance:
         """The same at other distances."""
-        return replace(self, distances=distances, find_others=lambda: self.others, of_ways=lambda: self.forms)
+        return replace(self, distances=distances, find_others=lambda: self.others, slack_forms=lambda: self.forms)
 
 
 @frozen

@@ -46,7 +46,7 @@ class Box:
 
     exits: Sequence[CenteredExit]
     comparisons: Sequence[NoiseComponent]
-    ways: Sequence[Sequence[tuple[int, bool]]]
+    paths: Sequence[Sequence[tuple[int, bool]]]
 
     def vertices(
         self, ends: Callable[[NoiseComponent], Sequence[End]]
@@ -55,14 +55,14 @@ class Box:
         happen."""
         for vertex in product(*(dict.fromkeys(ends(component)) for component in self.comparisons)):
             possible = []
-            for each, path in zip(self.exits, self.ways, strict=True):
+            for each, path in zip(self.exits, self.paths, strict=True):
                 compared = self._compared(path, vertex)
                 if compared is not None:
                     possible.append((each, compared))
             yield possible
 
     def _compared(self, path: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
-        """What has to happen on one way; None where it cannot."""
+        """What has to happen at one exit; None where it cannot."""
         result: list[Compared] = []
         for index, holds in path:
             end, component = vertex[index], self.comparisons[index]
@@ -96,13 +96,13 @@ def box_of(exits: Sequence[CenteredExit]) -> Box | None:
 
 
 def vertices(instance: Instance) -> Bounds | None:
-    """The sums over the ways at the vertices of the box. None where they are not of this kind."""
+    """The sums over the exits at the vertices of the box. None where they are not of this kind."""
     distances = instance.distances
     if distances.is_open and any(
-        centered.weight is not None and not is_constant(centered.weight) for centered in instance.ways
+        centered.weight is not None and not is_constant(centered.weight) for centered in instance.exits
     ):
         return None
-    box = box_of(instance.ways)
+    box = box_of(instance.exits)
     if box is None:
         return None
     functions = [
