@@ -1,9 +1,9 @@
 """A lower bound of the privacy loss of a real implementation, from outputs that were observed at two inputs.
 
 For a set S of outputs the loss is at least log(Pr[S at one input]/Pr[S at the other]). Both probabilities lie within
-Clopper-Pearson bounds around the shares observed, so that their quotient is a bound, too. Which set is looked at must
-not depend on what was observed: it is the one for which the exact law of the program promises the greatest bound, of
-those with all outputs whose ratio is above some number. A search for a set, as without a law, has to pay for all that
+Clopper-Pearson bounds around the shares observed, so that their quotient is a bound, too. The choice of the set must
+not depend on what was observed: of the sets of all outputs whose ratio is above some number, it is the one for which
+the exact law of the program promises the greatest bound. A search for a set, as without a law, has to pay for all that
 it tries.
 
 Of real outputs the sets are those that are the worst for some budget: the exact law says which these are, and how
@@ -51,7 +51,7 @@ _Answer = tuple[str, ...]
 
 @frozen
 class Tested:
-    """A set of outputs, how often it was observed at the `first` of the inputs (0 or 1) and at the other one, of so
+    """A set of outputs, how often it was observed at the `first` of the inputs (0 or 1) and at the other one, of this
     many runs, and what its probabilities are at least and at most there."""
 
     first: int

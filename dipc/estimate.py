@@ -34,7 +34,7 @@ from dipc.text.core import Value
 
 @frozen
 class HistogramPlan:
-    """So many bins, and so many samples at each of two inputs."""
+    """This many bins, and this many samples at each of two inputs."""
 
     bins: int
     samples: int
@@ -130,7 +130,7 @@ def _samples(bins: int, least: float, weight: float, near: float, delta: float) 
 
 
 def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """From shares of so many independent runs: by Hoeffding's inequality for each share, with half of the error. The
+    """From shares of this many independent runs: by Hoeffding's inequality for each share, with half of the error. The
     loss lies in the interval with at least this confidence."""
     width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
     return _between(first, width, second, width)
@@ -183,7 +183,7 @@ CONFIDENCE = 0.999
 
 @frozen
 class LossEstimate:
-    """What so many pairs of runs say of log(p/p'). `intervals` are by their names; only `hoeffding` is guaranteed to
+    """What this many pairs of runs say of log(p/p'). `intervals` are by their names; only `hoeffding` is guaranteed to
     have the confidence, the others have it in the limit."""
 
     hits: JointHits
@@ -277,8 +277,8 @@ def integer_tolerance(tolerance: Fraction) -> int:
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
-    """How often one of so many partitions may fail for all of them together to fail no more often than `flakiness`, by
-    a union bound."""
+    """How often one of this many partitions may fail for all of them together to fail no more often than `flakiness`,
+    by a union bound."""
     if partitions < 1:
         raise ValueError("there is at least one partition")
     return flakiness / partitions

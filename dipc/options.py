@@ -248,10 +248,10 @@ class Options:
 
     `inputs` and `for_all` say about what; `beta`, `alpha`, `gamma` and `eps` are the claim about accuracy, where None
     leaves a part to the table's columns and the program's claim block; `budget` and `delta`, with `eps`, are the claim
-    about privacy, of so many independent runs as `compose` says; `error` is one about the expected error, or that of
+    about privacy, of this many independent runs as `compose` says; `error` is one about the expected error, or that of
     its square for the `moment` 2, of the `output` of this name, and `at` the eps at which numbers are given. With
     `classes` inputs with equal obligations are one case; `as_given` keeps the types of inputs as they are declared.
-    Numbers are given to so many `digits`; with `keep_proofs` the evidence for a certificate is kept, and without
+    Numbers are given to this many `digits`; with `keep_proofs` the evidence for a certificate is kept, and without
     `forms` rows that hold need no closed form of their probability. `jobs`, `cache` and `dask` share out the work, and
     change no answer; `limits` say when to give up, and `progress` is told how far it is.
 

@@ -408,7 +408,7 @@ class SumOfIncrements:
         return self._from(one, right, least) + self._from(other, right, least)
 
     def _power(self, values: _Values, count: int) -> _Values:
-        """The sum of so many integers with these weights."""
+        """The sum of this many integers with these weights."""
         if len(values) > 2:
             half = self._power(values, count // 2) if count > 1 else {0: ExpPoly.one()}
             square = self._product(half, half)

@@ -218,7 +218,7 @@ class ClosedForm:
         return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
-        """The supremum over the intervals, by default (0, inf), enclosed to so many digits, with where it is attained
+        """The supremum over the intervals, by default (0, inf), enclosed to this many digits, with where it is attained
         or approached. Raises LimitReached."""
         supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
         return supremum

@@ -550,7 +550,7 @@ def fraction_of(value: Closed) -> tuple[ExpPoly, ExpPoly]:
 
 # --- Sums and products of many closed forms, in the ring as long as they can be ---------------------------------------
 
-#: Of so many factors the product is tried.
+#: Of this many factors the product is tried.
 _FEW = 4
 
 

@@ -91,14 +91,14 @@ class NoClosedForm(OutsideFragment):
 # --- How much work one closed form may take: deterministic limits, so that a verdict does not depend on the machine ---
 
 _WORD = 64
-#: A term takes about as much room as so many bits of its coefficient.
+#: A term takes about as much room as this many bits of its coefficient.
 _TERM_BITS = 256
 #: Steps that making one short term takes.
 _ONE_BY_ONE = 200
 
 
 def weight(bits: int) -> int:
-    """For how many terms one with a coefficient of so many bits counts."""
+    """For how many terms one with a coefficient of this many bits counts."""
     return 1 + bits // _TERM_BITS
 
 
@@ -106,8 +106,8 @@ def weight(bits: int) -> int:
 class Meter:
     """Counts the work on one function, against the limits `terms` and `steps`.
 
-    A term whose coefficient or exponents are long counts for several; a step is a multiplication of machine words, of
-    which a second has a hundred million or so. Every method raises LimitReached past the limit, before the work if it
+    A term with a long coefficient or long exponents counts for several; a step is a multiplication of machine words,
+    and a second has a hundred million or so. Every method raises LimitReached past the limit, before the work if it
     can.
     """
 
@@ -115,11 +115,11 @@ class Meter:
     steps: int = 0
 
     def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
-        """Count a product of so many terms each, with coefficients of so many bits."""
+        """Count a product of this many terms each, with coefficients of this many bits."""
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
     def expansion(self, terms: int, bits: int) -> None:
-        """Count the making of so many terms one by one, with coefficients of so many bits."""
+        """Count the making of this many terms one by one, with coefficients of this many bits."""
         self.spend(terms * (_ONE_BY_ONE + bits // 4))
         self.size(terms * weight(bits))
 
@@ -133,7 +133,7 @@ class Meter:
             raise self._too_many_terms()
 
     def spend(self, steps: int) -> None:
-        """Count so many steps."""
+        """Count this many steps."""
         self.steps += steps
         if self.steps > self.limits.steps:
             raise LimitReached(
@@ -162,7 +162,7 @@ class Budget:
         self.intervals = limits.intervals
 
     def with_bits(self, bits: int) -> Budget:
-        """A budget of its own with what is left of this one, and no more than this many bits."""
+        """A separate budget with what is left of this one, and no more than this many bits."""
         limits = self.limits
         return Budget(
             replace(

@@ -14,7 +14,7 @@ from dipc.frozen import frozen
 
 # --- Exponential polynomials with unknowns that are left open: alpha, gamma, dd, the number of queries ----------------
 #
-# Claim expressions are evaluated to them. A number in the place of an unknown, an unknown that grows without bound, a
+# Claim expressions are evaluated to them. A number in place of an unknown, an unknown that grows without bound, a
 # function of the product unknown·eps alone, a polynomial in an unknown: all are views of the one value.
 
 #: Terms of one claim expression after multiplying out, bits of its numbers on the way, and bits of the numbers in its
@@ -167,7 +167,7 @@ class Parametric:
     # --- unknowns ---------------------------------------------------------------------------------
 
     def substituted(self, values: Mapping[str, Parametric]) -> Parametric | None:
-        """The same function with values in the place of some unknowns; None where it is then none of this kind.
+        """The same function with values in place of some unknowns; None where that is not a function of this kind.
 
         The values are numbers >= 0, or take such values wherever they are asked about.
         """
@@ -232,7 +232,8 @@ class Parametric:
         return ExpPoly.from_terms(terms)
 
     def powers(self, name: str) -> dict[int, Parametric] | None:
-        """By power, the coefficients of this as a polynomial in the unknown, none zero; None where it is none."""
+        """By power, the nonzero coefficients of this as a polynomial in the unknown; None where it is not a
+        polynomial."""
         result: dict[int, dict[Factors, ExpPoly]] = {}
         for factors, value in self.numerator.items():
             power = 0
@@ -510,7 +511,7 @@ def unknowns(value: Selected) -> frozenset[str]:
 def rebuilt(
     value: Selected, change: Callable[[Parametric], Parametric | None], far: Signs | None = None
 ) -> Selected | None:
-    """The value put together again from parts that were changed; None where one of them came to None.
+    """The value rebuilt from changed parts; None where one of them became None.
 
     `change` keeps sums, products and quotients, and the order of values. ZeroDivisionError for a divisor that becomes
     the zero function.
@@ -608,8 +609,8 @@ def _combined(operation: Operation, left: Parametric, right: Parametric) -> Para
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Functions, none of them zero, on whose signs it depends which candidate the value is. The value does not depend
-    on an unknown.
+    """Functions, none of them zero, whose signs decide which candidate the value is. The value does not depend on an
+    unknown.
 
     Between two neighboring roots of all of them the value is one form, and no denominator met on the way is 0.
     Raises TooLarge for too many.

@@ -118,7 +118,7 @@ class Real:
         return total * self.sign
 
     def enclosure(self, bits: int = 128) -> tuple[Fraction, Fraction]:
-        """Rationals around it, to about so many bits."""
+        """Rationals around it, to about this many bits."""
         import flint
 
         rational = self.rational

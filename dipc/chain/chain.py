@@ -6,10 +6,11 @@ An exit has the probability W · m, where m is the measure of its constraints (i
 the total weight of the paths to it, with weight 1 for a comparison just as for a deterministic step. To see why, hold
 the noises and the inputs fixed. Every comparison then has one outcome, and what is left is a Markov chain of choices.
 The probability that it reaches state s is the sum, over the paths to s whose comparisons turn out so, of the weights of
-their choices. A comparison adds what it finds to the constraints, and nothing is ever taken away but what follows from
-the rest: the constraints of s say exactly what was found on a path to it, on each of them. So either the noises satisfy
-these constraints, and all paths to s are taken into account, or they do not, and none is. The sum is therefore W if the
-constraints of s hold and 0 if not, and W does not depend on the noises: the probability is W times the measure.
+their choices. A comparison adds its outcome to the constraints, and only what follows from the rest is ever taken away:
+the constraints of s say exactly what the comparisons on a path to it gave, on each such path. So either the noises
+satisfy these constraints, and all paths to s are taken into account, or they do not, and none is. The sum is therefore
+W if the constraints of s hold and 0 if not, and W does not depend on the noises: the probability is W times the
+measure.
 
 Paths that part at a comparison never meet again, unless where nothing is: what one found excludes the noises of the
 other. For the same reason a comparison that branches leads out of its strongly connected component: inside one there
@@ -89,15 +90,15 @@ class Transitions:
 
 # --- Where the paths of a growing chain end, below a state ------------------------------------------------------------
 
-#: The leaves below so many states are kept at once.
+#: The leaves below this many states are kept at once.
 _MOST_KEPT = 100
 
 
 class Leaves:
     """The states without successors of a chain that grows there only, and where one may take the place of others.
 
-    What was found below a state is kept: later leaves are looked for from there, so that a chain with one state through
-    which everything leads is not searched anew for each group of paths.
+    The leaves below a state are kept, and later searches begin there: so a chain in which everything passes through one
+    state is not searched again for each group of paths.
     """
 
     def __init__(self, transitions: Transitions) -> None:

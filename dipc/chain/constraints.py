@@ -240,7 +240,8 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a bound on the difference of two variables (or of one and ORIGIN), None when it is none."""
+        """The constraint as a bound on the difference of two variables (or of one and ORIGIN); None if it is not such a
+        bound."""
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
             return None
@@ -489,7 +490,7 @@ def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[Const
     """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
     opposites = {fact.negation for fact in facts}
     return all(
-        # Paths part at what was found out last, more often than not.
+        # More often than not, paths differ in their last comparison.
         any(not opposites.isdisjoint(reversed(known.items)) for known in other)
         or contradict([*facts, *(item for known in other for item in known.items)])
         for other in others

@@ -273,7 +273,8 @@ class NoiseView:
 class StateView:
     """A state: `label` and `line` (of the text, from 1) of what is executed next, None when the program has exited.
 
-    `values` are the assigned variables but for those that `noises` shows; `constraints` is what is known of the noises.
+    `values` are the assigned variables except for those that `noises` shows; `constraints` is what is known of the
+    noises.
     """
 
     node: int
@@ -289,8 +290,8 @@ class StateView:
 class EdgeView:
     """A step: its probability is the product of the measures of `joint` over the product of those of `given`.
 
-    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what was found or
-    chosen, and is empty where nothing was. A choice has a `weight`: that is its probability.
+    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what a comparison
+    gave or what was chosen, and is empty for other steps. A choice has a `weight`: that is its probability.
     """
 
     source: int
@@ -334,7 +335,7 @@ def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainVie
 
 
 def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
-    """The steps from a state, but for those that the inputs exclude."""
+    """The steps from a state, except for those that the inputs exclude."""
     program = chain.flow.program
     views: list[EdgeView] = []
     for goal in sorted(chain.transitions.successors(source)):

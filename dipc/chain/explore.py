@@ -72,7 +72,7 @@ class Dominators:
 
     def __init__(self, first: int) -> None:
         self._parent: dict[int, int] = {first: first}
-        #: A state further up, by which long ways up take a logarithmic number of steps (Myers 1983).
+        #: A state further up: with these, a long way up takes a logarithmic number of steps (Myers 1983).
         self._jump: dict[int, int] = {first: first}
         self._depth: dict[int, int] = {first: 0}
 
@@ -106,7 +106,7 @@ class Dominators:
 #: The places of the ends in a `Difference`.
 _UPPER, _LOWER = 0, 1
 
-#: A row is known again by one of so many of its last constraints; and so many constraints lead to rows.
+#: A row is known again by one of this many of its last constraints; and this many constraints lead to rows.
 _LAST, _MOST_KEYS = 4, 16_000
 
 
@@ -304,7 +304,7 @@ def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
     """The least of the members' greatest bounds on upper - lower, for every pair with a noise on which each has one.
 
-    Members that are found to be empty are left out; None when all are.
+    Empty members are left out; None when all are empty.
     """
     shared: _Bounds | None = None
     for member in members:
@@ -450,7 +450,7 @@ class GuardUniter:
 
 
 class _Member:
-    """The region of one state, which is not empty, ready to be asked what it implies."""
+    """The region of one state, which is not empty, prepared for questions about what it implies."""
 
     def __init__(self, guards: ConstraintSet, row: _Row) -> None:
         self._guards = guards
@@ -624,8 +624,8 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again with every state, so that a trap is told by all that it reads and writes; where that takes too
-        many, it is told by the states there are."""
+        """Explore again with every state, so that a trap is reported with all that it reads and writes; where there are
+        too many states, with those explored so far."""
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)
             whole.skips = False
@@ -645,7 +645,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Let go of what takes most of the room in a state: only what it knows is asked for, where paths are united."""
+        """Forget the largest parts of a state: where paths are united only its constraints are needed."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -737,7 +737,7 @@ class _Explorer:
         return result
 
     def _replace(self, group: list[int], state: State) -> int:
-        """Puts one state in the place of all those of the group."""
+        """Puts one state in place of all those of the group."""
         whole = self._add(state)
         for node in group:
             for source in list(self.transitions.predecessors(node)):
@@ -757,7 +757,7 @@ class _Explorer:
 
 
 def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
-    """Whether an input takes this step: only what it finds out is looked at, for all that was before has been."""
+    """Whether an input takes this step: only its new constraints are checked, as the earlier ones have been."""
     if not isinstance(edge, Comparison):
         return True
     return all(item.form.noises or item.holds_at(along) for item in edge.known)

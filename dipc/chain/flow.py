@@ -138,8 +138,8 @@ class Flow:
         )
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
-        """By label, the slots that an instruction at l or later may assign their wanted value: all of `may_assign` but
-        for what is assigned other constants."""
+        """By label, the slots that an instruction at l or later may assign their wanted value: all of `may_assign`
+        except for what is assigned other constants."""
         others = {
             label: 1 << instruction.target.slots[0]
             for label, instruction in enumerate(self.program.instructions)

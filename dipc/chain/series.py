@@ -1,8 +1,8 @@
 """Programs towards one answer as series of segments, none of whose paths are followed to the end.
 
-States of a chain are told apart by what they know, so that a loop that finds out something new in each turn, in one of
-two ways, has 2^k of them after k turns. Here a state is a place and values alone. Runs to one answer then pass, one
-after the other, through states that no run to it avoids; between two of these is a segment, with a few paths.
+States of a chain differ by their constraints: so a loop in which every turn adds one of two constraints has 2^k states
+after k turns. Here a state is a place and values alone. Runs to one answer then pass, one after the other, through
+states that no run to it avoids; between two of these is a segment, with a few paths.
 
 **Lemma.** Let the paths of the segments s be sets of constraints C over noises X and inputs u. A run gives the answer
 if and only if it follows a path of each segment: where control goes depends on place and values, and on how comparisons

@@ -115,7 +115,7 @@ class State:
     """A state of the chain; `label` is the instruction to execute next, len(instructions) when it has exited.
 
     `constraints` are about noises (and inputs), `guards` about inputs alone; `noises` increase by id. `fingerprint`, a
-    hash of values and guards, is kept up to date step by step: hashing hundreds of slots anew would take too long.
+    hash of values and guards, is kept up to date step by step: hashing hundreds of slots again would take too long.
     """
 
     label: int

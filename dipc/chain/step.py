@@ -379,7 +379,8 @@ def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """The state with what is new in `known`; itself if nothing is, None if its constraints exclude some of it."""
+    """The state with the new constraints of `known`; the same state if none is new, None if its constraints exclude
+    one."""
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)
         if truth is False:
@@ -405,7 +406,7 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
 
 
 def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool, tuple[Constraint, ...]]]:
-    """The ways a comparison can turn out, each with what is then known; together they cover everything."""
+    """The possible outcomes of a comparison, each with its constraints; together they cover everything."""
     match op:
         case CompareOp.EQ | CompareOp.NE:
             unequal = op is CompareOp.NE

@@ -567,9 +567,9 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
-    """Ways to write a function that is at most beta, for every eps > 0, alpha >= 0 and gamma >= 0, as a sum of one of
-    alpha and one of gamma; none where none is seen. `names` has alpha and dd as unknowns, and gamma, unless there is
-    `one_gamma`, a number: what depends on eps alone is what depends on gamma then.
+    """Ways to write a function that is at most beta, for every eps > 0, alpha >= 0 and gamma >= 0, as a sum of a
+    function of alpha and one of gamma; empty where none is seen. `names` has alpha and dd as unknowns, and gamma,
+    unless there is `one_gamma`, a number: what depends on eps alone is what depends on gamma then.
 
     Else summands of eps alone, and of both distances, are left out where they are seen not to be negative; where they
     may be, those of both have no place, and those of eps alone, like numbers, go with either of the two. Other ways

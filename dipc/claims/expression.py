@@ -196,7 +196,7 @@ class ClaimExpression:
         return ClaimExpression(what, source, parse_expression(source))
 
     def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
-        """The value with `names` put in, as one closed form for every eps > 0; raises DiagnosticError where there is
+        """The value for these `names`, as one closed form for every eps > 0; raises DiagnosticError where there is
         none."""
         value = self.value(names)
         if isinstance(value, Parametric):

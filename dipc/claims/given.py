@@ -33,8 +33,8 @@ def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
 
 def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
     """The values with arrays spelled out element by element, and names without blanks. A sequence is whatever has a
-    length and can be gone through, but for texts and dicts. Raises DiagnosticError, which begins with `where`, for one
-    of another length."""
+    length and can be gone through, except for texts and dicts. Raises DiagnosticError, which begins with `where`, for
+    one of another length."""
     result: dict[str, object] = {}
     for name, value in values.items():
         plain = "".join(name.split())
@@ -265,7 +265,8 @@ def array_of(name: str) -> str | None:
 
 
 class Specification:
-    """Collects the values that the texts of one option give to the `slots`; `mistakes` has what is wrong with them.
+    """Collects the values that the texts of one option give to the `slots`; `mistakes` lists what is wrong with the
+    texts.
 
     `kind` is what a slot is called ("input"); with `single` only one value for each is accepted.
     """

@@ -112,7 +112,7 @@ class PackedRows(Sequence[Row]):
     __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
 
     def __init__(self, inputs: int, outputs: int) -> None:
-        """No rows yet, of so many inputs and outputs."""
+        """No rows yet, of this many inputs and outputs."""
         self._inputs = inputs
         self._outputs = inputs + outputs
         self._seen = [_Numbering() for _ in range(inputs + outputs + _CLAIM_CELLS)]
@@ -545,7 +545,7 @@ __all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_ta
 #: The columns that may stand beside the program's inputs and outputs; no variable can have these names.
 CLAIM_COLUMNS = ("alpha", "beta", "gamma", "dd")
 
-#: After so many mistakes in rows the rest of the table is not read.
+#: After this many mistakes in rows the rest of the table is not read.
 MISTAKE_LIMIT = 20
 
 

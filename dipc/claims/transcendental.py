@@ -42,7 +42,7 @@ from dipc.text.program import CoreProgram
 #: Significant digits of the numbers around a transcendental one.
 DIGITS = 40
 
-#: Beta comes last: what is wrong with alpha and gamma is said of them, though they may be part of it.
+#: Beta comes last: mistakes in alpha and gamma are reported for them, though beta may mention them.
 _PARTS = ("alpha", "gamma", "beta")
 
 #: What a claim without these has no such number in.
@@ -63,9 +63,9 @@ class EnclosedClaim:
 def enclosed_claim(
     program: CoreProgram, options: ClaimOptions, columns: Collection[str] = (), left_open: Sequence[str] = ()
 ) -> EnclosedClaim | None:
-    """The two claims around that of the options and the claim block, but for the parts that `columns` of a table have;
-    None where there is no such number in them. Constants that are `left_open` have no value here; the first of them is
-    at least 0.
+    """The two claims around that of the options and the claim block, except for the parts that `columns` of a table
+    have; None where there is no such number in them. Constants that are `left_open` have no value here; the first of
+    them is at least 0.
 
     `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
     that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or a number stands
@@ -113,7 +113,7 @@ def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Param
 
 
 def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
-    """The tree with these distances in the places of their names, where they have such numbers."""
+    """The tree with these distances in place of their names, where they have such numbers."""
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
     def put(node: Expr) -> Expr | None:
@@ -219,7 +219,7 @@ class _Enclosure:
         return result
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
-        """factor·exp(argument), in the place of a call."""
+        """factor·exp(argument), in place of a call."""
         power = replace(node, arguments=(argument,))
         above, below = (Number(Fraction(integer), str(integer), node.span) for integer in factor.as_integer_ratio())
         scaled = power if above.value == 1 else Binary(BinaryOp.MULTIPLY, above, power, node.span)
@@ -350,7 +350,7 @@ class _Enclosure:
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:
-    """A number in the place of another tree."""
+    """A number in place of another tree."""
     try:
         size = Number(abs(value), decimal(abs(value)), of.span)
     except ValueError:  # it is no decimal number

@@ -1,1 +1,1 @@
-"""Inequalities between a probability and what is required of it, decided."""
+"""Deciding inequalities between a probability and its required value."""

@@ -1,8 +1,8 @@
 """Where a claim fails of which something has no closed form: the ends enclosed, and what lies between them decided.
 
 The sign of the slack, Pr - 1 + beta, at one eps is that of an enclosure. Between two eps with different signs there is
-a crossing, which is narrowed as far as is asked for. That the claim holds, or fails, between crossings is decided as
-any claim is; an eps that refutes it is one more whose sign is known.
+a crossing, which is narrowed to the digits asked for. Whether the claim holds, or fails, between crossings is decided
+like any claim; an eps that refutes this is one more eps with a known sign.
 
 **Lemma.** Let f, the slack times beta's denominator, be analytic and at most M on the disk of radius R around c. By
 Cauchy's estimate |f'(x) - f'(c)| <= M/R·((1 - q)^-2 - 1) for |x - c| <= q·R, q < 1. Where |f'(c)| is more, f is
@@ -53,7 +53,7 @@ _STRICT = tuple([1 + ExpPoly.term(_TINY, power) for power in range(3)])
 #: Of how many eps it is tried to go on to an end without a bound.
 _PLACES = 4
 
-#: Digits of a crossing that are looked at first, and at which it may be rational; and at most.
+#: Digits of a crossing: at first, to see whether it is rational; and at most.
 _FEW, _MOST_DIGITS = 16, 640
 
 
@@ -73,7 +73,7 @@ class Crossing:
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
-        """It is between these: cut off after so many digits, and one unit of the last digit more. Raises
+        """It is between these: cut off after this many digits, and one unit of the last digit more. Raises
         LimitReached."""
         while digits <= _MOST_DIGITS:
             place = self.signs.zero(self.lower, self.upper, digits)
@@ -118,7 +118,7 @@ def failing_stretches(
 
 
 def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
-    """The same as intervals, whose ends are known to so many digits. Raises LimitReached."""
+    """The same as intervals, whose ends are known to this many digits. Raises LimitReached."""
     return tuple(
         FailureInterval(
             replace(end_of(start, digits, limits), included=not start.after),
@@ -138,7 +138,7 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
 
 
 def end_of(cut: Cut, digits: int, limits: Limits) -> EndPoint:
-    """The place of the cut, to so many digits. Raises LimitReached."""
+    """The place of the cut, to this many digits. Raises LimitReached."""
     match cut.place:
         case None:
             return EndPoint(Fraction(0), None, False)

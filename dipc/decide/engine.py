@@ -98,7 +98,7 @@ class Spent:
 class Engine:
     """Decides obligations in this process, each when it is asked for; equal ones once.
 
-    With `digits` the failing intervals are known to so many digits, each with its worst eps. With `keep_proofs`
+    With `digits` the failing intervals are known to this many digits, each with its worst eps. With `keep_proofs`
     decisions come with their proofs. Without `forms` whoever asks may do without the closed form of what holds.
     """
 
@@ -275,7 +275,7 @@ def _has_dear_signs(form: ClosedForm) -> bool:
 
 
 class Underway(Generic[R]):
-    """A case being settled: its generator, and what it comes to in the end. Many rows may wait for the same one."""
+    """A case being settled: its generator, and its result in the end. Many rows may wait for the same one."""
 
     __slots__ = ("_asked", "_error", "_settling", "done", "result")
 

@@ -1,4 +1,4 @@
-"""Obligations, that a bound is at least what is required, and what was found: verdict, witness, failure set."""
+"""Obligations, that a bound is at least what is required, and their decisions: verdict, witness, failure set."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Worst:
 @frozen
 class FailureInterval:
     """A maximal interval of eps on which the claim fails, inside the interval that was asked about. `worst` is given
-    where so many digits were asked for."""
+    where this many digits were asked for."""
 
     start: EndPoint
     end: EndPoint
@@ -151,8 +151,8 @@ class Counterexample:
 
 # --- Obligations: that a bound is at least what is required, for all values of one variable in some intervals ---------
 #
-# Whatever a question is about (a row of a table, a class of inputs, every m), it comes to finitely many of these. They
-# are plain values: equal ones are decided once, by whichever executor, and kept in one cache.
+# Every question, about a row of a table, a class of inputs or every m, leads to finitely many of these. They are plain
+# values: equal ones are decided once, by whichever executor, and kept in one cache.
 
 __all__ = ["Bound", "Obligation", "Share"]
 
@@ -216,7 +216,7 @@ def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
     """Where the claim fails, increasing; the arrangement is that of the `functions`, which are the slacks of all cells
-    of beta, but for those that are zero, and beta's conditions."""
+    of beta, except for those that are zero, and beta's conditions."""
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
         numerator, denominator = slack(bound, beta, sample)
@@ -399,7 +399,7 @@ def _witness(
 def _simplest_witness(
     probability: Closed, beta: PiecewiseForm, arrangement: Arrangement, fails: Sequence[bool], limits: Limits
 ) -> Fraction:
-    """A rational at which the claim fails, the simplest of those that are found in the gaps where it does."""
+    """A rational at which the claim fails: the simplest one of all gaps where it fails."""
     if arrangement.interval.is_point:
         return arrangement.interval.lower
 
@@ -456,8 +456,8 @@ MEASURED = "it was measured, and nothing was asked of it"
 def failing_intervals(
     bound: ClosedForm, beta: BetaForm, result: Iterable[DecisionInCells], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
-    """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing, for what was found on each
-    interval; the regions are known.
+    """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing, from the decision on each
+    interval; their regions are known.
 
     Ends that are no rational numbers are cut off after `digits` significant digits, `high` one unit of the last digit
     more; each interval has its worst eps and the shortfall there, in the same form. Raises LimitReached.
@@ -534,8 +534,8 @@ def decide(
     """Whether `bound` >= 1 - `beta` on the intervals, with the proof.
 
     ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
-    refuted, else UNDECIDED with the reason. With `digits` the failing intervals are known to so many digits, each with
-    its worst eps. Raises LimitReached where it fails, but the numbers that show it are too long to be written out.
+    refuted, else UNDECIDED with the reason. With `digits` the failing intervals are known to this many digits, each
+    with its worst eps. Raises LimitReached where it fails, but the numbers that show it are too long to be written out.
     """
     if not intervals:
         raise ValueError("an obligation is about some interval: about none of them it would hold of itself")
@@ -577,8 +577,8 @@ def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]
 
 
 def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Counterexample:
-    """The evidence at `eps`, where Pr is less than what is required, a closed form or numerator and denominator of one,
-    which is positive at `eps`; the enclosures are disjoint decimal numbers.
+    """The evidence at `eps`, where Pr is less than what is required (a closed form, or numerator and denominator of
+    one, the latter positive at `eps`); the enclosures are disjoint decimal numbers.
 
     Raises LimitReached where these would be too long to be written out.
     """
@@ -654,8 +654,8 @@ class Saying:
 def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
     """Where in the intervals beta < 1.
 
-    For all eps > 0 it is found out once for all betas that are one function of scale·eps, as those of a claim in
-    alpha·eps are at the distances of its rows.
+    For all eps > 0 it is computed once for all betas that are one function of scale·eps, such as those of a claim in
+    alpha·eps at the distances of its rows.
     """
     if beta.closed is None or intervals != (Interval.positive(),):
         return _saying(beta, intervals, limits)

@@ -35,18 +35,19 @@ from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.piecewise import FormCell, PiecewiseForm
 
-#: The first cells reach so far, in parts of the disk's radius; a cell that is not decided is halved so often at most,
-#: and a polynomial looked at on so small parts of it, and, where it is positive in the middle, on much smaller ones.
+#: How far the first cells reach, in parts of the disk's radius; how often a cell that is not decided is halved, at
+#: most; and on how small parts of it a polynomial is examined: on much smaller ones where it is positive in the middle.
 SHARE = Fraction(1, 3)
 MOST_HALVINGS, MOST_PARTS, MOST_FINE_PARTS = 6, 7, 100
 
-#: Up to so many exponents of tails are kept as they are; of more each is a multiple of so many parts of the least one.
+#: Up to this many exponents of tails are kept as they are; of more each is a multiple of this many parts of the least
+#: one.
 _FEW_TAILS, _STEPS = 4, 8
 
 #: Cells that one obligation may take.
 MOST_CELLS = 200
 
-#: What remainders are, in bits: at first, and where the slack may be as small; balls are smaller by so many bits.
+#: What remainders are, in bits: at first, and where the slack may be as small; balls are smaller by this many bits.
 _REMAINDERS, _BLUR = (24, 96, 192), 16
 
 #: The precision of balls at first, and at most.
@@ -58,11 +59,11 @@ _SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1,
 #: Digits of the numbers that are compared at one eps, and at the ends.
 _DIGITS_AT_ONE = (DIGITS, 3 * DIGITS, 9 * DIGITS)
 
-#: An interval is short whose upper end is not so many times its lower one; of one without an end so much is looked at,
-#: in so many parts.
+#: An interval is short whose upper end is not this many times its lower one; of one without an end so much is looked
+#: at, in this many parts.
 _SHORT, _FAR, _PARTS = 8, 64, 4
 
-#: An interval without an end is looked at from so many times its lower end, each up to twice that.
+#: An interval without an end is looked at from this many times its lower end, each up to twice that.
 _NEAR = (1, 2, 4)
 
 #: From where tails of normal noise are looked at.
@@ -78,7 +79,7 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
     """Whether the bound is at least 1 - beta on the intervals, without its closed form.
 
     ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
-    refuted. Else UNDECIDED: the reason is where it was not found out, empty where this way is no way.
+    refuted. Else UNDECIDED: the reason says where the sign is not known, and is empty where this method does not apply.
     """
     try:
         return Search(
@@ -156,8 +157,8 @@ class Search:
         return ""
 
     def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
-        """Whether it is seen, in numbers of so many digits, that the claim holds there. Raises _Refuted where it is
-        about this eps, and fails."""
+        """Whether numbers of this many digits show that the claim holds there. Raises _Refuted where it is about this
+        eps, and fails."""
         if not _is_in(eps, self.obligation.intervals):
             return False
         probability = self.unexpanded.enclosure(eps, 4 * digits)
@@ -508,8 +509,8 @@ class Search:
 
 
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
-    """Values in the intervals, simple ones first: some of any size, and the simplest of each part of a short interval
-    and of one where there are none of these."""
+    """Values in the intervals, simple ones first: some of any size, and the simplest value in each part of an interval
+    that is short or has none of those."""
     points: set[Fraction] = set()
     for interval in intervals:
         usual = [eps for eps in _SAMPLES if eps in interval]
@@ -555,8 +556,8 @@ class _Part:
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
-    """Parts of a part of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
-    function of where in the part its argument is, from -1 to 1."""
+    """Pieces of a piece of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
+    function of the place in the piece, from -1 to 1."""
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
         return

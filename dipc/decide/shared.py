@@ -406,7 +406,7 @@ _SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str |
 
 
 def _plain(value: object) -> Json:
-    """A value for JSON: rationals as texts, and the fields of what has such."""
+    """A value for JSON: rationals as texts, and the fields of objects that have fields."""
     match value:
         case Fraction():
             return rational_text(value)
@@ -420,7 +420,8 @@ def _plain(value: object) -> Json:
 
 
 def _read(kind: Any, data: Any) -> Any:
-    """The value of this type that `_plain` wrote; what is none is noticed where it is written anew, if not here."""
+    """The value of this type that `_plain` wrote; a text that is not one is noticed where the value is written again,
+    if not here."""
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):
             return None if data is None else _read(some, data)
@@ -457,8 +458,8 @@ _T = TypeVar("_T")
 
 
 class Memory:
-    """Bounds and their closed forms, within limits of measuring; and decisions on obligations whose bound is a known
-    closed form, within limits of signs and to so many digits. What it reads and cannot make out, it does not know."""
+    """Bounds and their closed forms, within limits of measuring; and decisions on obligations with a known closed form,
+    within limits of signs and to this many digits. What it reads and cannot make out, it does not know."""
 
     def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
         self._cache = cache
@@ -476,7 +477,7 @@ class Memory:
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
-        """What was decided of this obligation, whose bound has no closed form that was reached."""
+        """The decision on this obligation, whose bound has no known closed form."""
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
@@ -485,7 +486,7 @@ class Memory:
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
-        """What was decided of this obligation, whose bound is `form`."""
+        """The decision on this obligation, whose bound is `form`."""
         return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
 
     def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
@@ -544,11 +545,11 @@ def _digest(*values: object) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
-#: Cases looked ahead at: so many may be begun before the first of them is done.
+#: Cases looked ahead at: this many may be begun before the first of them is done.
 WINDOW = 20_000
 
-#: Questions of the first tasks, and of any task; more than so many seconds' work is not given to one, nor less than so
-#: many where there is more: a task costs its sender some milliseconds, however short it is.
+#: Questions of the first tasks, and of any task; more than this many seconds' work is not given to one, nor less than
+#: this many where there is more: a task costs its sender some milliseconds, however short it is.
 _FIRST_BATCH, _BATCH = 4, 512
 _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
@@ -742,7 +743,7 @@ class SharedEngine(Engine):
             pending.settle(self._decided(pending.question) if decision is None else decision)
 
     def _release(self, bound: Bound) -> None:
-        """Line up what waited for a bound that is no more on its way."""
+        """Queue the questions that waited for a bound which is no longer being measured."""
         for held in self._held.pop(bound, ()):
             self._line_up(held)
 

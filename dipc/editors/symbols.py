@@ -1,4 +1,4 @@
-"""What an editor is told of a program: its names, where each is declared, what it is, and what is drawn into it.
+"""What an editor shows of a program: its names, where each is declared, what it is, and what is drawn into it.
 
 What is found out about a whole program may take long: plain values in and out, for a process to do it.
 """

@@ -271,8 +271,8 @@ class Tree:
                 assert_never(unreachable)
 
     def _bare(self, state: State) -> State:
-        """The state without what is known of its noises, which every run knows for itself, and without values that
-        nobody reads any more: so that few are different."""
+        """The state without its constraints on noises, which every run has anyway, and without values that nobody reads
+        any more: so few states differ."""
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
 

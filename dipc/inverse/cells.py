@@ -5,17 +5,17 @@ eps, for which the claim holds, K the least constant of privacy. The constants o
 affine functions a_i(s) of them.
 
 **Lemma (rates).** *Let a_i <= b_i be rates, and c = Π a_i/b_i. Then t for the rates a_i is at least t for the rates b_i
-with beta/c in the place of beta.* A Laplace density, one-sided or discrete noise of rate a <= b is at least a/b times
-that of rate b at every point: (a/b)·e^{(b-a)·|x|} >= a/b, and tanh(a·eps/2)/tanh(b·eps/2) >= a/b, as tanh(x)/x falls. A
+with beta/c in place of beta.* A Laplace density, one-sided or discrete noise of rate a <= b is at least a/b times that
+of rate b at every point: (a/b)·e^{(b-a)·|x|} >= a/b, and tanh(a·eps/2)/tanh(b·eps/2) >= a/b, as tanh(x)/x falls. A
 noise is drawn at most once on a path. So every event is at least c times as likely as with the rates b_i, and where
 with these an answer is wrong with more than beta/c at some input of a distance, it is with more than beta. Of one input
 only the noises need be counted in c on which it depends whether its answer is wrong. ∎
 
 **Lemma (cells).** *Let a cell be the convex hull of its corners v, κ_v > 0 such that Σ λ_v·κ_v <= K(s) for each s = Σ
 λ_v·v of it, b_i at least the greatest of the rates a_i(v)/κ_v, and c the least of the products Π_i a_i(v)/(κ_v·b_i).
-Then f is for no s of the cell less than t for the rates b_i with beta/c in the place of beta.* Rates multiplied by a
-number divide t by it; so f(s) is at least t for the rates a_i(s)/Σ λ_v·κ_v, which are a convex combination of the
-vectors a(v)/κ_v. The logarithm of their product is concave, and least at a corner; use the lemma of rates. ∎
+Then f is for no s of the cell less than t for the rates b_i with beta/c in place of beta.* Rates multiplied by a number
+divide t by it; so f(s) is at least t for the rates a_i(s)/Σ λ_v·κ_v, which are a convex combination of the vectors
+a(v)/κ_v. The logarithm of their product is concave, and least at a corner; use the lemma of rates. ∎
 
 Numbers κ_v come from least costs; for t alone they are 1. In a cell at some of whose corners a rate is too small, only
 the part is meant where none is: there a_i is between its least and greatest value, κ is one number for the whole cell,
@@ -454,7 +454,8 @@ class Cells:
         return self._heap[0][0] if self._heap else _ZERO
 
     def run(self, enough: Fraction, most: int) -> Iterator[int]:
-        """Looks at cells until `lower` is enough, at most so many; yields how many were looked at. Raises Undecided."""
+        """Looks at cells until `lower` is enough, at most this many; yields how many were looked at. Raises
+        Undecided."""
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]
             bounded = []

@@ -412,7 +412,7 @@ def _normal_text(claimed: Claimed) -> str | None:
 
 
 def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
-    """1 - Pr cut off after so many digits, and one unit of the last more. Raises LimitReached."""
+    """1 - Pr cut off after this many digits, and one unit of the last more. Raises LimitReached."""
     for more in (8, 64, 512):
         low, high = claimed.bound.at(eps, digits + more)
         if low == high:
@@ -540,7 +540,7 @@ def solve(
     program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenSolve]
 ) -> Solution | ConstantSolution:
     """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
-    eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
+    eps; numbers to this many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 
     With `wanted` "error" the largest expected error, as "beta" is the largest probability of an error. With one such as
     "T in 1..100" each of these values of a constant is decided by itself: for which the claim holds, or with `adjacent`

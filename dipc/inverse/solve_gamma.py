@@ -56,7 +56,7 @@ _WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller o
 
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     """The least gamma such that every case that claims something has Pr >= 1 - beta at all eps asked about, enclosed to
-    so many digits; exactly, where that is proved. `claim` is that with gamma = 0.
+    this many digits; exactly, where that is proved. `claim` is that with gamma = 0.
 
     Pr never falls as gamma grows, and neither alpha nor beta may depend on it, so the good gammas are all from some
     number on. Raises DiagnosticError for a claim that does depend on it.
@@ -421,8 +421,8 @@ class Steps:
 
 @frozen
 class Smooth:
-    """No noise is discrete: Pr is continuous in gamma, but for the `jumps`, increasing, where an output without noise
-    begins to be near. `grows`: there are none, and every ball is around a value with noise; see `grows_up_to`."""
+    """No noise is discrete: Pr is continuous in gamma, except for the `jumps`, increasing, where an output without
+    noise begins to be near. `grows`: there are none, and every ball is around a value with noise; see `grows_up_to`."""
 
     grows: bool
     jumps: tuple[Fraction, ...] = ()
@@ -629,7 +629,7 @@ def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fract
 
 
 def narrowed(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Decimal numbers of so many digits, one unit of the last digit apart, such that it holds at the larger only; it
+    """Decimal numbers of this many digits, one unit of the last digit apart, such that it holds at the larger only; it
     holds at `high`, which is no more than ten times `low`, and not at `low`, a power of ten."""
     unit = Fraction(10) ** (magnitude(low) + 1 - digits)
     below, above = bisected(lambda number: holds(number * unit), int(low / unit), int(high / unit))

@@ -114,7 +114,7 @@ class EnclosedPeak(Peak):
 def enclosed_peak(
     form: EnclosedForm, bound: Bound, beta: BetaForm, intervals: Sequence[Interval], engine: Engine, digits: int
 ) -> EnclosedPeak:
-    """The peak of (1 - Pr)/beta over all eps of the intervals, its value enclosed to more than so many digits. Raises
+    """The peak of (1 - Pr)/beta over all eps of the intervals, its value enclosed to more than this many digits. Raises
     Undecided where it is not found, or is none inside of an interval."""
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
@@ -294,7 +294,7 @@ class Tightest:
 
 @takes(GivenInverse, {"digits": DIGITS})
 def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
-    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to so many digits.
+    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to this many digits.
 
     The other parameters are those of `dipc.check`. Cases that hold vacuously do not count. Raises DiagnosticError for a
     bad table or claim, ValueError for digits that are not positive, and Stopped, with what was known, on Ctrl-C. A case
@@ -336,7 +336,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         if not any(place.claimed.exact for place in most.places) and most.places:
             upper, most = most, _greatest([each for each in candidates if each[1].exact], digits, limits)
     except Undecided as undecided:
-        # Known one by one, they could not be compared, or not be written to so many digits.
+        # Known one by one, they could not be compared, or not be written to this many digits.
         rows = {number for claimed in known for number in claimed.rows}
         unknown.append(UnknownCases(undecided.reason, tuple(sorted(rows))))
         most = _NOTHING

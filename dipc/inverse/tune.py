@@ -189,8 +189,8 @@ class Tuned:
 def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
     """The constants `vary`, such as "s in (0, 1)" or several, that make the least t = alpha·eps for which the claim
     holds the least, at equal privacy under `adjacent`, or at nominal privacy without; gamma·eps where `wanted` is
-    "gamma", eps where it is "eps"; to so many `digits`. Values have denominators up to `denominator`. With one constant
-    and nominal privacy it is proved that no other is better by more than `tolerance`, if possible.
+    "gamma", eps where it is "eps"; to this many `digits`. Values have denominators up to `denominator`. With one
+    constant and nominal privacy it is proved that no other is better by more than `tolerance`, if possible.
 
     The other parameters are those of `dipc.solve`. Raises DiagnosticError for constants that are none, and bad claims.
     """
@@ -398,7 +398,7 @@ class _Search:
         self._neighbours()
 
     def _proposed(self, value: Callable[[Values], float], most: int) -> Values:
-        """The best values that are found with so many questions for the objective: by steps along the constants, and
+        """The best values that are found with this many questions for the objective: by steps along the constants, and
         from one to another, which get smaller."""
         known: dict[Values, float] = {}
 
@@ -498,7 +498,7 @@ class _Search:
 
     @staticmethod
     def _inner(whole: Cell, rates: AffineRates, least: Sequence[Fraction]) -> Cell:
-        """The range but for values that make a rate too small whatever the others are."""
+        """The range except for values that make a rate too small whatever the others are."""
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
         for n in range(len(low)):

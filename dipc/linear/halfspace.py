@@ -157,7 +157,7 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
 
 
 def united(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
-    """The union of the systems as one, but for points that do not matter; None if it is not convex.
+    """The union of the systems as one, except for points that do not matter; None if it is not convex.
 
     A convex union satisfies every inequality that bounds it, and those are among the given ones: so it is what
     satisfies all inequalities that hold on every system.
@@ -219,7 +219,7 @@ def greatest_bounds(
     best: dict[int, Weight] = {start: _NOWHERE}
     pending: Iterable[int] = (start,)
     # After k rounds all paths of k steps are known; one that has more steps than there are keys is at one of them
-    # twice, and is no better than without what lies between, but for a contradiction.
+    # twice, and is no better than without what lies between, except for a contradiction.
     for _ in range(len(graph) + 1):
         further: dict[int, None] = {}
         for lower in pending:

@@ -164,8 +164,8 @@ class Simplex:
     def minimized(self, goal: Mapping[int, Fraction]) -> Weights | None:
         """Lowers Σ goal·x as far as the inequalities of the last question allow, which has to have a solution.
 
-        None if it falls without bound. Otherwise weights of inequalities whose sum is Σ goal·x but for a constant, and
-        later goals are lowered among the points where this one is least: the weights of these are of no use.
+        None if it falls without bound. Otherwise weights of inequalities whose sum is Σ goal·x except for a constant,
+        and later goals are lowered among the points where this one is least: the weights of these are of no use.
         """
         self._goals -= 1
         number = self._goals
@@ -527,7 +527,8 @@ def integer_minimum(
 
 
 def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """Best first: the first integer point that turns up has the least value, but for strict inequalities of reals."""
+    """Best first: the first integer point that turns up has the least value, except for strict inequalities of
+    reals."""
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
     count = 0
 

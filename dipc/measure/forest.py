@@ -73,7 +73,7 @@ class DifferenceSystem:
 
 @frozen
 class EventShape:
-    """An event but for its means and constants: all that is needed to turn those into a difference system.
+    """An event except for its means and constants: all that is needed to turn those into a difference system.
 
     `rows[n]` = (i, j, factor) says that constraint n is Z_i - Z_j >= factor·constant·unit; None that it has no noise.
     """
@@ -277,7 +277,7 @@ class _Rooting:
 
 @frozen
 class TreeShape:
-    """A tree of difference constraints but for its lengths, with the rootings that can give the canonical form."""
+    """A tree of difference constraints except for its lengths, with the rootings that can give the canonical form."""
 
     rate_unit: Fraction
     rootings: tuple[_Rooting, ...]
@@ -416,7 +416,7 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
     below = [0] * size
     for i, j in system.lower:
         below[i] |= 1 << j
-    # Ideals of so many noises, as bit sets, and the orders in which each can be filled.
+    # Ideals of this many noises, as bit sets, and the orders in which each can be filled.
     ideals, seen = {0: 1}, 1
     for _ in range(size):
         larger: dict[int, int] = {}

@@ -150,7 +150,7 @@ def closed_form(summands: Summands) -> Quotient:
 #: Denominators of a higher degree are left to elimination, which does not write them out.
 MOST_DEGREE = 20_000
 
-#: A piece with so many values for each power of x has them added up one by one.
+#: A piece with this many values for each power of x has them added up one by one.
 _FEW_VALUES = 4
 
 #: The powers m of the polynomials Φ_d(y) by d.
@@ -178,7 +178,7 @@ class LatticePiecewise:
 
     @classmethod
     def sum_of_laplace(cls, rate: int, count: int, meter: Meter) -> LatticePiecewise:
-        """The masses of the sum of so many discrete Laplace noises of one rate around 0. Raises LimitReached before a
+        """The masses of the sum of this many discrete Laplace noises of one rate around 0. Raises LimitReached before a
         long computation.
 
         With z = y^{-rate} that is the difference of two sums of k = count geometric variables. So its mass at x >= 0 is
@@ -670,7 +670,7 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, Inequality]]:
-        """The summands times each half of the mass of noise v (but for its constant factor), and where it holds."""
+        """The summands times each half of the mass of noise v (except for its constant factor), and where it holds."""
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)
         for sign, edge in ((-1, inequality({v: 1}, -mean)), (1, inequality({v: -1}, mean - 1))):

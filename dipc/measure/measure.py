@@ -96,7 +96,7 @@ class _Budget:
             raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
 
 
-#: What is measured briefly: closed forms of so many terms, in so many steps, a second's work or less; and the terms
+#: What is measured briefly: closed forms of this many terms, in this many steps, a second's work or less; and the terms
 #: that a tree over the reals is expected to go through on the way.
 BRIEF_TERMS, BRIEF_STEPS, BRIEF_WAY = 100_000, 100_000_000, 1_000_000
 
@@ -353,7 +353,7 @@ class Measurer:
         return measure
 
     def _count(self, terms: int) -> None:
-        """Make room for a result of so many terms."""
+        """Make room for a result of this many terms."""
         self._remembered += terms + 1
         if self._remembered > self.remembered:
             self._trees.clear()
@@ -489,7 +489,7 @@ _REMEMBERED = 200_000
 class BoundMeasurer:
     """Bounds in closed form; equal functions are the same ClosedForm object.
 
-    `measured` counts the events measured, in so many `seconds`; equal ones are measured once.
+    `measured` counts the events measured, in this many `seconds`; equal ones are measured once.
     """
 
     def __init__(self, measurer: Measurer | None = None) -> None:
@@ -588,10 +588,10 @@ MOST_BITS = 50_000
 
 @frozen
 class _Product:
-    """A weight times measures of independent events over so many noises; `factors` None is 0.
+    """A weight times measures of independent events over this many noises; `factors` None is 0.
 
-    The square of the product of the total variations of the noises is at most `variation` on the disk, but for normal
-    ones, whose factors know bounds of their own.
+    The square of the product of the total variations of the noises is at most `variation` on the disk, except for
+    normal ones, whose factors know bounds of their own.
     """
 
     weight: ExpPoly
@@ -716,11 +716,12 @@ def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
-    """At least what a Taylor polynomial with so many coefficients leaves out, up to this share of the disk's radius."""
+    """At least what a Taylor polynomial with this many coefficients leaves out, up to this share of the disk's
+    radius."""
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
 
 
-#: A value is looked at with so many times the bits of the digits wanted, at most: it may be tiny.
+#: A value is looked at with this many times the bits of the digits wanted, at most: it may be tiny.
 _MOST_TIMES = 16
 
 

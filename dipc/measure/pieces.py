@@ -67,7 +67,7 @@ class RingElement:
         return RingElement(left + right if sign > 0 else left - right, low)
 
 
-#: A piece of so many polynomials over the ring is multiplied one by one with another one's.
+#: A piece of this many polynomials over the ring is multiplied one by one with another one's.
 _FEW_GROUPS = 16
 
 
@@ -623,7 +623,7 @@ def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: 
 
 
 class Size(NamedTuple):
-    """At most so many terms c·eps^k·e^{q·eps}·X^n, with low <= q <= high and k + n <= degree."""
+    """At most this many terms c·eps^k·e^{q·eps}·X^n, with low <= q <= high and k + n <= degree."""
 
     terms: int
     low: int
@@ -659,8 +659,8 @@ class Size(NamedTuple):
         return self if self.terms <= most else self._replace(terms=most)
 
 
-#: Where exponents have no large common unit, the sign of so many terms over so many multiples of it takes longer than
-#: Taylor polynomials: such a function is not worth to be expanded.
+#: Where exponents have no large common unit, the sign of this many terms over this many multiples of it takes longer
+#: than Taylor polynomials: such a function is not worth to be expanded.
 _MANY_SPARSE_TERMS, _SPARSE_DEGREE = 400, 100_000
 
 #: The sizes of a piece by the exponents l of X; none for the zero function.
@@ -702,7 +702,7 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
             q, degree = one.low * n + other.low * (exponent - n), one.degree * n + other.degree * (exponent - n)
             sizes[l * n + k * (exponent - n)] = Size(1, q, q, degree)
         return sizes
-    # Not more than there are products of so many terms in any order.
+    # Not more than there are products of this many terms in any order.
     most = comb(exponent + sum([size.terms for size in piece.values()]) - 1, exponent) if piece else 0
     result = piece
     for bit in bin(exponent)[3:]:

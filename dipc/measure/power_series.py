@@ -27,7 +27,7 @@ MOST_TERMS = 4_000
 
 @contextmanager
 def precision(bits: int, length: int) -> Iterator[None]:
-    """Numbers of so many bits, and series of so many coefficients; both are global to FLINT."""
+    """Numbers of this many bits, and series of this many coefficients; both are global to FLINT."""
     before = flint.ctx.cap
     try:
         flint.ctx.cap = length

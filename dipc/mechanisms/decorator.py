@@ -38,7 +38,7 @@ def mechanism(
     its noise), the others are constants.
 
     All of them are read from the source of the function, as its body is, when the mechanism is first used: nothing of
-    it is executed for a proof. Raises TypeError for what is no function.
+    it is executed for a proof. Raises TypeError if it is not a function.
     """
     del claim, ideal, constants
 
@@ -113,7 +113,7 @@ class Mechanism:
 
     @cached_property
     def program(self) -> Any:
-        """The program: a `dipc.Program`. Raises DiagnosticError for what is no mechanism."""
+        """The program: a `dipc.Program`. Raises DiagnosticError if it is not a mechanism."""
         return service("load_source")(self._reading.source, {})
 
     def dip(self) -> str:

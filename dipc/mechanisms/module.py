@@ -80,7 +80,7 @@ class Module:
         return DiagnosticError(Diagnostic(code, message, excerpt, label, notes or (_SUBSET,), secondary))
 
     def called(self, node: python.expr) -> str | None:
-        """What a name or an attribute of a module stands for: `dipc.laplace`, `math.exp`; None for what is no such."""
+        """What a name or an attribute of a module stands for: `dipc.laplace`, `math.exp`; None for anything else."""
         match node:
             case python.Name(id=name):
                 return self.aliases.get(name)
@@ -169,7 +169,7 @@ def decorator_name(module: Module, decorator: python.expr) -> str | None:
 
 
 def literal(module: Module, node: python.Constant) -> Fraction | None:
-    """The exact value of a number as it is written, 0.1 for 1/10; None for what is no number."""
+    """The exact value of a number as it is written, 0.1 for 1/10; None if it is not a number."""
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return None
     span = module.span(node)

@@ -280,7 +280,7 @@ class _Header:
 
     def _size(self, statements: Statements, annotation: python.expr) -> tuple[Bound, Kind] | None:
         """The length of `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` or `Annotated[list[float], "m"]`,
-        and the type of an element; None for what is no list."""
+        and the type of an element; None if it is not a list."""
         module = self.module
         called: str | None
         element: Kind | None = None
@@ -583,7 +583,7 @@ class _Final:
     # --- statements -------------------------------------------------------------------------------
 
     def _rename(self, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
-        """The statements with the outputs in the places of the lists that are returned."""
+        """The statements with the outputs in place of the lists that are returned."""
         names = self._renamed
 
         def change(node: object) -> ast.Expr | None:

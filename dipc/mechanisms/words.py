@@ -31,8 +31,8 @@ __all__ = (
 )
 
 if TYPE_CHECKING:
-    # A text in brackets is a name to type checkers, but for Literal's: so they pass on `Reals["m"]` by themselves, and
-    # with the plugin dipc/mypy.py they know that it is a list.
+    # A text in brackets is a name to type checkers, except for Literal's: so they pass on `Reals["m"]` by themselves,
+    # and with the plugin dipc/mypy.py they know that it is a list.
     from typing import Literal as Ints
     from typing import Literal as Reals
 

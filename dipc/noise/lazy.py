@@ -45,7 +45,7 @@ class RandomBits:
         self.drawn = 0
 
     def take(self, count: int) -> int:
-        """A uniform integer of so many bits."""
+        """A uniform integer of this many bits."""
         while self._left < count:
             self._pool |= int.from_bytes(self._bytes(_AT_ONCE), "little") << self._left
             self._left += 8 * _AT_ONCE

@@ -245,8 +245,8 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """The inequalities of a claim with the least factor times beta in the place of beta, those that need it first,
-    `most` of them; none where there is no such factor."""
+    """The inequalities of a claim with the least factor times beta in place of beta, those that need it first, `most`
+    of them; none where there is no such factor."""
     if tightest.factor is None:
         return ()
     factor = tightest.factor[0]

@@ -417,7 +417,7 @@ def _end(point: EndPoint) -> str:
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
-    """The first numbers of so many rows."""
+    """The first numbers of this many rows."""
     text = ", ".join(map(str, numbers))
     return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 
@@ -447,7 +447,7 @@ def members(report: Report, verdict: Verdict) -> int:
 
 
 def row_word(row: RowResult, number: int = 1) -> str:
-    """What so many rows such as this one are called: `rows`, or `classes` where they stand for these."""
+    """What this many such rows are called: `rows`, or `classes` where they stand for these."""
     word = "row" if row.count is None else "class"
     return word if number == 1 else plural(word)
 

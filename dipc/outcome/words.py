@@ -74,7 +74,7 @@ def rational(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
-    """At least so many digits that none before the decimal point is cut off."""
+    """At least this many digits that none before the decimal point is cut off."""
     return max(digits, magnitude(value) + 1) if value else digits
 
 
@@ -202,7 +202,7 @@ def count(number: int, what: str) -> str:
 
 
 def s(number: int) -> str:
-    """The ending of a verb whose subject is so many."""
+    """The ending of a verb whose subject is this many."""
     return "s" if number == 1 else ""
 
 

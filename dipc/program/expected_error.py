@@ -1,10 +1,9 @@
 """The expected error of a program as a closed form in eps: E[d'(out, det)], or that of its square.
 
-Of finite outputs it is the sum of distance times probability. Of a real output, an affine form Z = out - det of
-noises on each exit, E[|Z|] is E[Z] where Z >= 0 less E[Z] where Z < 0: with centered noises N_i and Z = Σ c_i·N_i +
-s, it is made of probabilities of these events and of integrals of N_i over them, which are measures of an event with
-one more factor eps·N_i in the density, over eps. So everything stays in the ring, but for powers of eps in the
-denominator.
+Of finite outputs it is the sum of distance times probability. Of a real output, an affine form Z = out - det of noises
+on each exit, E[|Z|] is E[Z] where Z >= 0 less E[Z] where Z < 0: with centered noises N_i and Z = Σ c_i·N_i + s, it is
+made of probabilities of these events and of integrals of N_i over them, which are measures of an event with one more
+factor eps·N_i in the density, over eps. So everything stays in the ring, except for powers of eps in the denominator.
 
 To those who decide, an expected error E is the probability 1 - E: a claim E <= f is Pr >= 1 - f.
 """
@@ -284,7 +283,7 @@ class _Area:
                 yield _over_eps(sign * factor, degree), Event(tuple(noises), (*self.constraints, half))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
-        """The moment of Z on one side of 0 as a polynomial in the noises, but for its sign."""
+        """The moment of Z on one side of 0 as a polynomial in the noises, except for its sign."""
         shift, terms = self.shift, self.coefficients
         if moment is not Moment.SQUARE:
             if shift:

@@ -287,7 +287,7 @@ class Ideal:
         )
 
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
-        """All regions, if they are known or found with so many states: else one answer's alone are found sooner."""
+        """All regions, if they are known or found with this many states: else one answer's alone are found sooner."""
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
             self._tried[key] = states
@@ -487,10 +487,10 @@ class Search:
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: After so many inputs of an ideal with many regions it is worth to know these.
+#: After this many inputs of an ideal with many regions it is worth to know these.
 _MOST_ALONE = 16
 
-#: After so many of a program with finite inputs alone the distances of all are found at once.
+#: After this many of a program with finite inputs alone the distances of all are found at once.
 _FEW = 2
 
 #: From so many regions on distances are found segment by segment, of each of which so many sets are outside.

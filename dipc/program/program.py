@@ -402,7 +402,7 @@ class Program:
         return Program(self.core, limits)
 
     def given(self, constants: Mapping[str, Fraction], source: Source | None = None) -> Program:
-        """The program read anew with these values of constants, those that are computed from them too; from another
+        """The program read again with these values of constants, those that are computed from them too; from another
         text where one is given. Raises DiagnosticError where it is refused."""
         core = self.core
         anew = load_source(core.source if source is None else source, {**core.given, **constants}, core.asked_eps)

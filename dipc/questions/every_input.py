@@ -102,7 +102,7 @@ _SHORT = Fraction(1, 4096)
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 _FIRST = 2
 
-#: So many classes are gone through one by one, though some may be alike, and so many where a certificate is wanted.
+#: This many classes are gone through one by one, though some may be alike, and this many where a certificate is wanted.
 _FEW, _FEW_PROVED = 64, 512
 
 #: Inputs that are looked at of one class, and of each of its parts at least.
@@ -466,7 +466,7 @@ class ClassCase:
                         yield replace(posed, variable=required.variable)
 
     def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
-        """Inputs where slacks are least, of the class and of its parts: so many of each."""
+        """Inputs where slacks are least, of the class and of its parts: this many of each."""
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *subclasses):
@@ -876,7 +876,7 @@ class _Shown:
 
 
 def described(core: CoreProgram, convex: ConvexClass, method: Method) -> ClassNote:
-    """What a row about the class says of it, but for what was found."""
+    """What a row about the class says of it, except for what was found."""
     where = (*guard_texts(core, convex.guards, convex.inputs.finite), *facet_texts(core, convex.side))
     return ClassNote(answer_texts(core, convex.inputs.region), where, method)
 

@@ -125,7 +125,7 @@ class ErrorReport:
     constants: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object but for its rows."""
+        """The JSON object except for its rows."""
         result: dict[str, Any] = {
             "schema": "dipc.error/1",
             "program": self.program,

@@ -214,13 +214,13 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
     them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its `count`; None
-    does so where there are thousands of inputs. With `digits` the ends of failing intervals are given to so many
+    does so where there are thousands of inputs. With `digits` the ends of failing intervals are given to this many
     significant digits, and the worst eps of each interval too. With `keep_proofs` the report has the `evidence` that
     certificates are written from.
 
     `jobs` processes share the work, as many as there are processors for 0 or "auto"; or the workers of the Dask
     scheduler at the address `dask` do. What is decided is kept in the file `cache`, and what is there is not decided
-    again. None of them changes the report, but for its `effort`.
+    again. None of them changes the report, except for its `effort`.
 
     The report has a verdict, and is neither true nor false: `dipc.check(...).require()` fails in a test unless it is
     accurate.

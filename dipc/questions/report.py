@@ -562,7 +562,7 @@ class ClassNote:
 @frozen
 class ClassResult(RowResult):
     """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where it takes more
-    than one row to say what was found, these are `rows`. With a `count` it stands for so many that are alike."""
+    than one row to say what was found, these are `rows`. With a `count` it stands for this many that are alike."""
 
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()

@@ -140,7 +140,7 @@ class TableRows(TableSource):
 #: Rows that are compared with each other before the first of them is decided.
 _COMPARED = 20_000
 
-#: A bound below so many others at least is worth a question of its own.
+#: A bound below this many others at least is worth a question of its own.
 _FEW = 4
 
 #: Kinds of bounds that are remembered at a time.

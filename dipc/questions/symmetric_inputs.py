@@ -222,8 +222,8 @@ class ClassDistances:
     """dd of one ideal, by its program's metric; `executed` is the same ideal with inputs perhaps retyped.
 
     `symmetric` says that exchanging the values of two numeric inputs in u and in u' leaves d(u, u') as it is, whatever
-    the inputs, but for those that are `apart`, and that equal answers are all that count as the same, or as near but
-    for real outputs.
+    the inputs, except for those that are `apart`, and that equal answers are all that count as the same, or as near
+    except for real outputs.
     """
 
     def __init__(self, ideal: ideals.Ideal, executed: ideals.Ideal, positions: Sequence[symmetry.Position]) -> None:

@@ -148,7 +148,7 @@ def _renamed_law(law: Law, names: Renaming) -> Law:
 
 
 def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
-    """True only if renaming the inputs gives the same endings, but for their order and the names of noises.
+    """True only if renaming the inputs gives the same endings, except for their order and the names of noises.
 
     The sum over the endings is then the same function of the inputs before and after. False says nothing.
     """
@@ -407,7 +407,7 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
 # Let S be the set of inputs with one answer v of det, or with those of its outputs that dd(u) is about, and R one of
 # its convex regions. Take a transposition of two
 # input positions with the same candidate values and the same declared domain, which maps
-# (a) the exits that produce v to themselves, but for their order and the names of noises,
+# (a) the exits that produce v to themselves, except for their order and the names of noises,
 # (b) the guards of R to themselves, and the regions of S to each other,
 # (c) the forms of the real outputs of v to each other,
 # (d) the pairs of inputs that the metric calls infinitely far apart to each other. Let u be in R, and u' be u with the

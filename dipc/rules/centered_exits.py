@@ -67,7 +67,7 @@ class ShiftedHalfspace:
 
 @frozen
 class NoiseComponent:
-    """Noises that depend on each other. `noises` are centered, but for integer ones whose mean no input moves."""
+    """Noises that depend on each other. `noises` are centered, except for integer ones whose mean no input moves."""
 
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[ShiftedHalfspace, ...]
@@ -442,7 +442,7 @@ def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
     """What is left of both without the one constraint that is the opposite in the other; None where they differ in
-    more, but for what that constraint implies."""
+    more, except for what that constraint implies."""
     mine, theirs = list(left), list(right)
     for component in left:
         if component in theirs:
@@ -469,8 +469,8 @@ def is_whole(component: NoiseComponent) -> bool:
 
 
 def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
-    """The complement, but for the boundary where it has probability 0; None for one side of a ball. A form of `whole`
-    noises and inputs takes integers only."""
+    """The complement, except for the boundary where it has probability 0; None for one side of a ball. A form of
+    `whole` noises and inputs takes integers only."""
     if half.radius:
         return None
     slack = -half.slack

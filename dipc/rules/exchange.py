@@ -5,7 +5,7 @@ another one, each query by itself. Which of them are below makes no difference a
 
 **Lemma.** Let σ exchange inputs, so that d(σu, σu') = d(u, u') (as every norm here does), and let ν exchange noises so
 that ν(X) at u has the law of X at σu. Let the segments of det's series towards an answer (see `chain/series.py`) be the
-same after σ, but for their order, and those of the program's after σ and ν. Then
+same after σ, except for their order, and those of the program's after σ and ν. Then
 
 1. det(u) is the answer if and only if det(σu) is, as products do not depend on the order of their factors;
 2. so dd(σu) = dd(u) for these u: σ carries the inputs with another answer onto themselves, and keeps distances;
@@ -175,8 +175,8 @@ class _Exchanges:
         return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """True only if the segments are the same, but for their order and the names of their noises, when these inputs
-        and those change places."""
+        """True only if the segments are the same, except for their order and the names of their noises, when these
+        inputs and those change places."""
         if not self.held.isdisjoint((*these, *those)):
             return False
         names = dict(zip((*these, *those), (*those, *these), strict=True))
@@ -208,7 +208,7 @@ def _said(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int])
 
 
 def _renamed(form: Affine, names: Mapping[int, int], noises: Mapping[int, int]) -> Affine:
-    """The form with other inputs and noises in the place of its own."""
+    """The form with other inputs and noises in place of its own."""
     return Affine(
         sorted_terms({noises.get(noise, noise): c for noise, c in form.noises}),
         sorted_terms({names.get(slot, slot): c for slot, c in form.inputs}),

@@ -337,7 +337,7 @@ def facet_metric(ideal: Ideal) -> Metric:
 @frozen
 class _Steps:
     """Where a step that leaves the finite inputs as they are may lead infinitely far. Of the conditions of the block,
-    those that read no input which the step changes say what they say of an input and itself: that is False but for
+    those that read no input which the step changes say what they say of an input and itself: that is False except for
     those `of_itself`."""
 
     ideal: Ideal

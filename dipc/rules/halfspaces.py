@@ -239,7 +239,7 @@ def corner(
     """An input behind all facets at which every facet of `tight` is met: form = alpha·step.
 
     With a number `alpha` it is so at this alpha (and the slope is 0); with None at every alpha >= 0. None where no such
-    input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
+    input was found: then there is none, except for an alpha left open, where one that is not linear in alpha may exist.
     """
     met = sorted(set(tight))
     for solve in (_corner_eliminated, _corner_solved):

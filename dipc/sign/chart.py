@@ -181,7 +181,7 @@ class _MaybeMultipleError(Exception):
 def analyze(form: NormalForm, interval: Interval, budget: Budget, *, skip_even: bool) -> Analysis:
     """Factor F as far as it is needed and find the sign of every factor on the interval, which must not be a point.
 
-    F is taken as it is, but for factors in t alone; only when a multiple root is suspected is it tested for being
+    F is taken as it is, except for factors in t alone; only when a multiple root is suspected is it tested for being
     square-free and split. With `skip_even` the factors of even multiplicity, which change no sign, are left alone.
     """
     content = split_content(form.polynomial, budget)
@@ -267,7 +267,7 @@ def simplest_in_gap(
                 right = refine_within(right, right.width / (1 << halvings), cheap)
             halvings *= 2
     while True:
-        # It is negative at the ends of isolating intervals too, but for roots that are exact.
+        # It is negative at the ends of isolating intervals too, except for roots that are exact.
         low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, low_closed)
         high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, high_closed)
         if high is None or low < high or (low == high and low_closed and high_closed):
@@ -286,11 +286,11 @@ class Arrangement:
     """Where on `interval` some functions may change their signs.
 
     `base`: pairwise coprime functions such that each function given is a product of powers of them and a unit; which
-    ones, `divisors` says, function by function. Coprime functions have no root eps > 0 in common.
-    `roots`: all roots of all of them strictly inside, increasing, their isolating intervals disjoint but for end
-    points; `owners` says which base function each is a root of.
-    `samples`: a rational in each gap between the roots, where no function given is 0; for a point, the point itself,
-    whatever is 0 there. On each gap every function given has one sign, that at the sample.
+    ones, `divisors` says, function by function. Coprime functions have no root eps > 0 in common. `roots`: all roots of
+    all of them strictly inside, increasing, their isolating intervals disjoint except for end points; `owners` says
+    which base function each is a root of. `samples`: a rational in each gap between the roots, where no function given
+    is 0; for a point, the point itself, whatever is 0 there. On each gap every function given has one sign, that at the
+    sample.
     """
 
     interval: Interval
@@ -374,7 +374,7 @@ def coprime_base(
 
 def _sample(interval: Interval, left: Root | None, right: Root | None, budget: Budget) -> Fraction:
     """A simple rational strictly between two neighboring roots, or ends of the interval, outside isolating intervals
-    but for their ends."""
+    except for their ends."""
     while True:
         # Where intervals of irrational roots touch, no function has a root at the point itself.
         low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, False)
@@ -491,7 +491,7 @@ def _decide_point(form: NormalForm, interval: Interval, budget: Budget) -> Decis
 
 
 def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
-    """The maximal intervals on which f < 0 but for punctures."""
+    """The maximal intervals on which f < 0 except for punctures."""
     interval = chart.interval
     first = RegionEnd(interval.lower, closed=chart.lower_sign == -1)
     last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)

@@ -597,7 +597,7 @@ def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
 class QuotientSupremum:
     """The supremum of a quotient: `low` <= supremum <= `high`, both None where it is infinite.
 
-    `peaks` are the places where it is attained or approached, all of them but for gaps of the quotient next to each
+    `peaks` are the places where it is attained or approached, all of them except for gaps of the quotient next to each
     other; where there are several, their values are equal if `proved`, and agree to the digits asked for if not.
     `attained` is None where it is not known which of those is the greatest.
     """
@@ -662,7 +662,8 @@ __all__ = [
 ]
 
 
-# --- Numbers to so many digits: the digits are those of the number itself, so that more digits only add some ----------
+# --- Numbers to this many digits: the digits are those of the number itself, so that more digits only add some
+# ----------
 #
 # A decimal cell is a pair (low, high): low is the number cut off after the digits asked for and high is one unit of the
 # last digit more, or both are the number, which is rational then.

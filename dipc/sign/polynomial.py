@@ -507,7 +507,7 @@ def _moved(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
 
 
 def _searched(rows: _Rows) -> bool:
-    """Whether the polynomial is not negative on the unit square, in at most so many boxes."""
+    """Whether the polynomial is not negative on the unit square, in at most this many boxes."""
     pending = [(rows, 0)]
     looked_at = 0
     while pending:
@@ -538,7 +538,7 @@ def _by_rows(rows: _Rows) -> _Rows:
 
 
 def _shifted(rows: _Rows) -> _Rows:
-    """With X + 1 in the place of X."""
+    """With X + 1 in place of X."""
     result = [list(row) for row in rows]
     for first in range(len(result) - 1):
         for i in range(len(result) - 2, first - 1, -1):
@@ -556,8 +556,9 @@ def _halves(rows: _Rows) -> list[_Rows]:
 # --- Functions of eps and of an integer k that are nowhere negative, for every k from some one on ---------------------
 #
 # A trend is Σ c·eps^e·k^p·exp(-(a + b·k)·eps). With k = start + j, X = exp(-eps/q) and W = X^j for a q that makes all
-# exponents integers, it is a polynomial in X and W but for powers of eps and of j. For these there are bounds on both
-# sides, which get as sharp as one likes as q grows: 1 - X <= eps/q <= (1 - X)/X, and from the geometric sum (1 - W)/(1
+# exponents integers, it is a polynomial in X and W except for powers of eps and of j. For these there are bounds on
+# both sides, which get as sharp as one likes as q grows: 1 - X <= eps/q <= (1 - X)/X, and from the geometric sum (1 -
+# W)/(1
 # - X) <= j <= X·(1 - W)/((1 - X)·W). What is left is a polynomial on a box (see `box`): X and W are taken for unknowns
 # that do not depend on each other.
 
@@ -619,7 +620,7 @@ def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> b
 
 
 def _started_at(trend: Trend, start: int) -> Trend:
-    """With start + k in the place of k."""
+    """With start + k in place of k."""
     return total(
         {
             Growth(growth.powers, n, growth.rate + start * growth.slope, growth.slope): c

@@ -44,8 +44,8 @@ def upper_end(count: int, runs: int, error: float) -> float:
 
 
 def lower_end(count: int, runs: int, error: float) -> float:
-    """A probability at which `count` successes or more are at most as likely as the error, and the greatest one but for
-    a few units of its last digit: 0 for no success."""
+    """A probability at which `count` successes or more are at most as likely as the error, and the greatest one except
+    for a few units of its last digit: 0 for no success."""
     if not count:
         return 0.0
     share, z = count / runs, NormalDist().inv_cdf(1 - error) if error > 1e-16 else sqrt(-2 * log(error))
@@ -69,7 +69,7 @@ _MOST_STEPS = 60
 
 
 def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
-    """Enclosures of the probability of `count` successes or more in so many runs, each with probability x, and of its
+    """Enclosures of the probability of `count` successes or more in this many runs, each with probability x, and of its
     derivative in x."""
     ball, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
     logarithm = (first - 1) * ball.log() + (second - 1) * (1 - ball).log()

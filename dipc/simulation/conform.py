@@ -32,7 +32,7 @@ from dipc.text.program import CoreProgram
 
 Ends = tuple[Fraction, Fraction]
 
-#: Scores are whole numbers up to this, and at most so many standard deviations.
+#: Scores are whole numbers up to this, and at most this many standard deviations.
 _SCORES, _DEVIATIONS = 64, 5.0
 
 #: The eps that is compared with: this part more, and less.
@@ -98,7 +98,7 @@ def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
 
 
 def tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
-    """An upper bound of Pr[T >= total] for the sum T of so many independent scores with this law."""
+    """An upper bound of Pr[T >= total] for the sum T of this many independent scores with this law."""
     with flint.ctx.workprec(_BITS):
         return _tail(law, runs, total)
 
@@ -145,7 +145,7 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """A bound of the probability of any value of the sum of so many scores, whose differences have no common divisor
+    """A bound of the probability of any value of the sum of this many scores, whose differences have no common divisor
     but 1."""
     pairs: dict[int, flint.arb] = {}
     for one, p in law.items():
@@ -307,7 +307,8 @@ def is_path(given: object) -> bool:
 # --- the comparison --------------------------------------------------------------------------------
 
 
-#: Of the samples of real outputs one in so many only chooses the cells, but no more than this; the others are counted.
+#: Of the samples of real outputs one in this many only chooses the cells, but no more than this; the others are
+#: counted.
 _CHOOSING, _MOST_CHOOSING = 10, 500
 
 #: Cells of a real output, besides all that is outside of them.

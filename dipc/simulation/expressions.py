@@ -256,7 +256,7 @@ def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
 
 
 def compared(op: CompareOp, difference: Column[Number], runs: Positions) -> Column[Any]:
-    """difference ~ 0 for each of the runs that the column is about: exactly, but for the rounding of real draws."""
+    """difference ~ 0 for each of the runs that the column is about: exactly, except for the rounding of real draws."""
     holds = np.empty(len(difference), dtype=np.bool_)
     for number, positions in split(difference):
         if isinstance(number, Fraction):
@@ -733,7 +733,7 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greates
 
 
 def declared(program: ast.Program, source: Source, constants: Mapping[str, Fraction]) -> Scope:
-    """All that the program declares, with `constants` in the place of its own of these names.
+    """All that the program declares, with `constants` in place of its own of these names.
 
     As in the language: constants first, so that domains, bounds and types may use every one of them, then domains.
     """

@@ -127,8 +127,9 @@ class Noise:
         return self._generator.standard_normal(size)
 
     def discrete_normal(self, deviation: float, size: int) -> NDArray[np.int64]:
-        """Integers i with mass proportional to e^{-i²/(2·deviation²)}: by the masses up to so many deviations that what
-        is beyond is less than 10^-20. A wide one is a rounded normal draw, whose law differs by less than 10^-10."""
+        """Integers i with mass proportional to e^{-i²/(2·deviation²)}: by the masses up to this many deviations that
+        what is beyond is less than 10^-20. A wide one is a rounded normal draw, whose law differs by less than
+        10^-10."""
         if deviation > _WIDE:
             return np.rint(self.normal(size) * deviation).astype(np.int64)
         reach = int(10 * deviation) + 2
@@ -155,7 +156,7 @@ class SharedNoise(Noise):
     the same noises for as long as the same statements are executed, in some run or other."""
 
     def __init__(self, seed: int, batch: int, size: int) -> None:
-        """For one execution of the batch with this number, of so many runs."""
+        """For one execution of the batch with this number, of this many runs."""
         self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
         self._size = size
         self._runs: Positions = np.arange(size)
@@ -514,7 +515,7 @@ def _executed(
     noise: Noise,
     loop_limit: int,
 ) -> Batch:
-    """The memory of so many runs after the last statement."""
+    """The memory of this many runs after the last statement."""
     batch = Batch(scope, size, input)
     Statements(Expressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
     return batch

@@ -122,7 +122,7 @@ class Unary:
 
 @frozen
 class Binary:
-    """`e op e`, but for comparisons."""
+    """`e op e`, except for comparisons."""
 
     op: BinaryOp
     left: Expr
@@ -535,8 +535,8 @@ def mentions(tree: object, name: str) -> bool:
 
 
 def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
-    """The tree, or the trees of a tuple, with another node in the place of each for which `change` has one, and not
-    None; what is in its place is not looked into."""
+    """The tree, or the trees of a tuple, with another node in place of each for which `change` has one, and not None;
+    what is in its place is not looked into."""
     if isinstance(tree, tuple):
         children = tuple([rewritten(child, change) for child in tree])
         return tree if all(map(operator.is_, children, tree)) else children  # type: ignore[return-value]

@@ -143,7 +143,7 @@ def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> l
 
 
 def mistyped(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `word` is, but for a letter wrong, missing, too many or in the place of its neighbor; two such
+    """The candidate that `word` is, except for a letter wrong, missing, too many or in place of its neighbor; two such
     slips in words of more than eight letters."""
     allowed = 1 if len(word) <= 8 else 2
     result = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))

@@ -65,7 +65,7 @@ def grammar_text() -> str:
 def load_parser() -> Lark:
     """The LALR parser for every start symbol; it builds `dipc.text.ast` trees while it reads, without recursion.
 
-    Its table lies beside the compiled modules, as making it is a third of the start; Lark makes it anew where the
+    Its table lies beside the compiled modules, as making it is a third of the start; Lark makes it again where the
     grammar, its options or its own version are others, and goes on without where nothing can be written there.
     """
     from lark import Lark

@@ -286,7 +286,7 @@ def _written(expression: ast.Expr) -> Written:
 
 # --- The comments and blank lines of a text, put into its canonical form ----------------------------------------------
 #
-# The tree has neither. The canonical form consists of the same tokens, but for parentheses that are not needed and
+# The tree has neither. The canonical form consists of the same tokens, except for parentheses that are not needed and
 # semicolons that may be left out: so each of its lines has a place in the text, and each comment a line.
 
 #: What the canonical form may leave out or add.

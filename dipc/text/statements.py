@@ -645,8 +645,8 @@ def lower(
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram:
-    """The typed program, with `overrides` in the place of its constants (-D name=value), and `eps` for what has a
-    meaning at one eps only: then the program is `only_at` it.
+    """The typed program, with `overrides` in place of its constants (-D name=value), and `eps` for what has a meaning
+    at one eps only: then the program is `only_at` it.
 
     Raises DiagnosticError with everything that is wrong with the program, in the order of the text.
     """

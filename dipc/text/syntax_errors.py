@@ -261,7 +261,7 @@ def hint(situation: Situation) -> str | None:
 
 
 def keyword_note(situation: Situation) -> str:
-    """How to mend a keyword in the place of a name."""
+    """How to mend a keyword in place of a name."""
     if situation.kind() in ("EPS", "EPSILON"):
         return "`eps` is the privacy parameter, it is neither declared nor assigned"
     return f"choose another name, for example `{situation.text()}_`"

@@ -233,7 +233,7 @@ class InNumber:
     divisors: list[Ratio] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
-        """Raises NotUniform for what is no such expression, OtherScale where it may be one in another unit."""
+        """Raises NotUniform for any other expression, OtherScale where it may be one in another unit."""
         match tree:
             case ast.Number(value=number):
                 return constant(number)

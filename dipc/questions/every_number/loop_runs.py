@@ -8,7 +8,7 @@ are for any m, and each iteration is one of finitely many steps between them. Wh
 forgotten, which only adds runs.
 
 The loop is looked at as it is unrolled for some number of iterations; where more are needed to see all heads, there are
-too few, and it is unrolled anew.
+too few, and it is unrolled again.
 """
 
 from __future__ import annotations

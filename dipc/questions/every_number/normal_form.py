@@ -1,12 +1,12 @@
 """Programs with loops up to m as texts that all arguments for every m are about: indices from low to m, one loop, marks
-in the place of rates.
+in place of rates.
 
     q[0..m-1], for i in 0..m-1      is   q[1..m], for i in 1..m:
 
 an index is nothing but a name of the element. Where all arrays and loops that depend on m end at m + c for one number
 c, indices are counted from another number, so that they end at m; an output whose values are indices is renamed with
 them. Several loops, and parts that do not meet, become one loop. What a program with rates such as eps/(2*m) does is
-found with marks in the place of its rates, the same mark for equal ones: the runs are those for every number.
+found with marks in place of its rates, the same mark for equal ones: the runs are those for every number.
 
 **Several loops** over the same queries, one after the other, are a single loop:
 
@@ -18,7 +18,7 @@ is S0; S1; for i in low..m do A; B[i for j] end; S2, where B(i) commutes with A(
     single loop): A(k) and B(i) have no element in common, and each element is read and written in the same order;
   * no scalar is written by one of A and B (or S1) and read or written by the other. A scalar of the second part that is
     written there before it is read is another variable, and is renamed;
-  * A and S1 do not exit. Where B does, what is left of the program is not executed from there on, but for the A's: a
+  * A and S1 do not exit. Where B does, what is left of the program is not executed from there on, except for the A's: a
     flag takes the place of the exit.
 
 Draws are independent of each other, so that their order does not matter. So the outputs have the same law.
@@ -352,7 +352,7 @@ class LoopText:
         return self.with_tree(with_one_loop(self.tree, self.number, parameter_arrays(self.tree, self.number))).read()
 
     def read(self) -> LoopText:
-        """The same, printed and read anew unless it was read."""
+        """The same, printed and read again unless it was read."""
         if self.source is not None:
             return self
         source = Source("<one loop>", print_program(self.tree))
@@ -478,7 +478,7 @@ class _Moved:
         return node
 
     def _moved_index(self, index: Any) -> ast.Expr:
-        """The index that is counted anew."""
+        """The index that is counted again."""
         if isinstance(index, ast.Number):
             value = index.value + self.by
             return ast.Number(value, str(value))
@@ -504,8 +504,8 @@ class Rates:
 
 @frozen
 class Constants:
-    """The constants of a program as functions of the parameter, but for those that are no quotients of polynomials in
-    it; and what was divided by in them."""
+    """The constants of a program as functions of the parameter, except for those that are no quotients of polynomials
+    in it; and what was divided by in them."""
 
     values: Mapping[str, Summands]
     divisors: tuple[Ratio, ...]

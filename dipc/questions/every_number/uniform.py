@@ -11,7 +11,7 @@ A program is *uniform* in its constant m if its text has one loop `for i in low.
   * noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
 
 Unrolled for a given m, it is the statements before the loop, its body once for each i, and those after it; the bodies
-are the same but for the elements q[i], out[i] that are their own. The number m itself is never computed with.
+are the same except for the elements q[i], out[i] that are their own. The number m itself is never computed with.
 
 **Selection.** One loop that is not uniform keeps the largest of m noisy values:
 

@@ -17,8 +17,8 @@ start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others: *c
 fails for small t only, up to some t0, it is enough that beta(start) >= 1 there and that beta does not decrease with m:
 a probability is at most 1. A later start makes beta(start) larger.
 
-**Rates that depend on m.** For one number the terms of a union bound have the rates in the place of their marks. In a
-unit e in which no rate falls as the number grows, those for the first number bound the error for all of them:
+**Rates that depend on m.** For one number the terms of a union bound have the rates in place of their marks. In a unit
+e in which no rate falls as the number grows, those for the first number bound the error for all of them:
 
 **Lemma.** Let N be a sum of independent noises, each symmetric, unimodal and only scaled by its rate, as Laplace noise
 is, and s >= 0. Pr[N + s < 0] does not grow where a rate grows. For a sum of the others, Y, with the symmetric and
