@@ -292,7 +292,7 @@ def privacy_refusal(report: PrivacyReport) -> str:
 
 
 def report_text(report: Report) -> str:
-    """The verdict in a sentence, what was claimed, and what was found, without what only a command knows."""
+    """The verdict in a sentence, the claim and the result, without what only a command knows."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     counts = report.counts
     if classes:

@@ -337,7 +337,7 @@ class Options:
         return {name: value for name, value in said.items() if value is not None}
 
     def mention(self, name: str) -> bool:
-        """Whether the text of what is claimed, or of what it is about, has the name of a constant in it."""
+        """Whether the text of the claim, or of its inputs, mentions a constant."""
         said = (*self.parts.values(), self.inputs, self.adjacent)
         return any(re.search(rf"\b{name}\b", str(text)) for text in said if text is not None)
 

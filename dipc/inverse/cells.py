@@ -124,9 +124,8 @@ class Needed(Protocol):
         """Is told of rates near which guesses will be asked for. Raises Undecided."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A number that t is at least for all rates that are these times numbers whose logarithms are at least a convex
-        combination of those of the `shares`, which are at most 1. No better one is looked for than one that is
-        `enough`. Raises Undecided."""
+        """A lower bound of t for all rates a_i = s_i·rates_i where log s is at least a convex combination of the
+        logarithms of `shares`, all at most 1. The search for a better one ends at `enough`. Raises Undecided."""
 
 
 class Thresholds:

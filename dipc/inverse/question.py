@@ -59,8 +59,8 @@ _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
 @frozen
 class Question:
-    """What is asked: about the rows of `table`, or where there is none about every real input, for every value of the
-    constant `parameter` from `least` on where one is left open. The `engine` measures what it comes to."""
+    """A question about the rows of `table`, or without a table about every real input, for every value of the constant
+    `parameter` from `least` on where one is left open. The `engine` measures its bounds."""
 
     program: Program
     options: ClaimOptions
@@ -182,7 +182,7 @@ class Claimed:
     start: int = 0
     #: What is measured.
     stated: Bound | None = None
-    #: Where beta is not that of the claim, what that is.
+    #: The beta of the claim, where another one is used.
     summand: Summand | None = None
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
@@ -308,11 +308,10 @@ def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
 def claims_of(
     question: Question, progress: Progress | None = None, *, among: Container[int] | None = None, best: bool = True
 ) -> Claims:
-    """What the question comes to, or of it the cases with the numbers `among`.
+    """The inequalities of the question, or of its cases with the numbers `among`.
 
-    A case of which the first rule gives a mere bound that may not suffice comes to what the `best` of all rules give,
-    and to the claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is
-    measured.
+    Where the first rule gives a mere bound, which may not suffice, a case takes the `best` bounds of all rules, and the
+    claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is measured.
     """
     source = question.source()
     engine = question.engine
@@ -362,7 +361,7 @@ def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequ
 
     def needed(proof: Proof) -> Fraction | None:
         missing = _shortfall(proof, engine)
-        # In another variable it is an answer only where there is none in this one, or where it holds.
+        # An answer in another variable counts only where there is none in this one, or where it holds.
         return missing if not missing or case.is_comparable(proof.posed) else None
 
     choice = case.least_needing(needed, Fraction(0))
@@ -433,7 +432,7 @@ _Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool,
 
 # --- Answers ----------------------------------------------------------------------------------------------------------
 #
-# What an inverse question comes to: the least eps, alpha, beta or gamma, or a proof that there is none.
+# The answer to an inverse question: the least eps, alpha, beta or gamma, or a proof that there is none.
 
 SCHEMA = "dipc.solve/1"
 
@@ -511,14 +510,13 @@ class Solution:
         return None
 
     def answered(self) -> Question | None:
-        """The question whose claim has the answer in it; None where there is none, or no claim says the same: inputs
-        with dd(u) = alpha are meant by a claim, and not by the least alpha."""
+        """The question whose claim contains the answer; None without an answer, and where no claim says the same: a
+        claim is about inputs with dd(u) = alpha, the least alpha is not."""
         return None
 
     @property
     def claims_nothing(self) -> bool:
-        """Whether the claim, with the answer, says nothing: beta is at least 1 everywhere, or there is no input that it
-        is about."""
+        """Whether the claim, with the answer, says nothing: beta is at least 1 everywhere, or it is about no input."""
         return self.status is Status.SOLVED and all(says.nothing for says in self.sayings.values())
 
     @property

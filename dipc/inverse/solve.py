@@ -365,8 +365,8 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 def _without_form(
     inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """Where some probability has no closed form: a value at each eps that is asked about, and a function of eps where
-    one that is of the normal distribution alone is the greatest. Raises Undecided."""
+    """Where some probability has no closed form: a value at each eps asked about, and a function of eps where the
+    greatest one is made of the normal distribution alone. Raises Undecided."""
     text = ""
     highest = inequalities
     if not all(interval.is_point for interval in intervals):

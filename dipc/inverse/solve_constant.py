@@ -353,7 +353,7 @@ _Exits = Sequence[tuple[_Output, int | None]]
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
     """Whether one of the lemmas is about a constant of the program, and the claim, with `adjacent` that about privacy.
 
-    Where nothing is known of it, it is said not to be."""
+    Where nothing is known it counts as not monotone."""
     tree = parse(program.core.source)
     if (
         occurrences(tree.body, name) != occurrences(tree, name)

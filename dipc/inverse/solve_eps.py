@@ -173,8 +173,8 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 def failures_by_interval(
     distinct: Sequence[Claimed], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit, or not
-    looked at as Ctrl-C was pressed."""
+    """Where exact probabilities fail in each of the intervals, where mere bounds fail, and the cases past a limit, or
+    not examined because Ctrl-C was pressed."""
     failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unknown = []

@@ -69,9 +69,9 @@ from dipc.text.diagnostic import Diagnostic
 #
 # The factor that a probability without a closed form needs: enclosed from both sides, with the digits asked for.
 #
-# Where (1 - Pr)/beta is largest is guessed, by Newton's method on its Taylor series. Its value there, enclosed, is one
-# that is needed. That a factor greater by some 10^-n of it suffices is decided as any claim is, for every eps; and
-# where the claim with the needed factor holds, nothing needs more: so the places that do are enclosed, too.
+# Where (1 - Pr)/beta is largest is guessed, by Newton's method on its Taylor series. Its value there, enclosed, is a
+# factor that is needed. That a factor greater by some 10^-n of it suffices is decided as any claim is, for every eps;
+# and where the claim with the needed factor holds, nothing needs more: so the places that do are enclosed, too.
 
 #: More digits than are asked for, by which a factor that suffices is greater than one that is needed.
 _MORE = 14
@@ -440,8 +440,8 @@ _MOST_INPUTS = 13
 
 
 def _improved(claims: Claims, known: Sequence[Claimed], peaks: _Peaks, digits: int) -> list[Claimed]:
-    """The inequalities, those of cases with mere bounds by the rules that need the least, with the claims at inputs of
-    them, until some exact probability needs as much as all others. Raises Undecided."""
+    """The inequalities; where a case has mere bounds, those of the rules that need the least, with claims at some of
+    its inputs, until some exact probability needs as much as all others. Raises Undecided."""
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
     cases = {number: claims.every[number - 1] for claimed in bounded for number in claimed.rows}
@@ -490,7 +490,7 @@ def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peak
     return [max(result, key=lambda each: (each[0] is None, each[0] or 0))[1]]
 
 
-#: Integer distances at which the least factor is looked for: further away less is to be enough.
+#: Integer distances at which the least factor is searched: a smaller one should suffice further away.
 _MOST_DISTANCES = 6
 
 

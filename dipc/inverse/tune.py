@@ -93,9 +93,9 @@ class Varied:
 
 @frozen
 class Tried:
-    """What was found for some values: the enclosures of the `threshold` t and of the objective; the constant of
-    privacy, None where only nominal privacy is asked about. `exact` says whether that constant is known exactly; the
-    `reason` why nothing is known else."""
+    """The evaluation at some values: enclosures of the `threshold` t and of the objective; the constant of privacy,
+    None where only nominal privacy is asked about. `exact` says whether that constant is known exactly; the `reason`
+    why nothing is known else."""
 
     values: Mapping[str, Fraction]
     threshold: tuple[Fraction, Fraction] | None
@@ -251,7 +251,7 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
 
 
 class _Search:
-    """Values that are proposed, and what was found for them."""
+    """Proposed values and their evaluations."""
 
     def __init__(
         self, program: Program, table: TableGiven | None, options: Options, varied: tuple[Varied, ...]

@@ -39,7 +39,7 @@ _NOWHERE: _Value = (_FMPQ_ZERO, _FMPQ_ZERO)
 
 
 class Simplex:
-    """The inequalities of one system, of which each question takes some."""
+    """The inequalities of one system; each question is about some of them."""
 
     def __init__(self, system: Sequence[Halfspace]) -> None:
         self._columns: dict[int, int] = {}

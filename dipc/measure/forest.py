@@ -428,7 +428,7 @@ def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
         seen += len(ideals)
         if seen > most:
             return None
-    # Noises that are each above the other cannot all be placed: then there is no order.
+    # Where two noises are each above the other there is no order.
     return Fraction(ideals.get((1 << size) - 1, 0), factorial(size))
 
 

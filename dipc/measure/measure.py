@@ -721,7 +721,7 @@ def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
 
 
-#: A value is looked at with this many times the bits of the digits wanted, at most: it may be tiny.
+#: A value is computed with this many times the bits of the wanted digits, at most: it may be tiny.
 _MOST_TIMES = 16
 
 

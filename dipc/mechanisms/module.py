@@ -1,4 +1,4 @@
-"""A Python file with mechanisms: places in its text, what its names stand for, and what is wrong with it."""
+"""A Python file with mechanisms: places in its text, the meaning of its names, and mistakes in it."""
 
 from __future__ import annotations
 

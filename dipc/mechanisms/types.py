@@ -425,7 +425,7 @@ def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
 def _mapped(
     kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
 ) -> Kind | None:
-    """The kind of what is computed from numbers, by the least and the greatest that comes out."""
+    """The kind of a result computed from numbers, by its least and its greatest value."""
     known = [kind for kind in kinds if kind is not None]
     if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):
         return None

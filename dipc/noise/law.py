@@ -1,7 +1,7 @@
 """What is asked about a law of noise. A law answers, or says in words which property it lacks.
 
 A law has one parameter, its rate a > 0, a multiple of eps. Noise is what is added to a mean: N below is centered, and
-scaled by eps X = eps·N. Everything a law does not say is refused: a rule that needs it is not used, and what is asked
+scaled by eps X = eps·N. Everything a law does not say is refused: a rule that needs it is not used, and the question
 stays undecided with the words of the refusal. No property is taken from another law.
 """
 
@@ -46,8 +46,8 @@ class Sides:
 
 
 class Measure(Enum):
-    """How probabilities of events are found in which noise of a law is: by closed forms, enclosed by integrals over
-    normal densities, or enclosed by sums over integers. What hangs together is measured by the last of its laws'."""
+    """How probabilities of events over noise of a law are computed: by closed forms, enclosed by integrals over normal
+    densities, or enclosed by sums over integers. What hangs together is measured by the last of its laws'."""
 
     CLOSED_FORM = 0
     INTEGRALS = 1

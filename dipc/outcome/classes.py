@@ -1,4 +1,5 @@
-"""The answer of `dipc check --inputs all`: what is proved of every real and int input, and by which inputs."""
+"""The answer of `dipc check --inputs all`: what is proved about every real and int input, and which inputs refute
+it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ class Curve:
     counterexample: Counterexample | None = None
     factor: Fraction = Fraction(1)
     needed: Sequence[Cell | None] = ()
-    #: Whether the first side is what is allowed, and the second what is probable; else it is what is required.
+    #: Whether the first side is the greatest allowed probability and the second one the probability; else the second
+    #: side is required.
     is_limit: bool = False
     xs: tuple[float, ...] = ()
     bounds: tuple[float | None, ...] = ()
@@ -145,7 +146,7 @@ class Curve:
         return _number(self.bound, eps), None if beta is None else 1 - float(self.factor) * beta
 
 
-#: The bound and what is required, None where there is no number to draw.
+#: The bound and the required value, None where there is no number to draw.
 _Sides = tuple[float | None, float | None]
 
 
@@ -633,7 +634,7 @@ def _draw_profile(axes: Axes, profile: Profile) -> None:
 
 
 def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport) -> None:
-    """Draw what is expected at the rows, the worst first, with what is claimed of it dashed."""
+    """Draw the expected errors of the rows, the worst first, with the claimed bound dashed."""
     rows = sorted(report.rows, key=lambda row: row.row != report.worst)
     different = {row.error: row for row in reversed(rows) if row.error is not None}
     for color, (form, row) in zip(COLORS, reversed(different.items()), strict=False):
@@ -650,7 +651,7 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """The eps at which it fails: between both sides, and upon the axis, where what is narrow is seen as well."""
+    """The eps at which it fails: between both sides, and on the axis, where even a narrow interval can be seen."""
     failing = [_ends(piece, curve) for piece in curve.failing]
     inside = [any(low <= x <= high for low, high in failing) for x in curve.xs]
     bound, required = ([math.nan if y is None else y for y in side] for side in (curve.bounds, curve.required))

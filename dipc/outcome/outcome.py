@@ -1,4 +1,4 @@
-"""The answer to any question: what is told of it in parts, which a renderer for each format walks."""
+"""The answer to any question: a report in parts, and a renderer for each format."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Tone(Enum):
 
 
 class Standing(Enum):
-    """What an answer comes to, from which the exit code follows: the answer that was hoped for, its negation, proved,
-    or neither; of many questions, that some could not be asked."""
+    """The kind of an answer, which gives the exit code: the answer hoped for, its negation, proved, or neither; and,
+    for many questions, that some could not be asked."""
 
     HOLDS = 0
     FAILS = 1
@@ -129,7 +129,7 @@ class Case:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def lines(self) -> list[str]:
-        """What is told of one that did not come out as it should."""
+        """The report about one with an unexpected result."""
         told = [line.rstrip() for line in self.text.rstrip().splitlines()]
         return [f"expected {self.expected}", "", *told, "", f"replay: {self.replay}"]
 

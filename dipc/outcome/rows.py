@@ -242,8 +242,8 @@ def _counterexamples(report: Report) -> Iterator[Part]:
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
-    """Those whose counterexamples fall short by the most, and of those that fall short by as much the first; rows that
-    share a counterexample are compared once."""
+    """The rows whose counterexamples fall short by the most, the first ones where several are equal; rows that share a
+    counterexample are compared once."""
     margins: dict[int, tuple[Counterexample, Fraction]] = {}
 
     def order(row: RowResult) -> tuple[Fraction, int]:

@@ -238,8 +238,8 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
 
 
 def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
-    """Why a claim, decided, says nothing at all, None where it says something: `sayings` of what it comes to, which is
-    nothing where nothing is as far from other answers as alpha."""
+    """Why a decided claim says nothing at all, None where it says something; there are no `sayings` where no input is
+    as far from other answers as alpha."""
     if not sayings:
         return "dd ≤ α"
     return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None

@@ -44,7 +44,8 @@ class ImportedProgram:
     warnings: tuple[Diagnostic, ...]
 
     def pairs(self) -> str:
-        """A CSV file of the pairs of inputs of which each moves by at most 1, a bool anyhow; each pair in one order."""
+        """A CSV file of the pairs of inputs in which each value moves by at most 1, and a bool may always change; each
+        pair in one order."""
         names = [name for name, _ in self.inputs]
         rows = [",".join([*names, *[f"{name}'" for name in names]])]
         places = [range(len(values)) for _, values in self.inputs]

@@ -246,13 +246,13 @@ def _endless(chain: Chain, weight: ChoiceWeight, root: Root) -> DiagnosticError:
 # without the number are followed to where nothing is added any more, and from there the program for each number, which
 # has to be without chance.
 
-#: A variable that this many instructions add to is worth to be left out.
+#: A variable that this many instructions add to is worth leaving out.
 _MANY = 50
 
 #: Where this many products were made since the program was last in one state, it remembers too much besides the number.
 _MOST_WORK = 4_000
 
-#: The weights of what was added since the program was last in one state, by how much that is.
+#: The weights of the sums added since the program was last in one state, by sum.
 _Added = dict[int, Closed]
 
 

@@ -164,7 +164,7 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """1 less what is expected of this moment. Raises as `bound` does."""
+        """1 less the expectation of this moment. Raises as `bound` does."""
         place = self._error.place
         if place is None:
             shares = self._of_distance(inputs, outputs)

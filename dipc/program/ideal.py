@@ -425,7 +425,7 @@ def disagreement(
 
 
 class Search:
-    """Branch and bound: one alternative of an `or` after the other, as long as it may be nearer than what was found.
+    """Branch and bound: one alternative of an `or` after the other, as long as it may be nearer than the best so far.
 
     More constraints only make a set smaller and its distance larger. So a part is given up where already some of its
     constraints put it too far away, or contradict each other.
@@ -638,8 +638,8 @@ class Distances:
         }
 
     def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
-        """Whether the way to the nearest other answer is looked for from this input alone: there are many regions, and
-        few inputs were asked about."""
+        """Whether the nearest other answer is searched from this input alone: there are many regions, and few inputs
+        were asked about."""
         if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(self._by_slot(finite)):
             return False
         self._alone += 1

@@ -199,7 +199,7 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
 
 
 def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
-    """The table with dd(u) in every row that says nothing of it, if the program has an ideal; else as it is.
+    """The table with dd(u) in every row without one, if the program has an ideal; else unchanged.
 
     Raises DiagnosticError where the table's answer is not the ideal's: dd(u) would be about another answer.
     """

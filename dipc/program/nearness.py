@@ -168,7 +168,7 @@ Forms = tuple[tuple[Affine, ...], ...]
 
 
 class NotPieced(Exception):
-    """The distance is not seen to be put together from forms, or of too many."""
+    """The distance is not seen to consist of forms, or consists of too many."""
 
 
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:

@@ -199,7 +199,7 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """The cells, and whether others are given, that say together what has to be explored."""
+        """The cells that decide what has to be explored, and whether other cells are given."""
         return (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],

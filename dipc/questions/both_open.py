@@ -55,7 +55,7 @@ from dipc.text.diagnostic import DiagnosticError
 _ZERO = Fraction(0)
 
 
-#: Values of gamma at which inputs are looked for that refute a claim.
+#: Values of gamma at which refuting inputs are searched.
 _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 
 #: Of ints those just before more outputs are near.
@@ -319,7 +319,7 @@ def _shares(centered: CenteredExit) -> bool:
 
 
 def _finite_alone(centered: CenteredExit) -> CenteredExit:
-    """The way to the finite outputs, whatever the others are."""
+    """The exit with the finite outputs, whatever the others are."""
     return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
 
 

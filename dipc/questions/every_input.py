@@ -82,7 +82,7 @@ from dipc.text.program import CoreProgram
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: Distances at which inputs are looked for that refute a claim about all of them.
+#: Distances at which inputs that refute a claim about all distances are searched.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
 
 #: How much farther than alpha inputs are looked for where those just as far are not meant.
@@ -97,8 +97,8 @@ _A_FEW = 4
 #: By how much a gamma is less than an integer.
 _SHORT = Fraction(1, 4096)
 
-#: Distances of int inputs at which inputs are looked for that refute a claim, and how many are decided before it is
-#: asked whether one proof is enough for all that are left.
+#: Distances at which refuting int inputs are searched, and how many are decided before one proof for all others is
+#: tried.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 _FIRST = 2
 
@@ -249,7 +249,7 @@ class EveryInput(ClassSource):
                 yield ConvexClass(0, one, piece, side, all_facets(one, own, piece.guards, side))
 
     def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
-        """The facets of the class, of whose inputs only those inside are meant, and the choices of those of others."""
+        """The facets of the class, only for inputs inside of them, and the choices of facets of other regions."""
         if inputs.sections:
             by_guard = dict(chain.from_iterable(map(self._sides_of, inputs.sections)))
             own = tuple([by_guard[guard] for guard in inputs.region.guards])
@@ -525,8 +525,8 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def refuted(self) -> Asking[ClassResult]:
-        """The class with an input that refutes the claim, undecided where none is found, or is looked for because the
-        claim is seen to hold. Raises Undecided, DiagnosticError."""
+        """The class with an input that refutes the claim; undecided where none is found, and where none is searched
+        because the claim is seen to hold. Raises Undecided, DiagnosticError."""
         if self.goal.empty is not None:
             return self._undecided(None)
         first = yield from self._first_decision()
@@ -559,8 +559,8 @@ class ClassCase:
     def _witness_distances(
         self, product: Fraction | None, failing: Fraction | None
     ) -> tuple[Sequence[Fraction], Fraction | None]:
-        """The values of alpha at which inputs are tried, and gamma where that is what is left open: the claim fails
-        where distance·eps is the `product`, and for ints at the distance `failing`, where these are known."""
+        """The values of alpha at which inputs are tried, and gamma where that is left open: where they are known, the
+        claim fails where distance·eps is the `product`, and for ints at the distance `failing`."""
         goal, distances = self.goal, self.goal.required.distances
         alpha = distances.alpha or _ZERO
         near = not self.source.claim.at_distance and self.source.claim.is_near(alpha)
@@ -773,7 +773,7 @@ class ClassCase:
         return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
 
     def _established(self, established: Established) -> ClassResult:
-        """A class, this one or a part of it, of which the claim is known to hold."""
+        """A class, this one or a part of it, for which the claim is known to hold."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
         if isinstance(established.evidence, Empty):
@@ -876,7 +876,7 @@ class _Shown:
 
 
 def described(core: CoreProgram, convex: ConvexClass, method: Method) -> ClassNote:
-    """What a row about the class says of it, except for what was found."""
+    """The row about the class, except for its decision."""
     where = (*guard_texts(core, convex.guards, convex.inputs.finite), *facet_texts(core, convex.side))
     return ClassNote(answer_texts(core, convex.inputs.region), where, method)
 
@@ -923,7 +923,7 @@ def _inside(interval: Interval) -> Fraction:
 
 
 def _unproved_integers(name: str, failing: Fraction | None) -> str:
-    """Why a class of ints is not proved, for each value of what is left open."""
+    """Why a class of ints is not proved, for each value of the open distance."""
     if failing is None:
         what = f"for all large values of the {name} at once"
     elif name == "gamma":

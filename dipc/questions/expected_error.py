@@ -145,7 +145,7 @@ class ErrorReport:
 
 
 def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """The expected errors at the rows of the source, with what is claimed of them decided."""
+    """The expected errors at the rows of the source, with decisions of the claim about them."""
     for case, row in zip(source.cases(), source.table.rows, strict=True):
         result = engine.run(case.settle()) if claimed else None
         yield _row(source, engine, row, point, case.undecided_row() if result is None else result, result)

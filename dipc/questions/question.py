@@ -130,7 +130,7 @@ def _between(
 
 
 class Retold(OtherSource):
-    """A source whose whole report says more: that its rows stand for others, or are all inputs."""
+    """A source whose report also says that its rows stand for others, or are all inputs."""
 
     def __init__(self, source: Source, told: Callable[[Report], Report]) -> None:
         super().__init__(source)

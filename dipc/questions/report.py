@@ -140,8 +140,8 @@ class Effort:
 
 @frozen(eq=False)
 class RowOutcome:
-    """What was found for a row: what is claimed there, the probability (None where a limit was reached), the verdict.
-    The parts are compared by identity: equal ones are the same object."""
+    """The result for a row: the claim there, the probability (None where a limit was reached), the verdict. The parts
+    are compared by identity: equal ones are the same object."""
 
     terms: Terms
     probability: ClosedForm | None
@@ -520,7 +520,7 @@ class ClassEvidence:
 
 @frozen
 class ClassNote:
-    """What a row that stands for a whole class of inputs says besides.
+    """What a row for a whole class of inputs adds.
 
     `answer` is det on the class, real outputs as forms of the inputs; `where` the inequalities of the class. `corner`
     is the input that decides, as forms of the open distance, empty where the proof needs none or has none. `variable`
@@ -561,8 +561,8 @@ class ClassNote:
 
 @frozen
 class ClassResult(RowResult):
-    """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where it takes more
-    than one row to say what was found, these are `rows`. With a `count` it stands for this many that are alike."""
+    """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where the result
+    takes more than one row, these are `rows`. With a `count` it stands for this many that are alike."""
 
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()
@@ -580,7 +580,7 @@ class ClassResult(RowResult):
 
 
 class ReportedRows(list[RowResult]):
-    """The rows of a report, numbered: for each result of a case those that say what was found."""
+    """The numbered rows of a report: those of each result of a case."""
 
     def __init__(self) -> None:
         super().__init__()

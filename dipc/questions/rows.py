@@ -36,7 +36,7 @@ else:
 #: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
 _NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
 
-#: A row whose probability is more than one that is enough.
+#: A row whose probability exceeds one that is enough.
 _HOLDS = Decision(Verdict.ACCURATE)
 
 
@@ -185,14 +185,14 @@ class LeastBounds:
         #: Bounds that were not enough.
         self.failed: set[Bound] = set()
         self._kinds: dict[tuple[int, object], _Kind] = {}
-        #: The kinds of bounds by the identities of what they are made of, which these bounds keep alive.
+        #: The kinds of bounds by the identities of their parts, which these bounds keep alive.
         self._shapes: dict[tuple[object, ...], tuple[Bound, object]] = {}
         self._below: dict[tuple[int, int], list[Bound]] = {}
         #: An identity means something only as long as its object lives.
         self._alive: list[Bound] = []
 
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
-        """Look for them among these claims; of those before only what they came to is remembered."""
+        """Search these claims; of earlier ones only the results are remembered."""
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):
                 kept.clear()

@@ -206,10 +206,10 @@ LOGARITHMS = f"the claim fails with its logarithms rounded to {DIGITS} digits in
 
 
 class Enclosed(OtherSource):
-    """The question whose claim that of `source` implies, and which implies that of `weaker`; `said` are the parts of
-    the claim in the user's words, `between` why nothing is known where the stronger claim fails and the weaker one does
-    not. `others` are stronger claims, too, about the same cases. `itself`: the weaker claim is the claim itself, and
-    what proves it counts."""
+    """A question whose claim lies between two: that of `source` implies it, and it implies that of `weaker`; `said` are
+    the parts of the claim in the user's words, `between` says why nothing is known where the stronger claim fails and
+    the weaker one does not. `others` are stronger claims, too, about the same cases. `itself`: the weaker claim is the
+    claim itself, and what proves it counts."""
 
     def __init__(
         self,

@@ -180,8 +180,8 @@ class _Finder:
         )
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
-        """The exits that produce the answer of `region`; None where a limit is reached on the way to them, or where
-        other answers are near enough as well: then nothing is known of what the probability depends on."""
+        """The exits with the answer of `region`; None past a limit, or where other answers are near enough as well:
+        then it is not known on what the probability depends."""
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
         outputs = [zero if isinstance(each, Affine) else self._pool.cell(each) for each in region.answer]

@@ -55,7 +55,7 @@ _MOST_PAIRS = 12
 #: Parts of the way back from an end to the inside, and how far to go along an unbounded direction.
 _NEAR = tuple(Fraction(1, 2**halvings) for halvings in (0, 1, 3, 6, 10))
 _FAR = tuple(Fraction(10**zeros) for zeros in (0, 1, 2, 3))
-#: Values of eps at which claims are looked at, where they are about these.
+#: Values of eps at which claims are examined, where they are about these.
 _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
@@ -168,7 +168,7 @@ def most_promising(
 
 
 def _required(claim: Claimed, eps: Fraction) -> float:
-    """A guess of what is required at eps: everything where beta is too small, or large, to be written out, and nothing
+    """A guess of the required probability at eps: 1 where beta is too small, or too large, to be written out, and 0
     where it is beyond all floats."""
     try:
         return 1 - float(claim.beta.at(claim.scale * eps, 8)[0])
@@ -260,7 +260,7 @@ def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int,
 
 def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:
     """Inputs of this program that are like the given ones of the program with fewer queries: the last value of each
-    array is repeated, or the first. None where a value is none of this program."""
+    array is repeated, or the first. None where a value is not one of this program."""
     given = {name: [inputs[each] for each in own] for name, own in arrays_among(inputs).items()}
     names = [core.slots[slot].name for slot in core.inputs]
     for last in (True, False):
@@ -463,8 +463,8 @@ def least_near(
 def _nearest(
     point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """The point of the system with these values for all but the inputs `whole` whose integers are the nearest; None
-    where there is none near by, or where it takes too long to tell."""
+    """The point of the system with these values, except that the inputs `whole` take the nearest integers; None where
+    there is none nearby, or where it takes too long to tell."""
     return _solved(Halfspace(((_length(point), _ONE),), Fraction(0)), point, whole, within)
 
 

@@ -126,7 +126,7 @@ class ExitFinder:
         return ManyRuns(self._program.flow, self._program.limits)
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
-        """All ways in which the program gives the region's answer, for these finite inputs.
+        """All exits with the region's answer, for these finite inputs.
 
         For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u:
         one way to other outputs may be several exits, with guards of which one holds where these are near.
@@ -192,7 +192,7 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """The ways to outputs that are near det's, or to all others, each where it is one."""
+        """The exits with outputs near det's, or with all others, each with the guards under which it is one."""
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
             output = tuple([exit_.state.outputs[slot] for slot in self._program.core.outputs])
@@ -441,8 +441,8 @@ def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits)
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """What is left of both without the one constraint that is the opposite in the other; None where they differ in
-    more, except for what that constraint implies."""
+    """The common constraints of two exits that differ in one constraint, opposite in the other; None where they differ
+    in more, except for what that constraint implies."""
     mine, theirs = list(left), list(right)
     for component in left:
         if component in theirs:

@@ -182,8 +182,8 @@ class ClassClaim:
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
-        """Where beta is no function of distance·eps, expressions that are, or are functions of eps, and are at most
-        beta; none where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as
+        """Where beta is not a function of distance·eps: expressions at most beta that are such functions, or functions
+        of eps; empty where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as
         `open` does."""
         if not self.is_open or self.both_open or self.open().beta is not None or self.whatever_distance() is not None:
             return ()

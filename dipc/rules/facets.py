@@ -11,10 +11,10 @@ Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_
 
     dd(u) <= floor((a_j·u - b_j)/w_j) + 1,  and dd(u) >= alpha implies a_j·u - b_j + w_j >= alpha·w_j.
 
-Where det's answer on R is given nowhere else, every way out leads to another one; else the other regions with the same
-answer are ruled out one by one, and a facet for which that fails keeps step 0: the class is then described by fewer
-half-spaces than it could be, which loses sharpness only. In the other direction nothing is claimed here: that an input
-has some distance is computed for that input, by `dipc.program.ideal`.
+Where no other region has det's answer on R, every way out of R leads to another answer; else the other regions with the
+same answer are ruled out one by one, and a facet for which that fails keeps step 0: the class is then described by
+fewer half-spaces than it could be, which only makes bounds less sharp. In the other direction nothing is claimed here:
+that an input has some distance is computed for that input, by `dipc.program.ideal`.
 """
 
 from __future__ import annotations

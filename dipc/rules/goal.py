@@ -116,8 +116,8 @@ def restatements(
 
 
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
-    """Whether a certificate can say that a restated requirement implies the one: what is said of all distances at once
-    is, where gamma does not depend on them."""
+    """Whether a certificate can say that a restated requirement implies the original one: for all distances at once it
+    can, where gamma does not depend on them."""
     return (
         restated == required or restated.dd is not None or (claim.at_distance and not claim.gamma_depends_on_distance)
     )

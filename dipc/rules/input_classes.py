@@ -216,7 +216,7 @@ def _may_agree(left: Region, right: Region) -> bool:
 
 
 def _affine(value: Answer) -> Affine | None:
-    """The number as a form; None for what is none."""
+    """The number as a form; None for a value that is not a number."""
     if isinstance(value, Affine):
         return value
     return Affine.number(value) if isinstance(value, Fraction) else None

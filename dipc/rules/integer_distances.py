@@ -53,7 +53,7 @@ _MORE = (0, 2, 5)
 #: How much further away bounds of slacks are compared.
 _FURTHER = (0, 100)
 
-#: How many are, before it is asked whether one proof is enough for all that are left.
+#: How many are decided before one proof for all others is tried.
 _FIRST = 2
 
 #: Noises of one part: the sums over more of them take too long.
@@ -386,7 +386,7 @@ def _less(rate: Fraction) -> ExpPoly:
 
 # --- one distance after the other -------------------------------------------------------------------
 
-#: Asks for decisions, and gives what was found in the end.
+#: Asks for decisions, and returns the result.
 Asking = Generator[Obligation | Bound, Decision, R]
 
 #: Gives what proves a goal about one distance, None where nothing does.

@@ -164,9 +164,8 @@ class Complement(Why):
 @frozen
 class Jointly(Why):
     """Bounds of which at each input of the class one is at most the probability, where slacks cannot all be worst at
-    once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of `tails` of ways to
-    other answers together (see `joint_tails`). `slacks` are what is known of the slacks, and of sums of them, from both
-    sides."""
+    once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of joint `tails` of exits
+    with other answers (see `joint_tails`). `slacks` are bounds of the slacks, and of sums of them, from both sides."""
 
     halfspaces: tuple[Moving, ...]
     distances: ClaimedDistances
@@ -217,9 +216,8 @@ def _no_exits() -> None:
 class Instance:
     """What a rule is applied to: all inputs that satisfy the `guards` and are behind the `facets`, at the claimed
     `distances`, with all `exits` with their answer; those with other answers are looked for when a rule asks for them.
-    `slots` are the inputs that are not finite, of which `whole` are ints. An event of noises with which the output is
-    near det whatever exit is taken is found for every gamma from one on, when a rule asks for it; None where none is
-    known."""
+    `slots` are the inputs that are not finite, of which `whole` are ints. `find_near` gives, for every gamma from some
+    number on, an event of noises in which the output is near det at every exit; None where none is known."""
 
     exits: Sequence[centered_exits.CenteredExit]
     facets: Sequence[Moving]
@@ -254,7 +252,7 @@ class Instance:
                         yield half.slack
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """The same where ways that differ in one comparison alone are put together."""
+        """The same with exits united that differ in one comparison alone."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)

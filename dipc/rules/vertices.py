@@ -51,8 +51,8 @@ class Box:
     def vertices(
         self, ends: Callable[[NoiseComponent], Sequence[End]]
     ) -> Iterator[list[tuple[CenteredExit, list[Compared]]]]:
-        """For each choice of one of the ends of every comparison the exits that can be taken then, with what has to
-        happen."""
+        """For each choice of one end of every comparison: the exits that can then be taken, with the comparisons that
+        lead to them."""
         for vertex in product(*(dict.fromkeys(ends(component)) for component in self.comparisons)):
             possible = []
             for each, path in zip(self.exits, self.paths, strict=True):

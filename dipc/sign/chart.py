@@ -334,7 +334,8 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
 def coprime_base(
     functions: Sequence[ExpPoly], limits: Limits | None = None
 ) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
-    """Pairwise coprime functions, none a unit, of which all those given are products; and which divide each of them.
+    """Pairwise coprime functions, none a unit, such that every given function is a product of them; and which of them
+    divide each given one.
 
     None of the functions may be zero; raises LimitReached. By refinement: what two have in common becomes an element
     of its own, until no two have anything in common (Bach, Driscoll and Shallit 1993).

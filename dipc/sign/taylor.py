@@ -158,9 +158,8 @@ def _series(
     """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`, in units 2^-(work - shift).
 
     c·Z is off by at most c times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that
-    error, one for rounding, and one for the last bits of c, which are left out where they come to less than that: no Z
-    is twice as large as the first, 2^work. The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more
-    each.
+    error, one for rounding, and one for the last bits of c, which are left out where they make less than that: no Z is
+    twice as large as the first, 2^work. The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more each.
 
     Products are rounded after some powers, by at most 1 (what rounds to 0 or -1 is left out from there on), else they
     would grow with each: what is rounded at the power m comes to at most (jr)^(n - m)/(n - m)! at the power n, and so

@@ -46,9 +46,9 @@ _NEAR, _FAR = 400, 1_024
 
 @frozen
 class LikelihoodTest:
-    """That the statistic of a `part` of the outputs is as far out as it is, upwards or downwards, has a probability of
-    `tails` at most under the exact law; `error` is what is called a mismatch. `factor` is by how much the scales of the
-    noises, at one factor for all, would have to differ to explain it, to first order; for display."""
+    """Under the exact law, the statistic of a `part` of the outputs is as far out as observed, upwards or downwards,
+    with probability at most `tails`; at most error/2 is a mismatch. `factor` is by how much the scales of the noises,
+    at one factor for all, would have to differ to explain it, to first order; for display."""
 
     part: str
     tails: tuple[float, float]
@@ -57,7 +57,7 @@ class LikelihoodTest:
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the law is one that what was observed is to be expected of."""
+        """Whether the observations are to be expected under the law."""
         return Agreement.MISMATCH if min(self.tails) <= self.error / 2 else Agreement.MATCH
 
 
@@ -227,7 +227,7 @@ def given_observed(given: Mapping[object, int] | Iterable[object], program: Core
     """The same from Python: a mapping from outputs to counts, or the outputs one by one. An output is a mapping by
     name, a sequence in the order of the program, or the value itself where there is one output.
 
-    A float is the rational that it is. Raises DiagnosticError for values that are none of the outputs'.
+    A float is the rational that it is. Raises DiagnosticError for values that an output cannot have.
     """
     names = [program.slots[slot].name for slot in program.outputs]
     header = [*names, COUNT] if counted else names

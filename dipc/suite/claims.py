@@ -168,7 +168,7 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:
-    """All inputs, where some are real or int and the claim says nothing of them; finite ones are gone through."""
+    """All inputs, where some are real or int and the claim does not name inputs; finite ones are listed."""
     try:
         core = load_source(source_at(program), {}).core
     except DiagnosticError:

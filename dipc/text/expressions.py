@@ -156,8 +156,8 @@ class Elaborator(References):
 
     def constant(self, expr: ast.Expr, what: str, *, or_chosen: bool = False) -> Fraction | None:
         """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else. `or_chosen`:
-        where it depends on bool and DOM variables, their values are put in their places one by one, and a comparison of
-        them counts."""
+        where it depends on bool and DOM variables, their values are put in one by one, and a comparison of them
+        counts."""
         typed = self.number(expr) if or_chosen and isinstance(expr, ast.Compare) else self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
             return typed.value

@@ -30,8 +30,8 @@ def is_irrational(tree: object) -> bool:
 
 
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
-    """(c, k) where the expression is c·eps^k. `constant` is asked for the value of what has neither eps nor such a
-    function in it. Raises NoMonomial."""
+    """(c, k) where the expression is c·eps^k. `constant` gives the value of an expression with neither eps nor such a
+    function. Raises NoMonomial."""
     try:
         return _monomial(expr, constant)
     except NotReal as reason:

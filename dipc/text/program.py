@@ -85,7 +85,7 @@ class CoreMetric:
 
 
 def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) -> CoreMetric:
-    """The metric with all names resolved; what is wrong with it is reported, and left out."""
+    """The metric with all names resolved; faulty fields are reported, and left out."""
     result = CoreMetric(metric.span)
     for each in metric.fields:
         match each.name:

@@ -1,4 +1,4 @@
-"""The names of one program: what each stands for, and what is wrong with one that stands for nothing."""
+"""The names of one program: the meaning of each, and a diagnostic for one without a meaning."""
 
 from __future__ import annotations
 
@@ -399,7 +399,7 @@ class References:
         raise NotImplementedError
 
     def array(self, expr: ast.Element) -> DeclaredVariable | None:
-        """The array that `expr` indexes; None when there is none, which has been reported."""
+        """The array that `expr` indexes; None without one, after a report."""
         symbol = self.scope.symbols.get(expr.name) if expr.name not in self.locals else None
         match symbol:
             case DeclaredVariable(known=False):

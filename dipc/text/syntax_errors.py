@@ -1,4 +1,5 @@
-"""Explaining texts that are not in the language: where the parser stood, what it expected, what was meant."""
+"""Explaining texts that are not in the language: where the parser stopped, what it expected, what was probably
+meant."""
 
 from __future__ import annotations
 

@@ -71,9 +71,8 @@ if TYPE_CHECKING:
 else:
     optimum = Later("dipc.sign.optimum")
 
-#: Numbers of queries that are tried exactly where the union bound proves nothing, and where one of them is known to
-#: break the bound; numbers that are known to, of which some inputs are looked at, and how many; and numbers of which
-#: it is looked whether they do.
+#: Numbers of queries: that are tried exactly where the union bound proves nothing, and where one of them is known to
+#: break the bound; known to break it, with how many inputs are examined there; and checked for whether they break it.
 MOST_TRIED = 4
 MOST_TRIED_TO_BREAK = 8
 MOST_AT_INPUTS = 500
@@ -88,8 +87,8 @@ _UNPROVED = "the union bound over single comparisons does not prove the claim"
 
 @frozen
 class _Range:
-    """The claim is about numbers from `least` on; those from `start` on are left to the `proof`, for which there is a
-    `reason` where there is none."""
+    """The claim is about numbers from `least` on; the `proof` covers those from `start` on, or `reason` says why there
+    is none."""
 
     least: int
     start: int
@@ -110,7 +109,7 @@ class Others:
 
 @frozen
 class NumberResult(ClassResult):
-    """One case, decided: the classes of the numbers that were decided `singly`, and what was found for all `others`."""
+    """One case, decided: the classes of the numbers that were decided `singly`, and the result for all `others`."""
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
     others: Others | None = field(default=None, compare=False, repr=False)
@@ -371,7 +370,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _names(self) -> dict[str, Summands]:
-        """What names in beta stand for; those without a value that can be followed are left out."""
+        """The known values of names in beta, numbers or functions of the number of queries."""
         names = {name: summands(value) for name, value in self.claim.names().items()}
         known = {name: value for name, value in names.items() if value is not None and name not in self.varying}
         known.pop(self.parameter, None)
@@ -456,7 +455,7 @@ class _OneNumber:
 
 @frozen
 class _OtherNumbers:
-    """The claim for all numbers from some one on, which is found on the way; those before it are decided exactly."""
+    """The claim for all numbers from some number on, which is searched; smaller numbers are decided exactly."""
 
     source: AllNumbers
     number: int

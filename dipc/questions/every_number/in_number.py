@@ -141,8 +141,8 @@ class Ratio:
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
 
     def text(self, name: str, what: str = "eps") -> str:
-        """This multiple of something as people write it, with `name` for the number: eps/(2*m), (3*m + 1)*eps/2; of
-        nothing where there is no name for it: (m + 1)/2."""
+        """This multiple of `what` as people write it, with `name` for the number: eps/(2*m), (3*m + 1)*eps/2; without a
+        name for it just the multiple: (m + 1)/2."""
         if self.is_zero():
             return "0"
         coefficients = [to_fraction(c) for poly in (self.numerator, self.denominator) for c in poly.coeffs()]

@@ -78,8 +78,8 @@ N = TypeVar("N")
 
 @frozen
 class Automaton(Generic[S]):
-    """All that runs of the loop can do: steps to the head where it begins, by head those of one iteration, and by head
-    those to the exit if the loop ends there."""
+    """All steps of runs of the loop: to the head where it begins, by head those of one iteration, and by head those to
+    the exit if the loop ends there."""
 
     before: tuple[S, ...]
     iterations: tuple[tuple[S, ...], ...]
@@ -217,7 +217,7 @@ def steps(flow: Flow, state: State) -> list[State]:
 
 
 def stripped(state: State) -> State:
-    """The state without what is known of noises and inputs: fewer comparisons are then decided, which only adds ways
+    """The state without its constraints on noises and inputs: fewer comparisons are then decided, which only adds runs
     and terms."""
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
@@ -464,8 +464,8 @@ class Agreement(LoopRuns[_Node, Transition]):
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
             runs = list(self._ideal_runs(entered(node.ideal, there), self._other.head(iteration + 1)))
-            # Two inputs that go different ways have different answers, whatever comes later: each facet is one to
-            # another. Finite inputs that differ can only be nearer.
+            # Two inputs with different runs have different answers, whatever comes later: each facet leads to another
+            # answer. Finite inputs that differ can only be nearer.
             if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in runs}) < len(runs):
                 raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
             begun = entered(node.program, entry)
@@ -510,7 +510,8 @@ class Agreement(LoopRuns[_Node, Transition]):
         return result[0]
 
     def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
-        """All ways of the ideal from `state` to the label `goal`, or to the exit, with what they need of the inputs."""
+        """All runs of the ideal from `state` to the label `goal`, or to the exit, with their constraints on the
+        inputs."""
         for end in self._runs(self._other.flow, state, goal):
             yield end, tuple([self._moved(guard) for guard in end.guards.items])
 

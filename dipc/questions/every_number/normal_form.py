@@ -504,8 +504,8 @@ class Rates:
 
 @frozen
 class Constants:
-    """The constants of a program as functions of the parameter, except for those that are no quotients of polynomials
-    in it; and what was divided by in them."""
+    """The constants of a program that are quotients of polynomials in the parameter, as functions of it; and the
+    divisors in them."""
 
     values: Mapping[str, Summands]
     divisors: tuple[Ratio, ...]
@@ -526,8 +526,8 @@ class Constants:
 
 
 def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast.Program, Rates] | None:
-    """The program with marks for its rates, and what they stand for; None where none of them depends on the number.
-    Raises NotUniform for a rate that is no multiple of eps by a quotient of polynomials in the number."""
+    """The program with marks for its rates, and the rates by mark; None where no rate depends on the number. Raises
+    NotUniform for a rate that is no multiple of eps by a quotient of polynomials in the number."""
     noises = [node for node in walk(tree.body) if isinstance(node, ast.Noise) and node.law.scales]
     varying = (number.parameter, *number.others)
     if not any(mentions(noise.rate, name) for noise in noises for name in varying):
@@ -553,5 +553,5 @@ def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast
 
 
 def rate_of_mark(rates: Rates | None, rate: Fraction) -> Ratio:
-    """What stands for eps times the `rate` in a program: that of the mark where there are `rates`, else this number."""
+    """The rate in a program for eps times the `rate`: that of the mark where there are `rates`, else this number."""
     return Ratio.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]

@@ -368,7 +368,7 @@ def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
 
 
 def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
-    """The query and what it is multiplied by, for a value that is a multiple of one."""
+    """The query and its factor, for a value that is a multiple of one query."""
     match value:
         case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Number(value=factor), right=ast.Element() as query):
             return query, factor

@@ -251,7 +251,7 @@ def _is_element(name: str, shape: Uniform) -> bool:
 def _enough(
     instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: ClaimedDistances
 ) -> int:
-    """A number of iterations from `least` to `most` with which everything is explored, as it is with `most`."""
+    """A number of iterations from `least` to `most` which suffices to explore everything that `most` reaches."""
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
             _sums(instance, shape, count, distances)
@@ -525,8 +525,8 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """A number above which the inequalities hold, where it is not known up to which they fail: there is no closed
-        form. None where there is none that is tried."""
+        """A number above which the inequalities hold, where there is no closed form, so that the last failing one is
+        not known. None where there is none that is tried."""
         start_at: Fraction | None = None
         for start_at in _TRIED:
             if (yield from self._failing(start, _split(start_at)[1])) is None:
