@@ -59,6 +59,12 @@ claim { alpha: dd; beta: 0; }
 out <- 0
 """
 
+#: Answers that are near are merged: 0 <= r < 1 and r >= 1 are r >= 0.
+LEVEL = """program level; input q : real; output o : {0..2}; var r : real; metric { output: abs(o - o'); }
+claim { alpha: dd; gamma: 1; beta: exp(-eps/2); }
+ideal { if q >= 1 then o <- 2 else if q >= 0 then o <- 1 else o <- 0 end end }
+r <- Lap(eps, q); if r >= 1 then o <- 2 else if r >= 0 then o <- 1 else o <- 0 end end"""
+
 _SHARP = "2*m*c*exp(-alpha*eps/(8*c))"
 
 
@@ -82,6 +88,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "quotient": samples.geometric,
     "facets": lambda: of_all_inputs(ADVERSARIAL["a corner of two facets that is not needed"]),
     "sparse": lambda: of_all_inputs(SPARSE, beta=f"{_SHARP}/6"),
+    "merged": lambda: of_all_inputs(LEVEL),
     "every m": lambda: of_all_inputs(NOISY_MAX, for_all="m", beta="2*m*exp(-alpha*eps/2)/5"),
     "gamma": lambda: dipc.certify(dipc.check(dipc.load(EXPONENTIAL), keep_proofs=True)),
     "private": lambda: of_privacy("eps"),
@@ -357,6 +364,8 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("right about all of it", "facets", of_answers("cut", NOTHING), "not accepted in full"),
     ("cuts of variables once", "facets", of_answers("cut", TWICE), "numbered, each once"),
     ("paths with other answers that are there", "facets", of_answers("rival", 99), "it refers to"),
+    ("merged ways that are there", "merged", of_answers("merges", [[9, 0]]), "not accepted in full"),
+    ("merged ways that differ in one comparison", "merged", of_answers("merges", [[2, 0]]), "not accepted in full"),
     ("sides that move", "facets", of_answers("sides", STILL), "the side of a neighbourhood does not move"),
     ("every side of them", "facets", of_answers("sides", []), "is not shown to be near another path"),
     ("a point that is near", "facets", of_answers("near", HERE), "is not shown to be near another path"),
