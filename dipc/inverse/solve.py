@@ -59,7 +59,6 @@ from dipc.inverse.solve_eps import failures_by_interval, outside, preventing, so
 from dipc.inverse.solve_gamma import LeastNumber, all_hold, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenInterval, GivenSolve, Options, takes
-from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Program, ProgramGiven, Progress, one_sided, within
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
@@ -726,8 +725,7 @@ def intervals(program: Program, table: TableGiven | None, options: Options, engi
     """`interval` of options in one object; the `engine` decides."""
     core = program.core
     outputs = tuple([core.slots[slot].name for slot in core.outputs if core.slots[slot].is_symbolic])
-    output = None if core.metric is None else core.metric.output
-    if not outputs or not Nearness(core).plain or output in PRODUCTS_OF_SIDES:
+    if not outputs or not core.has_product_distance or core.side is not None:
         what = f"`{core.name}` releases no number" if not outputs else "its `metric` block has its own distance"
         notes = ("an interval is about real and int outputs, by their distance from the exact answer",)
         raise DiagnosticError(Diagnostic("E1030", f"{what}, so that there is no interval round one", notes=notes))

@@ -30,7 +30,6 @@ from dipc.inverse.solve_gamma import narrowed
 from dipc.options import Options
 from dipc.program.exits import exits
 from dipc.program.ideal import Ideal
-from dipc.program.nearness import Nearness
 from dipc.program.program import Program, load_source
 from dipc.questions.privacy.adjacency import Pairs, parse_adjacency, read_pairs
 from dipc.questions.privacy.check import PrivacyQuestion
@@ -380,7 +379,7 @@ def _towards(program: Program, table: TableGiven | None, name: str, options: Opt
     DiagnosticError."""
     question = asked(program, table, options)
     core = program.core
-    if question.parameter is not None or not Nearness(core).plain:
+    if question.parameter is not None or not core.has_product_distance:
         return None
     inputs = [place for place, slot in enumerate(core.inputs) if not core.slots[slot].is_symbolic]
 

@@ -323,7 +323,7 @@ class _Everywhere:
             nothing = "" if claiming else f"no {self._question.word} claims anything"
             return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
         core = self._question.program.core
-        if Nearness(core).plain and not any(core.slots[slot].is_symbolic for slot in core.outputs):
+        if core.has_product_distance and not any(core.slots[slot].is_symbolic for slot in core.outputs):
             if known is Verdict.INACCURATE:
                 return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
             return self._answer(Status.UNDECIDED, rows, reason)
@@ -376,7 +376,8 @@ class _Everywhere:
         """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved. `refuted` is
         one that is known to be, if there is."""
         core = self._question.program.core
-        ints = Nearness(core).plain and not any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
+        reals = any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
+        ints = core.has_product_distance and not reals
         search = LeastNumber("gamma", lambda gamma: claims_of(self._question.asking(gamma=gamma)), rows, refuted, ints)
         return self._answer(*search.between(self._digits))
 
@@ -431,9 +432,8 @@ class Smooth:
 def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
     """How Pr of the row's outputs depends on gamma; None where that is not known. Raises Undecided."""
     program = probabilities.program
-    nearness = Nearness(program)
-    if not nearness.plain:
-        return Steps(False, nearness.distances(row.inputs, row.outputs))
+    if not program.has_product_distance:
+        return Steps(False, Nearness(program).distances(row.inputs, row.outputs))
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
     if not any(_balls(event) for event in exits):
         return Steps(False, _jumps(probabilities, row, exits))
@@ -451,8 +451,10 @@ def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
     """The gamma from which on nothing changes, where answers have distances of the `metric` block's own; None where
     they have the product distance."""
-    nearness = Nearness(probabilities.program)
-    return None if nearness.plain else max(nearness.distances(row.inputs, row.outputs), default=Fraction(0))
+    program = probabilities.program
+    if program.has_product_distance:
+        return None
+    return max(Nearness(program).distances(row.inputs, row.outputs), default=Fraction(0))
 
 
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
@@ -525,7 +527,7 @@ def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
     probability goes to that of A·X <= 0: the X on the edge of that have measure 0. Only for outputs without noise
     does gamma decide alone, up to the largest of their distances from the answers.
     """
-    if not Nearness(probabilities.program).plain:
+    if not probabilities.program.has_product_distance:
         return None
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
     if not all(

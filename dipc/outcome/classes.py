@@ -31,7 +31,6 @@ from dipc.outcome.words import (
     vacuous_why,
     without_closed_form,
 )
-from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.questions.report import NO_UNION_BOUND, ClassResult, Counts, Method, Report, RowResult
 from dipc.questions.source import Source
@@ -143,7 +142,7 @@ def about_every_input(asked: Asked, program: Program, numbers: tuple[str, int] |
         near=near_outputs(core),
         side=side_text(core),
         disputed=disputed_text(core),
-        distance=not Nearness(core).plain,
+        distance=not core.has_product_distance,
         distances=_left_open(claim),
         numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
         inputs=kinds(core, core.inputs) or "finite",

@@ -20,7 +20,6 @@ from dipc.options import Options
 from dipc.outcome.outcome import GLUE, Standing, Tone
 from dipc.program.inputs import specifications
 from dipc.program.metric import Metric
-from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
 from dipc.text.core import IntType, RealType, Value, show_value
@@ -441,7 +440,7 @@ class Asked:
             near=near_outputs(core),
             side=side_text(core),
             disputed=disputed_text(core),
-            distance=not Nearness(core).plain,
+            distance=not core.has_product_distance,
             error=program.said,
         )
 
@@ -460,8 +459,7 @@ def near_outputs(core: CoreProgram) -> str:
 
 def side_text(core: CoreProgram) -> str:
     """How these are compared with det's."""
-    output = None if core.metric is None else core.metric.output
-    return f"at most gamma {output}" if output in PRODUCTS_OF_SIDES else "within gamma of"
+    return "within gamma of" if core.side is None else f"at most gamma {core.side}"
 
 
 def disputed_text(core: CoreProgram) -> str:

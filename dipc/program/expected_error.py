@@ -26,7 +26,7 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Bound, Share
 from dipc.noise.law import Weighted
 from dipc.program.exits import Exit, Exits, exits
-from dipc.program.nearness import PRODUCTS_OF_SIDES, Nearness
+from dipc.program.nearness import Nearness
 from dipc.program.program import Cells, Probabilities, Program
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
@@ -34,7 +34,7 @@ from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-_PRODUCTS = ("product", *PRODUCTS_OF_SIDES)
+_PRODUCTS = ("product", "above", "below")
 
 
 class Moment(Enum):

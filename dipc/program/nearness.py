@@ -263,12 +263,8 @@ def _form(value: SlotValue) -> Forms:
 # other distances of finite outputs are looked up value by value.
 
 
-#: The product distance with what counts of reals and ints: how far they are above det's, or below.
-PRODUCTS_OF_SIDES = ("above", "below")
-
-
 class Nearness:
-    """d'_u of one program whose outputs are finite; `plain` where it is the product distance anyway."""
+    """d'_u of one program whose outputs are finite."""
 
     def __init__(self, program: CoreProgram, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -277,13 +273,6 @@ class Nearness:
         self._slots = [program.slots[slot] for slot in program.outputs]
         self._positions = output_positions(program)
         self._pool = CellPool()
-        # The largest of the gaps of real outputs is at most gamma where each of them is.
-        real = all(slot.is_symbolic for slot in self._slots)
-        self.plain = self._metric.same is None and self._metric.output in (
-            "product",
-            *PRODUCTS_OF_SIDES,
-            *(("linf",) if real else ()),
-        )
 
     def accepted(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None], gamma: Fraction

@@ -296,8 +296,7 @@ def one_sided(program: Program, side: str) -> Program:
 
 def two_sided(program: Program) -> Program:
     """The same program, about intervals of its outputs whatever its claim is about: sets of outputs have two sides."""
-    metric = program.core.metric
-    return one_sided(program, "product") if metric is not None and metric.output in ("above", "below") else program
+    return program if program.core.side is None else one_sided(program, "product")
 
 
 # --- Probabilities where the `metric` block says which answers are near enough, instead of the product distance -------
@@ -309,13 +308,11 @@ class NearProbabilities(Probabilities):
     It is the sum of the probabilities of all answers that are near enough: they exclude each other.
     """
 
-    def __init__(
-        self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None, nearness: Nearness
-    ) -> None:
+    def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
         """Raises DiagnosticError for a program with real or int outputs."""
         super().__init__(flow, limits, choices, measurer)
-        nearness.require_finite()
-        self._nearness = nearness
+        self._nearness = Nearness(flow.program, limits)
+        self._nearness.require_finite()
         self._accepted: dict[tuple[Cell | None, ...], tuple[tuple[Cell, ...], ...]] = {}
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
@@ -430,10 +427,8 @@ class Program:
 
     def probabilities(self) -> Probabilities:
         """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
-        nearness = Nearness(self.core, self.limits)
-        if nearness.plain:
-            return Probabilities(self.row_flow, self.limits, self.choices, self.measurer)
-        return NearProbabilities(self.row_flow, self.limits, self.choices, self.measurer, nearness)
+        kind = Probabilities if self.core.has_product_distance else NearProbabilities
+        return kind(self.row_flow, self.limits, self.choices, self.measurer)
 
     @cached_property
     def _engine(self) -> Probabilities:

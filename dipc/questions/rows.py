@@ -56,7 +56,7 @@ class TableRows(TableSource):
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        return gamma_warnings(self.claim, Nearness(self.program.core, self.program.limits).plain)
+        return gamma_warnings(self.claim, self.program.core.has_product_distance)
 
     def cases(self) -> Iterable[RowCase]:
         return (RowCase(self, row) for row in self.table.rows)
@@ -365,7 +365,7 @@ class FreeGamma(TableSource):
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
         """The finite values of d'_u, with 0, increasing."""
-        if self._nearness.plain:
+        if self.program.core.has_product_distance:
             return (Fraction(0),)
         return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
 

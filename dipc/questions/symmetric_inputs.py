@@ -17,7 +17,6 @@ from dipc.claims.table import Row, Table
 from dipc.frozen import Later, frozen
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
-from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.questions.report import Report
 from dipc.text import ast
@@ -230,7 +229,7 @@ class ClassDistances:
         self._norm = ideal.metric.norm
         self._positions = {position.slot: position for position in positions}
         self._general = ideals.Distances(ideal)
-        near = Nearness(ideal.program.core).plain
+        near = ideal.program.core.has_product_distance
         self._plain = ideal.metric.is_plain and near
         self.apart = None if executed.finite_inputs else symmetry.apartness(executed)
         known = ideal.metric.core.apart is None or self.apart is not None

@@ -21,7 +21,6 @@ from dipc.claims.expression import scales as normal_scales
 from dipc.claims.given import INFINITY, Cell
 from dipc.claims.table import Row, Table
 from dipc.frozen import frozen
-from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
@@ -118,7 +117,7 @@ class ClassClaim:
             return ()
         if self.gamma is None:
             return (forgotten(self._claim),) if mentions(self.beta.tree, "gamma") else ()
-        return unused_gamma(self._program, Nearness(self._program).plain) if self.stated["gamma"] != "0" else ()
+        return unused_gamma(self._program, self._program.has_product_distance) if self.stated["gamma"] != "0" else ()
 
     @property
     def gamma_moves(self) -> bool:

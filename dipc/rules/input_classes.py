@@ -318,10 +318,9 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     is not one number.
     """
     core = ideal.program.core
-    nearness = Nearness(core)
-    if nearness.plain:
+    if core.has_product_distance:
         return None
-    nearness.require_finite()
+    Nearness(core).require_finite()
     if ideal.metric.core.output == "product":
         return NearAnswers(ideal, Fraction(0))
     if claim.free_gamma or claim.gamma_moves:
@@ -332,7 +331,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
 
 def require_product(core: CoreProgram) -> None:
     """Raise DiagnosticError where what is the same answer, or a near one, depends on more than equality and gamma."""
-    if not Nearness(core).plain:
+    if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
         notes = ("give the constant a number",)

@@ -254,6 +254,24 @@ class CoreProgram:
     given: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
+    def has_product_distance(self) -> bool:
+        """Whether an answer is near where each output is: finite ones equal, real and int ones within gamma, or on one
+        `side` of it."""
+        metric = self.metric or CoreMetric()
+        if metric.same is None and metric.output == "linf":
+            # The largest of the gaps of real outputs is at most gamma where each of them is.
+            return all(self.slots[slot].is_symbolic for slot in self.outputs)
+        return metric.same is None and (metric.output == "product" or self.side is not None)
+
+    @property
+    def side(self) -> str | None:
+        """Where alone real and int outputs are too far off: `above` det's, or `below`; None where on both sides."""
+        match None if self.metric is None else self.metric.output:
+            case "above" | "below" as side:
+                return side
+        return None
+
+    @property
     def claimed_inputs(self) -> str | None:
         """The inputs that the claim block is about, as `--inputs` takes them; None where it does not say."""
         for field_ in () if self.claim is None else self.claim.fields:
