@@ -56,7 +56,7 @@ def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Inte
     """The intervals that a text such as "(0, 1], (2, inf)" means, by default all eps, or the only one. Raises
     DiagnosticError, and ValueError for others than the only one."""
     if eps is None:
-        return (Interval.positive() if only_at is None else Interval(only_at, only_at, True, True),)
+        return (Interval.POSITIVE if only_at is None else Interval(only_at, only_at, True, True),)
     source = Source("<eps>", eps)
     intervals = resolve_intervals(source, parse_interval(source), {})
     if only_at is not None and the_one_eps(intervals) != only_at:

@@ -88,7 +88,7 @@ class Arithmetic:
         """The value, without a common divisor."""
         if not flow.powers:
             return flow.numerator
-        return self.quotient(flow.numerator, self._over_all(_Flow(ExpPoly.one(), {}), flow.powers))
+        return self.quotient(flow.numerator, self._over_all(_Flow(ExpPoly.ONE, {}), flow.powers))
 
     def _over_all(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
         """The numerator over higher powers of the divisors."""
@@ -109,7 +109,7 @@ class Arithmetic:
         divisors: Iterable[ExpPoly],
     ) -> ExpPoly:
         """(pivot·kept + entry·crossing) over the product of the divisors, which is in the ring; None is 0."""
-        total = ExpPoly.zero()
+        total = ExpPoly.ZERO
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
                 total = total + self.product(left, right)
@@ -183,7 +183,7 @@ def absorption_weights(
             if t not in graph:
                 graph[t] = {}
                 stack.append(t)
-    reached: dict[S, _Flow] = {start: _Flow(ExpPoly.one(), {})}
+    reached: dict[S, _Flow] = {start: _Flow(ExpPoly.ONE, {})}
     for component in _components(graph, start):
         if len(component) == 1 and (s := next(iter(component))) not in graph[s]:
             if s in exits:
@@ -239,7 +239,7 @@ class _Row(Generic[S]):
     @classmethod
     def of(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
         """The row over the least common denominator, which is positive."""
-        common, out = ExpPoly.one(), dict(leaving)
+        common, out = ExpPoly.ONE, dict(leaving)
         for value in (stay, *out.values()):
             _, below = fraction_of(value)
             shared = positive_divisor(below, common)
@@ -305,11 +305,11 @@ def _through(
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
     #: The source of what enters is one state more, under None.
-    rows: dict[S | None, _Row[S]] = {None: _Row.of(ExpPoly.one(), entries.items())}
+    rows: dict[S | None, _Row[S]] = {None: _Row.of(ExpPoly.ONE, entries.items())}
     into: dict[S, set[S | None]] = {s: {None} if s in entries else set() for s in component}
     for s in component:
         leaving = {t: weight for t, weight in graph[s].items() if t not in ignored}
-        stay = ExpPoly.one() - leaving.pop(s, ExpPoly.zero())
+        stay = ExpPoly.ONE - leaving.pop(s, ExpPoly.ZERO)
         rows[s] = _Row.of(stay, leaving.items())
         for t in graph[s]:
             if t in component and t != s:
@@ -365,8 +365,8 @@ class SumOfIncrements:
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
         """Raises LimitReached where there are too many different ones."""
         self._arithmetic = Arithmetic(Meter(limits))
-        self._denominator = ExpPoly.one()
-        powers: list[_Values] = [{0: ExpPoly.one()}, {0: ExpPoly.one()}]
+        self._denominator = ExpPoly.ONE
+        powers: list[_Values] = [{0: ExpPoly.ONE}, {0: ExpPoly.ONE}]
         for factor, count in factors.items():
             common, values = _over_common(factor)
             self._denominator = self._denominator * common**count
@@ -379,7 +379,7 @@ class SumOfIncrements:
 
     def weight(self, sums: Iterable[int]) -> Closed:
         """The total weight of these sums. Raises LimitReached."""
-        total = ExpPoly.zero()
+        total = ExpPoly.ZERO
         for low, high in _runs(sorted(sums)):
             if low == high:
                 total = total + self._of(low)
@@ -400,7 +400,7 @@ class SumOfIncrements:
         if left.low + right.low >= least:
             return self._arithmetic.product(left.total, right.total)
         if left.high + right.high < least:
-            return ExpPoly.zero()
+            return ExpPoly.ZERO
         if right.halves is not None and (left.halves is None or len(right.values) > len(left.values)):
             left, right = right, left
         assert left.halves is not None, "one pair is on one side"
@@ -410,7 +410,7 @@ class SumOfIncrements:
     def _power(self, values: _Values, count: int) -> _Values:
         """The sum of this many integers with these weights."""
         if len(values) > 2:
-            half = self._power(values, count // 2) if count > 1 else {0: ExpPoly.one()}
+            half = self._power(values, count // 2) if count > 1 else {0: ExpPoly.ONE}
             square = self._product(half, half)
             return self._product(square, values) if count % 2 else square
         (low, first), *rest = values.items()
@@ -424,7 +424,7 @@ class SumOfIncrements:
         }
 
     def _powers(self, value: ExpPoly, count: int) -> list[ExpPoly]:
-        powers = [ExpPoly.one()]
+        powers = [ExpPoly.ONE]
         for _ in range(count):
             powers.append(self._arithmetic.product(powers[-1], value))
         return powers
@@ -439,7 +439,7 @@ class SumOfIncrements:
 
     def _sum(self, summands: Sequence[ExpPoly]) -> ExpPoly:
         if len(summands) <= 1:
-            return summands[0] if summands else ExpPoly.zero()
+            return summands[0] if summands else ExpPoly.ZERO
         middle = len(summands) // 2
         return self._sum(summands[:middle]) + self._sum(summands[middle:])
 
@@ -479,7 +479,7 @@ def _tree(values: _Values) -> _Tree:
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
     """The weights over their least common denominator, which is positive, and that."""
-    common = ExpPoly.one()
+    common = ExpPoly.ONE
     for _, weight in factor:
         _, below = fraction_of(weight)
         shared = positive_divisor(below, common)

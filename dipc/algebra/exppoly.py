@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd, lcm, prod
-from typing import Any
+from typing import Any, ClassVar
 
 import flint
 from flint.utils.flint_exceptions import DomainError
@@ -59,6 +59,9 @@ class ExpPoly:
 
     __slots__ = ("_canonical", "_hash", "_low", "_poly", "_unit")
 
+    ZERO: ClassVar[ExpPoly]
+    ONE: ClassVar[ExpPoly]
+
     def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1) -> None:
         """`y^low · poly(x, y)` with y = e^{eps/unit}, unit >= 1; made by the class methods, not by hand."""
         self._poly = poly
@@ -68,14 +71,6 @@ class ExpPoly:
         self._canonical = False
 
     # --- making -----------------------------------------------------------------------------------
-
-    @classmethod
-    def zero(cls) -> ExpPoly:
-        return cls(_CONTEXT.constant(0))
-
-    @classmethod
-    def one(cls) -> ExpPoly:
-        return cls(_CONTEXT.constant(1))
 
     @classmethod
     def constant(cls, value: Fraction | int) -> ExpPoly:
@@ -379,6 +374,10 @@ class ExpPoly:
             precision *= 2
 
 
+ExpPoly.ZERO = ExpPoly(_CONTEXT.constant(0))
+ExpPoly.ONE = ExpPoly(_CONTEXT.constant(1))
+
+
 def watch_degrees(one: int, other: int) -> None:
     """Raises LimitReached where no common divisor is looked for of functions of these degrees over a common unit."""
     degree, larger = sorted((one, other))
@@ -438,7 +437,7 @@ class Quotient:
         """The value as a quotient."""
         if isinstance(value, Quotient):
             return value
-        return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.one())
+        return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.ONE)
 
     def is_zero(self) -> bool:
         """Whether this is the zero function."""
@@ -523,7 +522,7 @@ def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
     """Both without their common divisor; `denominator` is positive for every eps > 0, and stays so."""
     if numerator.is_zero():
-        return numerator, ExpPoly.one()
+        return numerator, ExpPoly.ONE
     divisor = positive_divisor(numerator, denominator)
     if divisor is None:
         return numerator, denominator
@@ -545,7 +544,7 @@ Closed = ExpPoly | Quotient
 
 def fraction_of(value: Closed) -> tuple[ExpPoly, ExpPoly]:
     """Numerator and denominator of a closed form; the latter is positive for every eps > 0."""
-    return (value.numerator, value.denominator) if isinstance(value, Quotient) else (value, ExpPoly.one())
+    return (value.numerator, value.denominator) if isinstance(value, Quotient) else (value, ExpPoly.ONE)
 
 
 # --- Sums and products of many closed forms, in the ring as long as they can be ---------------------------------------
@@ -564,7 +563,7 @@ def simplest(value: Closed) -> Closed:
 
 def total(values: Iterable[Closed]) -> Closed:
     """The sum. Numerators over the same denominator are added first: reducing a quotient costs more than a sum."""
-    ring = ExpPoly.zero()
+    ring = ExpPoly.ZERO
     numerators: dict[ExpPoly, ExpPoly] = {}
     for value in values:
         if not isinstance(value, Quotient):
@@ -583,7 +582,7 @@ def product(values: Iterable[Closed]) -> Closed:
     """The product; of nothing, 1. Raises LimitReached where common divisors of too high a degree are to be found."""
     factors = list(values)
     watch_product(factors)
-    result: Closed = ExpPoly.one()
+    result: Closed = ExpPoly.ONE
     for factor in factors:
         result = result * factor
     return simplest(result)

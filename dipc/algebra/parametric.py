@@ -247,8 +247,8 @@ class Parametric:
 
 
 _NONE = Fraction(0)
-_ZERO = ExpPoly.zero()
-_ONE = ExpPoly.one()
+_ZERO = ExpPoly.ZERO
+_ONE = ExpPoly.ONE
 
 
 def _pruned(values: dict[Factors, ExpPoly]) -> dict[Factors, ExpPoly]:

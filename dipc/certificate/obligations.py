@@ -84,7 +84,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
     total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
     try:
         for share in bound.shares:
-            weight = _closed(ExpPoly.one() if share.weight is None else share.weight)
+            weight = _closed(ExpPoly.ONE if share.weight is None else share.weight)
             stars: list[Hub] = []
             possible = True
             for event in share.conjunctions:
@@ -447,7 +447,7 @@ def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interv
     if all(c > 0 for _, _, c in function.terms()):
         return data | {"proof": "coefficients"}
     try:
-        everywhere = _analysis(function, Interval.positive(), limits)
+        everywhere = _analysis(function, Interval.POSITIVE, limits)
         if not everywhere.roots() or not intervals:
             assert everywhere.left > 0
             assert not everywhere.roots()

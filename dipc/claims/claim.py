@@ -448,7 +448,7 @@ def claimed_intervals(
         case None:
             field_ = _field(program, "eps")
             if field_ is None or not isinstance(field_.value, tuple):
-                return program.only_in or (Interval.positive(),)
+                return program.only_in or (Interval.POSITIVE,)
             intervals = resolve_intervals(program.source, field_.value, constants)
         case Interval():
             intervals = (given,)

@@ -169,7 +169,7 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
     if value.is_flat():
         return all(_holds(value.numerator_flat(), interval) for interval in intervals)
     return any(
-        all(_holds(poly, Interval.positive()) for poly in _along(value, name).values()) for name in value.unknowns()
+        all(_holds(poly, Interval.POSITIVE) for poly in _along(value, name).values()) for name in value.unknowns()
     )
 
 
@@ -183,7 +183,7 @@ def _falls(value: Parametric, name: str) -> bool | Growth:
     unsettled = False
     for poly in coefficients.values():
         try:
-            decision = decide_nonnegative(-poly.derivative(), Interval.positive())
+            decision = decide_nonnegative(-poly.derivative(), Interval.POSITIVE)
         except Undecided:
             unsettled = True
             continue
@@ -212,7 +212,7 @@ def _growth(value: Parametric, name: str) -> bool | Growth:
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
         point = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
         try:
-            decision = decide_nonnegative(-_slope(value, name, point), Interval.positive())
+            decision = decide_nonnegative(-_slope(value, name, point), Interval.POSITIVE)
         except Undecided:
             continue
         if isinstance(decision, Fails):
@@ -513,7 +513,7 @@ def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parame
         value = ClaimExpression(beta.what, beta.source, term).value(names)
     except DiagnosticError:
         return False
-    if not isinstance(value, Parametric) or value.denominator != ExpPoly.one():
+    if not isinstance(value, Parametric) or value.denominator != ExpPoly.ONE:
         return False
     return all(c > 0 for _, _, _, c in value.terms())
 
@@ -584,7 +584,7 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _Parts
     # A divisor may have a distance in it: then summand by summand.
     with suppress(DiagnosticError):
         value = beta.value(names)
-    if isinstance(value, Parametric) and value.denominator == ExpPoly.one():
+    if isinstance(value, Parametric) and value.denominator == ExpPoly.ONE:
         for term in value.terms():
             parts.add_term(*term)
     else:

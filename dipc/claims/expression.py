@@ -176,7 +176,7 @@ AN_INTERVAL = "an interval"
 
 _KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
 
-_EVERYWHERE = (Interval.positive(),)
+_EVERYWHERE = (Interval.POSITIVE,)
 
 _EPS = Parametric.of(ExpPoly.term(1, 1, 0))
 

@@ -332,7 +332,7 @@ class _Question:
         if not interval.lower and interval.upper is None:
             return [self.fails(interval, [_STRICT[0]])]
         if interval.lower and interval.upper is not None:
-            return [self.fails(interval, [ExpPoly.one()])]
+            return [self.fails(interval, [ExpPoly.ONE])]
         # More is shown next to an end without a bound than next to a crossing.
         ends = known[:_PLACES] if interval.lower else known[: -1 - _PLACES : -1]
         far, near = Decision.undecided(""), interval
@@ -342,7 +342,7 @@ class _Question:
             far = self.fails(beyond, _STRICT[:1] if interval.lower else _STRICT)
             if far.verdict is Verdict.ACCURATE:
                 break
-        return [far, self.fails(near, [ExpPoly.one()])]
+        return [far, self.fails(near, [ExpPoly.ONE])]
 
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
         """Whether 1 - Pr is at least one of the factors times beta there: more than beta where that is one of _STRICT,
@@ -358,7 +358,7 @@ class _Question:
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
     """1 - factor·beta: with it 1 - Pr >= factor·beta. Raises OutsideFragment for a beta in pieces."""
     if isinstance(beta, NormalBeta):
-        return NormalBeta(beta.sum.times(-factor) + NormalSum.of(ExpPoly.one(), ()))
+        return NormalBeta(beta.sum.times(-factor) + NormalSum.of(ExpPoly.ONE, ()))
     if beta.closed is None:
         raise OutsideFragment("where a beta in pieces meets a probability without a closed form is not looked for")
     return PiecewiseForm(1 - beta.closed.value * factor)

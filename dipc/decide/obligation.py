@@ -657,7 +657,7 @@ def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> S
     For all eps > 0 it is computed once for all betas that are one function of scale·eps, such as those of a claim in
     alpha·eps at the distances of its rows.
     """
-    if beta.closed is None or intervals != (Interval.positive(),):
+    if beta.closed is None or intervals != (Interval.POSITIVE,):
         return _saying(beta, intervals, limits)
     value = beta.closed.value
     scale = max([abs(q) for poly in fraction_of(value) for _, q, _ in poly.terms()], default=_ZERO)
@@ -690,7 +690,7 @@ def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> 
             return Saying(tuple([FailureInterval(*both) for both in ends]))
         return Saying((), "beta has functions of the normal distribution")
     try:
-        decision = decide(ClosedForm(ExpPoly.zero()), beta, intervals, limits)
+        decision = decide(ClosedForm(ExpPoly.ZERO), beta, intervals, limits)
     except Undecided as undecided:
         return Saying((), undecided.reason)
     match decision.verdict:

@@ -177,7 +177,7 @@ class Search:
     def normal(self) -> NormalSum | None:
         """What beta has of them; None for nothing."""
         beta = self.obligation.beta
-        return NormalSum(ExpPoly.zero(), beta.sum.terms) if isinstance(beta, NormalBeta) else None
+        return NormalSum(ExpPoly.ZERO, beta.sum.terms) if isinstance(beta, NormalBeta) else None
 
     @cached_property
     def plain_beta(self) -> PiecewiseForm:
@@ -210,7 +210,7 @@ class Search:
         """bound - 1 + beta, times a denominator of beta, which is positive, where that is such a sum, of single normal
         values or closed forms; None for others."""
         beta = self.obligation.beta
-        below = ExpPoly.one()
+        below = ExpPoly.ONE
         if isinstance(beta, NormalBeta):
             above = beta.sum
         elif beta.closed is not None:
@@ -277,7 +277,7 @@ class Search:
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
-        open_on = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
+        open_on = list(self._failing(ClosedForm(ExpPoly.ZERO), interval))
         if any(interval.upper is None for interval in open_on):
             open_on = [left for interval in open_on for left in self._far_out(interval)]
         if any(not interval.lower for interval in open_on):

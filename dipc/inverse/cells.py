@@ -167,7 +167,7 @@ class Thresholds:
         obligation = posed.obligation
         noises = [noise for share in obligation.bound.shares for event in share.events for noise in event.noises]
         return (
-            obligation.intervals == (Interval.positive(),)
+            obligation.intervals == (Interval.POSITIVE,)
             and all(share.weight is None for share in obligation.bound.shares)
             and all(noise.rate in self._places and noise.law.has_form for noise in noises)
         )
@@ -254,7 +254,7 @@ class Thresholds:
         """Whether Pr <= 1 - beta is proved on (0, end]."""
         interval = Interval(_ZERO, end, False, True)
         try:
-            return holds_in_cells((1 - form).value, PiecewiseForm(ExpPoly.one() - beta), interval, self._limits)
+            return holds_in_cells((1 - form).value, PiecewiseForm(ExpPoly.ONE - beta), interval, self._limits)
         except Undecided:
             return False
 

@@ -281,7 +281,7 @@ class Claims:
         return groups
 
 
-_NO_ERROR = PiecewiseForm(ExpPoly.zero())
+_NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
 def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, Saying]:

@@ -215,7 +215,7 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
 def _in_products(claims: Claims, digits: int) -> AlphaSolution:
     question = claims.question
     limits = question.program.limits
-    whole = Interval.positive()
+    whole = Interval.POSITIVE
     fixed = [claimed for claimed in claims.distinct if claimed.variable is not Variable.ALPHA_EPS]
     moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.ALPHA_EPS]
     failing, unproved, unknown = failures_by_interval(moving, [whole], question.engine)
@@ -394,7 +394,7 @@ def _greatest(inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], 
         less = one.stated.opposite
         others = [other.stated for other in inequalities if other is not one and other.stated is not None]
         bounds = [Bound.combined([(1, other), (1, less)], Fraction(0)) for other in others]
-        obligations = [Obligation(bound, PiecewiseForm(ExpPoly.zero()), intervals) for bound in bounds]
+        obligations = [Obligation(bound, PiecewiseForm(ExpPoly.ZERO), intervals) for bound in bounds]
         if all(engine.decide(obligation).verdict is Verdict.ACCURATE for obligation in obligations):
             return [one]
     return inequalities
@@ -407,7 +407,7 @@ def _normal_text(claimed: Claimed) -> str | None:
     functions = claimed.bound.bound.functions()
     if functions is None:
         return None
-    return str(NormalBeta(NormalSum.of(ExpPoly.one(), ()) + functions.times(ExpPoly.constant(-1))))
+    return str(NormalBeta(NormalSum.of(ExpPoly.ONE, ()) + functions.times(ExpPoly.constant(-1))))
 
 
 def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
@@ -432,7 +432,7 @@ def _union(inequalities: Sequence[Claimed], question: Question, digits: int) -> 
     first = inequalities[0]
     assert question.parameter is not None
     limits = question.program.limits
-    whole = Interval.positive() if first.variable is not Variable.EPS else first.intervals[0]
+    whole = Interval.POSITIVE if first.variable is not Variable.EPS else first.intervals[0]
     text = union_text(inequalities, question.parameter, limits)
     return EnvelopePiece(
         span_between(*cuts(whole), digits, limits), text, first.rows, None, first.variable, exact=False

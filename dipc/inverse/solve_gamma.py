@@ -346,7 +346,7 @@ class _Everywhere:
         moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.GAMMA_EPS]
         if claims.unknown or len(moving) < len(claims.distinct):
             return None
-        whole = Interval.positive()
+        whole = Interval.POSITIVE
         failing, unproved, unknown = failures_by_interval(moving, [whole], self._question.engine)
         failed = [stretch for stretch, _ in failing[0]]
         held = outside(failed, whole, self._limits)

@@ -121,18 +121,18 @@ def closed_form(summands: Summands) -> Quotient:
     for summand in summands:
         for d, m in summand.poles:
             highest[d] = max(highest.get(d, 0), m)
-    factors = {d: ExpPoly.one() - ExpPoly.term(1, 0, -d) for d in highest}
+    factors = {d: ExpPoly.ONE - ExpPoly.term(1, 0, -d) for d in highest}
     by_poles: dict[tuple[tuple[Fraction, int], ...], list[tuple[int, Fraction, Fraction]]] = {}
     for summand, c in summands.items():
         by_poles.setdefault(summand.poles, []).append((0, summand.exponent, c))
-    numerator = ExpPoly.zero()
+    numerator = ExpPoly.ZERO
     for poles, terms in by_poles.items():
         have = dict(poles)
         poly = ExpPoly.from_terms(terms)
         for d, m in highest.items():
             poly = poly * factors[d] ** (m - have.get(d, 0))
         numerator = numerator + poly
-    denominator = ExpPoly.one()
+    denominator = ExpPoly.ONE
     for d, m in highest.items():
         denominator = denominator * factors[d] ** m
     return Quotient(numerator, denominator)

@@ -141,7 +141,7 @@ class Measurer:
         if isinstance(event, RunGraph):
             return runs.run_measure(event, self.limits)
         if any(not c.coefficients and not _holds(c) for c in event.constraints):
-            return ExpPoly.zero()
+            return ExpPoly.ZERO
         try:
             return self._differences(event)
         except OutsideFragment:
@@ -214,7 +214,7 @@ class Measurer:
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
         components = _independent(event)
-        measure: Closed = ExpPoly.one()
+        measure: Closed = ExpPoly.ONE
         for component in components:
             measure = measure * self._component(component)
         return measure
@@ -246,7 +246,7 @@ class Measurer:
             shape = self._shapes[key] = event_shape(event)
         system = shape.system(event)
         if system is None:
-            return ExpPoly.zero()
+            return ExpPoly.ZERO
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
@@ -264,7 +264,7 @@ class Measurer:
             return ExpPoly.constant(ordered)
         if depth == 0:
             smaller = reduced(system)
-            return ExpPoly.zero() if smaller is None else self._system(smaller, budget, 1)
+            return ExpPoly.ZERO if smaller is None else self._system(smaller, budget, 1)
         measures: list[Closed] = []
         for sign, case in split(system):
             budget.spend(depth)
@@ -302,7 +302,7 @@ class Measurer:
         """The product of the measures of independent events; of none, 1. Raises LimitReached where it is too long to be
         expanded, or common divisors of too high a degree were to be found."""
         watch_product(measures)
-        result: Closed = ExpPoly.one()
+        result: Closed = ExpPoly.ONE
         for measure in measures:
             result = self._times(result, measure)
         return result
@@ -473,7 +473,7 @@ class Bound:
         for factor, bound in terms:
             constant += factor * bound.constant
             for share in bound.shares:
-                weight = ExpPoly.one() if share.weight is None else share.weight
+                weight = ExpPoly.ONE if share.weight is None else share.weight
                 shares.append(share if factor == 1 else Share(weight * ExpPoly.constant(factor), share.events))
         return Bound(tuple(shares), constant)
 
@@ -620,7 +620,7 @@ class UnexpandedBound:
             noises = [noise for event in share.events for noise in event.noises]
             products.append(
                 _Product(
-                    ExpPoly.one() if share.weight is None else share.weight,
+                    ExpPoly.ONE if share.weight is None else share.weight,
                     tuple(factor for each in factors for factor in each) if len(factors) == len(by_event) else None,
                     len(noises),
                     prod(

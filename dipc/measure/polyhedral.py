@@ -196,10 +196,10 @@ def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
     Raises OutsideFragment where the event does not reduce to a forest of values, LimitReached past the limit.
     """
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
-        return ExpPoly.zero()
+        return ExpPoly.ZERO
     rows = tuple(c for c in event.constraints if c.coefficients)
     tree = _Densities(value_system(Event(event.noises, rows)), limit)
-    total = ExpPoly.one()
+    total = ExpPoly.ONE
     for factors in tree.weights():
         total = total * integral_of_product([(factor, 1) for factor in factors], tree.meter)
     return total.scaled(tree.stretch)
@@ -492,7 +492,7 @@ def polyhedral_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
     system = [Halfspace(c.coefficients, c.constant) for c in event.constraints]
     if any(not h.coefficients and h.constant < 0 for h in system):
-        return ExpPoly.zero()
+        return ExpPoly.ZERO
     system = [h for h in system if h.coefficients]
     width = len(event.noises)
     one: Integrand = {(0, Fraction(0), (0,) * width, (Fraction(0),) * width): Fraction(1)}

@@ -105,7 +105,7 @@ class _Passing(Generic[_Function]):
     def measure(self) -> Closed:
         """Where no noise is live F is a number: from each such node on, functions are passed to the next ones."""
         end = len(self._live) - 1
-        reached: dict[int, list[Closed]] = {0: [ExpPoly.one()]}
+        reached: dict[int, list[Closed]] = {0: [ExpPoly.ONE]}
         for start, noise in enumerate(self._live):
             if noise is None and start in reached and start != end:
                 share = total(reached[start])
@@ -127,7 +127,7 @@ class _Passing(Generic[_Function]):
                     continue
                 passed = self._passed(step, links, functions.get(step.source))
                 if noise is None:
-                    measured = ExpPoly.one() if passed is None else passed.integral(self._meter)
+                    measured = ExpPoly.ONE if passed is None else passed.integral(self._meter)
                     numbers[node] = numbers[node] + measured if node in numbers else measured
                 else:
                     assert passed is not None, "a function of the live noise"

@@ -326,9 +326,9 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
     """The probabilities of outputs, of which nothing is required."""
-    nothing = PiecewiseForm(ExpPoly.one())
+    nothing = PiecewiseForm(ExpPoly.ONE)
     eps = outcomes.only_at
-    interval = Interval.positive() if eps is None else Interval.closed(eps, eps)
+    interval = Interval.POSITIVE if eps is None else Interval.closed(eps, eps)
     drawn = _drawn(
         Curve(
             assignment_text(one.output) if one.output else "any output",

@@ -115,7 +115,7 @@ def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, o
 
 def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dict[Event, Closed]) -> Transition:
     if edge.certain:
-        one = ClosedForm(ExpPoly.one())
+        one = ClosedForm(ExpPoly.ONE)
         return Transition(edge.source, edge.goal, edge.outcome, True, one)
     if not edge.joint and edge.weight is None:
         return Transition(edge.source, edge.goal, edge.outcome, False)
@@ -131,7 +131,7 @@ def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed])
     joint = _product(edge.joint, measurer, known)
     given = _product(edge.given, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
-    return ExpPoly.zero() if given.is_zero() else simplest(Quotient.of(joint).over_positive(Quotient.of(given)))
+    return ExpPoly.ZERO if given.is_zero() else simplest(Quotient.of(joint).over_positive(Quotient.of(given)))
 
 
 def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, Closed]) -> Closed:
@@ -413,7 +413,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         more = "; --eps VALUE encloses each probability at an eps" if outcomes.eps is None else ""
         yield Line(f"without closed forms there is no exact sum{more}")
     else:
-        rest = ClosedForm(total([ExpPoly.one(), -outcomes.total.value]))
+        rest = ClosedForm(total([ExpPoly.ONE, -outcomes.total.value]))
         yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {rest}")
 
 

@@ -468,7 +468,7 @@ class _Reader:
 
 
 def _nowhere_negative(value: ExpPoly) -> bool:
-    return isinstance(decide_nonnegative(value, Interval.positive()), Holds)
+    return isinstance(decide_nonnegative(value, Interval.POSITIVE), Holds)
 
 
 def _if(condition: str, then: list[str], other: list[str]) -> str:

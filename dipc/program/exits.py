@@ -85,7 +85,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
     # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
     edges = {
         node: [
-            (NOWHERE, ExpPoly.one()) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
+            (NOWHERE, ExpPoly.ONE) if goal in nowhere else (goal, _weight(chosen, weights)) for goal, chosen in steps
         ]
         for node, steps in graph.edges.items()
         if node not in nowhere
@@ -143,7 +143,7 @@ def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
     match chosen:
         case ():
-            return ExpPoly.one()
+            return ExpPoly.ONE
         case (weight,):
             return weights.closed(weight)
         case _:
@@ -379,7 +379,7 @@ class _Counting:
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """What is added, in independent parts, and the one state without the number where no more is."""
         factors: Counter[absorption.Factor] = Counter()
-        reached: dict[State, _Added] = {self._start: {0: ExpPoly.one()}}
+        reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
         pending = [(self._start.label, 0, self._start)]
         made = work = 0
         while pending:
@@ -387,7 +387,7 @@ class _Counting:
             added = reached[state]
             if len(pending) == 1:
                 factors[tuple(sorted(added.items()))] += 1
-                added = {0: ExpPoly.one()}
+                added = {0: ExpPoly.ONE}
                 work = 0
                 if label > self._last:
                     return factors, state

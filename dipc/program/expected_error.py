@@ -304,7 +304,7 @@ class _Area:
         linear in s; E[N²] = 2z/(1 - z)².
         """
         (noise,), ((_, c),) = self._alone()
-        z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.one()
+        z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.ONE
         if moment is Moment.SIGNED:
             return ExpPoly.constant(self.shift)
         if moment is Moment.SQUARE:

@@ -617,7 +617,7 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
     try:
         _ = program.choices
     except DiagnosticError:
-        if core.only_at is not None or all(each.covers(Interval.positive()) for each in ranges):
+        if core.only_at is not None or all(each.covers(Interval.POSITIVE) for each in ranges):
             raise
         program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
         _ = program.choices

@@ -43,7 +43,7 @@ class Weights:
         source: Source,
         limits: Limits,
         only_at: Fraction | None = None,
-        intervals: Sequence[Interval] = (Interval.positive(),),
+        intervals: Sequence[Interval] = (Interval.POSITIVE,),
     ) -> None:
         self._source = source
         self._intervals_asked = intervals
@@ -112,7 +112,7 @@ class Weights:
             if isinstance(weight, ExponentialWeight) or _one_signed(numerator := numerator_of(self.closed(weight))):
                 known = ()
             else:
-                roots = isolate_roots(numerator, Interval.positive(), self._limits)
+                roots = isolate_roots(numerator, Interval.POSITIVE, self._limits)
                 known = tuple(refined(root, self._limits) for root in roots)
             self._zeros[weight] = known
         return known
@@ -209,7 +209,7 @@ class Choices:
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """The program's weights; raises DiagnosticError with all that is wrong with them."""
-    ranges = program.only_in or (Interval.positive(),)
+    ranges = program.only_in or (Interval.POSITIVE,)
     weights = Weights(program.source, limits, program.only_at, ranges)
     diagnostics: list[Diagnostic] = []
     undecided: Undecided | None = None
@@ -296,7 +296,7 @@ def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
     """Where the sum is 1 after all."""
     numerator = numerator_of(whole - 1)
     try:
-        roots = isolate_roots(numerator, Interval.positive(), limits)
+        roots = isolate_roots(numerator, Interval.POSITIVE, limits)
         if len(roots) == 1:
             return [f"they sum to 1 only {place_text(refined(roots[0], limits))}"]
     except Undecided:

@@ -273,7 +273,7 @@ def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
     """That a class is proved, and why the checker does not follow it."""
-    nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+    nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(convex.facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond))
 

@@ -300,7 +300,7 @@ class Unsorted:
 
     def undecided_row(self) -> ClassResult:
         """A class without an answer, undecided."""
-        alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.zero())
+        alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.ZERO)
         note = ClassNote({}, (), Method.NONE)
         return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
 
@@ -411,7 +411,7 @@ class ClassCase:
         claim = self.claim
         if not self.source.scaled or below_one(claim.beta) == claim.beta:
             return ()
-        return (Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), claim.intervals),)
+        return (Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), claim.intervals),)
 
     def is_comparable(self, posed: Posed) -> bool:
         """Whether by how much an obligation fails says how good a bound is: not in another variable, where there is a
@@ -457,7 +457,7 @@ class ClassCase:
         required = self.goal.required
         if not required.distances.is_open:
             yield from self.posed_at_inputs(None, most)
-        elif self.goal.empty is None and self.source.claim.intervals == (Interval.positive(),):
+        elif self.goal.empty is None and self.source.claim.intervals == (Interval.POSITIVE,):
             alpha_open = bool(required.distances.alpha_rate)
             alphas, gamma = ((_ONE,), None) if alpha_open else ((required.distances.alpha_base,), _ONE)
             for inputs in self._inputs(alphas, most):
@@ -697,7 +697,7 @@ class ClassCase:
         if not has_static_facets(convex.inputs, convex.own_facets) and any(convex.facets[k].step for k in tight):
             return True
         assert lower.corner is not None
-        everything = self.source.claim.intervals == (Interval.positive(),)
+        everything = self.source.claim.intervals == (Interval.POSITIVE,)
         return everything and self._distance(lower.corner.at(goal.alpha)) == goal.alpha
 
     # --- where the claim says nothing -------------------------------------------------------------------
@@ -768,7 +768,7 @@ class ClassCase:
         beyond = "its `metric` block says which answers are the same, of which the checker derives no bound"
         if isinstance(evidence, Proved):
             return replace(evidence, beyond=evidence.beyond or beyond)
-        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
         why = Farkas(self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
         return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
 
@@ -821,7 +821,7 @@ class ClassCase:
         output = answer_texts(self._core, convex.inputs.region)
         beta = None if stated is None else stated.goal.required.beta
         if stated is None or beta is None:
-            zero, alpha = PiecewiseForm(ExpPoly.zero()), self.source.claim.alpha_text
+            zero, alpha = PiecewiseForm(ExpPoly.ZERO), self.source.claim.alpha_text
             gamma = FREE if self.claim.both_open else ""
             return ClassResult(self.number, {}, output, alpha, zero, gamma, verdict, reason=reason, note=note)
         goal, bound, corner = stated.goal, stated.bound, stated.corner

@@ -386,7 +386,7 @@ def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool |
     return True
 
 
-_CERTAIN = ExpPoly.one()
+_CERTAIN = ExpPoly.ONE
 
 
 #: More exits than this are left as they are.

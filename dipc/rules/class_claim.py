@@ -302,9 +302,9 @@ def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Inte
     """The values t = distance·eps for distances in (0, greatest] (None: any > 0) and eps in the intervals: since the
     distance may be as small as one likes, an interval from 0 on."""
     if greatest is None:
-        return Interval.positive()
+        return Interval.POSITIVE
     assert greatest > 0
     last = intervals[-1]
     if last.upper is None:
-        return Interval.positive()
+        return Interval.POSITIVE
     return Interval(Fraction(0), last.upper * greatest, False, last.upper_closed)

@@ -19,7 +19,7 @@ from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.least_slacks import is_constant, slack_of
 from dipc.rules.rule import Bounds, ClaimedDistances, Complement, Instance, Rule, ShareEvidence, SlackBound
 
-_ONE = ExpPoly.one()
+_ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:

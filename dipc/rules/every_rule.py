@@ -183,8 +183,8 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
 
 def _is_positive(value: Closed, limits: Limits) -> bool:
     try:
-        one = PiecewiseForm(ExpPoly.one())
-        return decide(ClosedForm(value), one, (Interval.positive(),), limits).verdict is Verdict.ACCURATE
+        one = PiecewiseForm(ExpPoly.ONE)
+        return decide(ClosedForm(value), one, (Interval.POSITIVE,), limits).verdict is Verdict.ACCURATE
     except Undecided:
         return False
 

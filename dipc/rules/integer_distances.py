@@ -160,7 +160,7 @@ class FarAway:
                 return False
 
     def _of_beta(self, beta: Parametric) -> _Ratio | None:
-        over = over_positive(ExpPoly.one(), beta.denominator, self.claim.intervals)
+        over = over_positive(ExpPoly.ONE, beta.denominator, self.claim.intervals)
         if over is None:
             return None
         numerator: list[Trend] = []
@@ -280,7 +280,7 @@ class FarAway:
 
     @staticmethod
     def _without(wrong: Sequence[_Ratio]) -> _Ratio:
-        ratio = _Ratio.of(ExpPoly.one())
+        ratio = _Ratio.of(ExpPoly.ONE)
         for each in wrong:
             ratio = ratio + _Ratio.of(ExpPoly.constant(-_ONE)) * each
         return ratio
@@ -377,11 +377,11 @@ class FarAway:
 
 
 def _weight(centered: CenteredExit) -> _Ratio:
-    return _Ratio.of(ExpPoly.one() if centered.weight is None else centered.weight)
+    return _Ratio.of(ExpPoly.ONE if centered.weight is None else centered.weight)
 
 
 def _less(rate: Fraction) -> ExpPoly:
-    return ExpPoly.one() - ExpPoly.term(1, 0, -rate)
+    return ExpPoly.ONE - ExpPoly.term(1, 0, -rate)
 
 
 # --- one distance after the other -------------------------------------------------------------------

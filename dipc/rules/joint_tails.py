@@ -40,7 +40,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
         total = _bound(total_of(tails), facets, distances) if len(tails) > 1 else None
         if total is None or (distances.is_open and total.base < 0):
             tails = []
-        weight: Closed = ExpPoly.one() if centered.weight is None else centered.weight
+        weight: Closed = ExpPoly.ONE if centered.weight is None else centered.weight
         if tails:
             assert total is not None
             totals.append(total.form)
@@ -80,7 +80,7 @@ def total_of(tails: Sequence[NoiseComponent]) -> Affine:
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
     """The product of the tails at σ = 0."""
-    function: Closed = ExpPoly.one()
+    function: Closed = ExpPoly.ONE
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
     return function

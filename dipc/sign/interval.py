@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from dipc.frozen import frozen
 
@@ -21,6 +22,9 @@ class Interval:
     lower_closed: bool
     upper_closed: bool
 
+    #: (0, inf).
+    POSITIVE: ClassVar[Interval]
+
     def __post_init__(self) -> None:
         if self.lower < 0 or (self.lower == 0 and self.lower_closed):
             raise ValueError(f"{self} has points that are not positive")
@@ -29,11 +33,6 @@ class Interval:
                 raise ValueError("infinity is not a point of an interval")
         elif self.upper < self.lower or (self.upper == self.lower and not (self.lower_closed and self.upper_closed)):
             raise ValueError(f"{self} is empty")
-
-    @classmethod
-    def positive(cls) -> Interval:
-        """(0, inf)."""
-        return cls(Fraction(0), None, False, False)
 
     @classmethod
     def open(cls, lower: Fraction | int, upper: Fraction | int | None) -> Interval:
@@ -76,6 +75,9 @@ class Interval:
         left = "[" if self.lower_closed else "("
         right = "]" if self.upper_closed else ")"
         return f"{left}{self.lower}, {'inf' if self.upper is None else self.upper}{right}"
+
+
+Interval.POSITIVE = Interval(Fraction(0), None, False, False)
 
 
 # --- The simplest rational of an interval: the one that the Stern-Brocot tree reaches first ---------------------------

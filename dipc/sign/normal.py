@@ -103,7 +103,7 @@ class NormalSum:
     @staticmethod
     def single(weight: ExpPoly, function: NormalFunction | None) -> NormalSum:
         """One summand; None is 1."""
-        return NormalSum.of(weight, ()) if function is None else NormalSum.of(ExpPoly.zero(), [(function, weight)])
+        return NormalSum.of(weight, ()) if function is None else NormalSum.of(ExpPoly.ZERO, [(function, weight)])
 
     def __add__(self, other: NormalSum) -> NormalSum:
         return NormalSum.of(self.plain + other.plain, [*self.terms.items(), *other.terms.items()])

@@ -101,7 +101,7 @@ class Number:
     @classmethod
     def rational(cls, value: Fraction) -> Number:
         """This rational."""
-        return cls(ExpPoly.constant(value), ExpPoly.one(), Fraction(1))
+        return cls(ExpPoly.constant(value), ExpPoly.ONE, Fraction(1))
 
     def __repr__(self) -> str:
         return f"Number({self.low})" if self.exact() is not None else f"Number({float(self.low)}...)"
@@ -275,10 +275,10 @@ class Ratio:
         if denominator.is_zero():
             raise ValueError("a quotient by the zero function has no values")
         if numerator.is_zero():
-            return cls(numerator, ExpPoly.one(), denominator)
-        common = ExpPoly.one() if denominator.is_unit() else numerator.common_divisor(denominator)
+            return cls(numerator, ExpPoly.ONE, denominator)
+        common = ExpPoly.ONE if denominator.is_unit() else numerator.common_divisor(denominator)
         if common.is_unit():
-            common = ExpPoly.one()
+            common = ExpPoly.ONE
         else:
             numerator, denominator = numerator.exact_quotient(common), denominator.exact_quotient(common)
         # A unit has no sign that changes and no root; this one makes the form unique.
@@ -506,7 +506,7 @@ class _Search:
 
     def _sign_near(self, f: ExpPoly, root: Root) -> int:
         """The sign of f at a root of another function, where f is not 0."""
-        number = Number(f, ExpPoly.one(), root, self.limits)
+        number = Number(f, ExpPoly.ONE, root, self.limits)
         return number.against(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:

@@ -190,7 +190,7 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
     """Both without units of the ring in the denominator, whose sign they keep."""
     if denominator.is_unit():
         ((_, q, c),) = denominator.terms()
-        return numerator * ExpPoly.term(1 / c, 0, -q), ExpPoly.one()
+        return numerator * ExpPoly.term(1 / c, 0, -q), ExpPoly.ONE
     return numerator, denominator
 
 
@@ -270,7 +270,7 @@ def _constant_sign(value: ExpPoly) -> int:
     if len(signs) == 1:
         return signs.pop()
     try:
-        return 0 if isolate_roots(value, Interval.positive()) else sign_at(value, Fraction(1))
+        return 0 if isolate_roots(value, Interval.POSITIVE) else sign_at(value, Fraction(1))
     except Undecided:
         return 0
 

@@ -267,7 +267,7 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, co
     else:
         forms = {tuple(outcome.output[name] for name in tally.outputs): outcome.probability for outcome in outcomes}
         # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
-        others, share = ClosedForm(ExpPoly.zero()), len(forms)
+        others, share = ClosedForm(ExpPoly.ZERO), len(forms)
     error = error_of_each(confidence, share)
     keys = [*forms, *(key for key in counts if key not in forms)]
     outputs = [dict(zip(tally.outputs, key, strict=True)) for key in keys]

@@ -546,7 +546,7 @@ def _finite(
     numbers: dict[tuple[str, ...], int] = {}
     for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
         # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
-        form: Probability = outcomes.get(key, ClosedForm(ExpPoly.zero()))
+        form: Probability = outcomes.get(key, ClosedForm(ExpPoly.ZERO))
         said = dict(zip(names, key, strict=True))
         numbers[key] = len(events)
         events.append(_cell(joint, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))

@@ -30,7 +30,7 @@ def test_gamblers_ruin_with_constant_odds() -> None:
 
 def test_gamblers_ruin_with_odds_in_eps() -> None:
     r = ExpPoly.term(1, 0, -1)
-    up = Quotient(ExpPoly.one(), 1 + r)
+    up = Quotient(ExpPoly.ONE, 1 + r)
     weights = ruin(12, 5, up, 1 - up)
     assert weights[12] == Quotient(1 - r**5, 1 - r**12)
     assert weights[0] + weights[12] == 1
@@ -39,7 +39,7 @@ def test_gamblers_ruin_with_odds_in_eps() -> None:
 def test_several_entries_come_out_as_what_they_bring() -> None:
     """Into a walk at two places, from states whose weights have other denominators than the walk's."""
     r = ExpPoly.term(1, 0, -1)
-    up, first = Quotient(ExpPoly.one(), 1 + r), Quotient(ExpPoly.one(), 1 + r + r**2)
+    up, first = Quotient(ExpPoly.ONE, 1 + r), Quotient(ExpPoly.ONE, 1 + r + r**2)
     inside: dict[int, list[tuple[int, Closed]]] = {i: [(i - 1, 1 - up), (i + 1, up)] for i in range(1, 7)}
     weights = absorption_weights({9: [(2, first), (5, 1 - first)], **inside}, 9, frozenset([0, 7]))
     low, high = ruin(7, 2, up, 1 - up), ruin(7, 5, up, 1 - up)
@@ -50,7 +50,7 @@ def test_several_entries_come_out_as_what_they_bring() -> None:
 @pytest.mark.parametrize("odds", ["fair", "biased"])
 def test_a_walk_is_swept_in_linearly_many_products(odds: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By fractions, each of them reduced, a biased walk took cubic time; its minors are shorter than its states."""
-    up: Closed = HALF if odds == "fair" else Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1))
+    up: Closed = HALF if odds == "fair" else Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, -1))
     products: list[int] = []
     minor = Arithmetic.minor
 
@@ -66,7 +66,7 @@ def test_a_walk_is_swept_in_linearly_many_products(odds: str, monkeypatch: pytes
 
 def test_a_walk_from_its_middle_has_two_ends_that_do_not_know_of_each_other() -> None:
     """The minors of one end were multiplied by those of the other, and what the start leads to changed with each."""
-    up = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1))
+    up = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, -1))
 
     def steps(n: int) -> int:
         limit = Limits(steps=10**12)
@@ -82,9 +82,9 @@ def test_a_walk_from_its_middle_has_two_ends_that_do_not_know_of_each_other() ->
 
 def test_factors_that_have_an_inverse_are_no_work() -> None:
     """A state that is stayed at for a while, again and again: each time a factor e^eps came to the other one's side."""
-    stay = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, 1))
+    stay = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, 1))
     edges: dict[int, list[tuple[int, Closed]]] = {i: [(i, stay), (i + 1, 1 - stay)] for i in range(300)}
-    assert absorption_weights(edges, 0, frozenset([300]), Limits(steps=300 * 4000)) == {300: ExpPoly.one()}
+    assert absorption_weights(edges, 0, frozenset([300]), Limits(steps=300 * 4000)) == {300: ExpPoly.ONE}
 
 
 @st.composite
@@ -96,8 +96,8 @@ def chains_in_eps(draw: st.DrawFn) -> dict[int, list[tuple[int, Closed]]]:
         targets = draw(st.lists(st.sampled_from([*range(size), 8, 9]), min_size=1, max_size=4, unique=True))
         parts = [ExpPoly.term(draw(st.integers(1, 2)), 0, -draw(st.integers(0, 2))) for _ in targets]
         if s == 0 or not {8, 9} & set(targets):
-            targets, parts = [*targets, 8 + s % 2], [*parts, ExpPoly.one()]
-        whole = sum(parts, ExpPoly.zero())
+            targets, parts = [*targets, 8 + s % 2], [*parts, ExpPoly.ONE]
+        whole = sum(parts, ExpPoly.ZERO)
         edges[s] = [(t, Quotient(part, whole)) for t, part in zip(targets, parts, strict=True)]
     return edges
 
@@ -108,11 +108,11 @@ def test_random_chains_in_eps_solve_their_equations(edges: dict[int, list[tuple[
     """What a state reaches is the mean of what its successors reach: one system with one solution."""
     exits = frozenset([8, 9])
     reached = {s: absorption_weights(edges, s, exits) for s in edges}
-    reached |= {e: {e: ExpPoly.one()} for e in exits}
+    reached |= {e: {e: ExpPoly.ONE} for e in exits}
     for s, leaving in edges.items():
         for e in exits:
-            mean = sum((weight * reached[t].get(e, ExpPoly.zero()) for t, weight in leaving), Quotient.of(0))
-            assert mean == Quotient.of(reached[s].get(e, ExpPoly.zero()))
+            mean = sum((weight * reached[t].get(e, ExpPoly.ZERO) for t, weight in leaving), Quotient.of(0))
+            assert mean == Quotient.of(reached[s].get(e, ExpPoly.ZERO))
 
 
 def test_resampling_until_accepted_leaves_by_the_ratio() -> None:
@@ -123,7 +123,7 @@ def test_resampling_until_accepted_leaves_by_the_ratio() -> None:
 
 
 def test_parallel_edges_add_up() -> None:
-    assert absorption_weights({0: [(1, HALF), (1, HALF)]}, 0, frozenset([1])) == {1: ExpPoly.one()}
+    assert absorption_weights({0: [(1, HALF), (1, HALF)]}, 0, frozenset([1])) == {1: ExpPoly.ONE}
 
 
 @pytest.mark.parametrize("cyclic", [False, True])
@@ -143,7 +143,7 @@ def test_paths_that_meet_again_are_counted_by_binomial_coefficients(cyclic: bool
 
 
 def test_a_component_without_exit_is_reported_whole() -> None:
-    edges = {0: [(1, HALF), (3, HALF)], 1: [(2, ExpPoly.one())], 2: [(1, ExpPoly.one())]}
+    edges = {0: [(1, HALF), (3, HALF)], 1: [(2, ExpPoly.ONE)], 2: [(1, ExpPoly.ONE)]}
     with pytest.raises(Trapped) as caught:
         absorption_weights(edges, 0, frozenset([3]))
     assert caught.value.states == {1, 2}
@@ -156,12 +156,12 @@ def test_a_state_without_successors_that_is_no_exit_is_a_trap() -> None:
 
 def test_an_exit_may_be_ignored() -> None:
     """The others keep their weights, in loops and outside, and the ignored one has none; it is no trap either."""
-    up, stop = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1)), Fraction(1, 3)
+    up, stop = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, -1)), Fraction(1, 3)
     edges: dict[int, list[tuple[int, Closed]]] = {
         0: [(1, up), (9, 1 - up)],
         1: [(0, HALF), (2, HALF)],
         2: [(2, HALF * Fraction(1, 3)), (9, HALF), (8, ExpPoly.constant(stop))],
-        3: [(9, ExpPoly.one())],
+        3: [(9, ExpPoly.ONE)],
     }
     everything = absorption_weights(edges, 0, frozenset([8, 9]))
     assert everything[8] + everything[9] == 1
@@ -170,7 +170,7 @@ def test_an_exit_may_be_ignored() -> None:
 
 
 def test_the_start_may_be_an_exit() -> None:
-    assert absorption_weights({}, 0, frozenset([0])) == {0: ExpPoly.one()}
+    assert absorption_weights({}, 0, frozenset([0])) == {0: ExpPoly.ONE}
 
 
 @st.composite
@@ -205,6 +205,6 @@ def test_random_chains_against_unrolling_to_a_bound(edges: dict[int, list[tuple[
         mass = following
     left = sum(mass.values())
     for t in exits:
-        low, high = Quotient.of(exact.get(t, ExpPoly.zero())).enclosure(Fraction(1), 15)
+        low, high = Quotient.of(exact.get(t, ExpPoly.ZERO)).enclosure(Fraction(1), 15)
         assert ended[t] - 1e-9 <= float(high)
         assert float(low) <= ended[t] + left + 1e-9

@@ -103,7 +103,7 @@ def test_equality_is_equality_of_functions(left: ExpPoly, right: ExpPoly) -> Non
 
 
 def test_at_takes_exact_positive_numbers_only() -> None:
-    form = ClosedForm(ExpPoly.one())
+    form = ClosedForm(ExpPoly.ONE)
     assert form.at("17/10") == (1, 1)
     with pytest.raises(TypeError, match="floating-point"):
         form.at(1.7)  # type: ignore[arg-type]

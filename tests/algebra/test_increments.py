@@ -16,12 +16,12 @@ R = ExpPoly.term(1, 0, Fraction(-1))
 HALF = ExpPoly.constant(Fraction(1, 2))
 FACTORS: list[Factor] = [
     ((0, HALF), (1, HALF)),
-    ((0, Quotient(R, 1 + R)), (1, Quotient(ExpPoly.one(), 1 + R))),
-    ((0, Quotient(ExpPoly.one(), 1 + R)), (2, Quotient(R, 1 + R))),
-    ((1, Quotient(R, 1 + R + R * R)), (2, Quotient(R * R, 1 + R + R * R)), (4, Quotient(ExpPoly.one(), 1 + R + R * R))),
+    ((0, Quotient(R, 1 + R)), (1, Quotient(ExpPoly.ONE, 1 + R))),
+    ((0, Quotient(ExpPoly.ONE, 1 + R)), (2, Quotient(R, 1 + R))),
+    ((1, Quotient(R, 1 + R + R * R)), (2, Quotient(R * R, 1 + R + R * R)), (4, Quotient(ExpPoly.ONE, 1 + R + R * R))),
     ((0, 1 - R), (3, R)),
     ((0, R),),
-    ((2, ExpPoly.one()),),
+    ((2, ExpPoly.ONE),),
 ]
 
 
@@ -31,11 +31,11 @@ def test_against_all_sums(seed: int) -> None:
     factors = {factor: chance.randint(1, 3) for factor in chance.sample(FACTORS, chance.randint(1, 3))}
     each: dict[int, Closed] = {}
     for choice in product(*[factor for factor, count in factors.items() for _ in range(count)]):
-        weight: Closed = ExpPoly.one()
+        weight: Closed = ExpPoly.ONE
         for _, share in choice:
             weight = weight * share
         number = sum(value for value, _ in choice)
-        each[number] = each.get(number, ExpPoly.zero()) + weight
+        each[number] = each.get(number, ExpPoly.ZERO) + weight
     found = SumOfIncrements(factors, Limits())
     for _ in range(4):
         wanted = [number for number in range(14) if chance.random() < chance.choice((0.2, 0.8))]

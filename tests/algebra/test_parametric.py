@@ -22,7 +22,7 @@ small = st.fractions(min_value=-3, max_value=3, max_denominator=4)
 at_least_0 = st.fractions(min_value=0, max_value=3, max_denominator=4)
 factor = st.tuples(st.integers(0, 2), small)
 monomial = st.tuples(st.integers(0, 2), small, small, st.fixed_dictionaries({"a": factor, "g": factor}))
-positive = st.sampled_from([ExpPoly.one(), ExpPoly.term(1, 0, -1) + 2, ExpPoly.term(3, 1, 0) + 1])
+positive = st.sampled_from([ExpPoly.ONE, ExpPoly.term(1, 0, -1) + 2, ExpPoly.term(3, 1, 0) + 1])
 
 
 def _made(
@@ -187,7 +187,7 @@ def test_limits_are_approached(f: Parametric, eps: Fraction) -> None:
 
 @given(st.lists(st.tuples(small, st.integers(0, 3), small), max_size=4), some_eps, at_least_0)
 def test_functions_of_one_product(terms: list[tuple[Fraction, int, Fraction]], eps: Fraction, at: Fraction) -> None:
-    f = _made([(j, Fraction(0), c, {"a": (j, r)}) for c, j, r in terms], ExpPoly.one())
+    f = _made([(j, Fraction(0), c, {"a": (j, r)}) for c, j, r in terms], ExpPoly.ONE)
     g = f.in_product()
     assert g is not None
     with mpmath.workdps(DIGITS):

@@ -55,13 +55,13 @@ def test_values_follow_and_denominators_stay_positive(a: Quotient, b: Quotient, 
 def test_a_quotient_that_is_in_the_ring_says_so() -> None:
     r = ExpPoly.term(1, 0, -1)
     assert Quotient(1 - r**2, 1 - r).in_ring() == 1 + r
-    assert Quotient(ExpPoly.one(), 1 + r).in_ring() is None
-    assert 1 - Quotient(r, 1 + r) == Quotient(ExpPoly.one(), 1 + r)
+    assert Quotient(ExpPoly.ONE, 1 + r).in_ring() is None
+    assert 1 - Quotient(r, 1 + r) == Quotient(ExpPoly.ONE, 1 + r)
 
 
 def test_a_common_divisor_of_huge_degrees_is_given_up_at_once() -> None:
     # Over the common unit both denominators have degrees near 10^18, and FLINT would abort the process.
-    left = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, Fraction(-1, 10**9)))
-    right = Quotient(ExpPoly.one(), 2 + ExpPoly.term(1, 0, Fraction(-1, 10**9 + 1)))
+    left = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, Fraction(-1, 10**9)))
+    right = Quotient(ExpPoly.ONE, 2 + ExpPoly.term(1, 0, Fraction(-1, 10**9 + 1)))
     with pytest.raises(LimitReached):
         left + right

@@ -162,11 +162,11 @@ def test_the_probabilities_out_of_every_state_sum_to_one(chain):
     for state in shown.states:
         edges = [edge for edge in shown.edges if edge.source == state.node and not edge.certain]
         if edges:
-            total = ExpPoly.zero()
+            total = ExpPoly.ZERO
             for edge in edges:
                 (joint,) = edge.joint
                 total += measure(joint)
-            expected = ExpPoly.one()
+            expected = ExpPoly.ONE
             for event in edges[0].given:
                 expected *= measure(event)
             assert total == expected

@@ -36,14 +36,14 @@ def distribution(program, dom_inputs, inputs, **options):
         if event_template.guards_hold(inputs):
             outputs = tuple(value for slot, value in exit_state.outputs.items() if not program.slots[slot].is_symbolic)
             events = [part.event(inputs, {}) for part in event_template.components]
-            found[outputs] = found.get(outputs, ExpPoly.zero()) + math.prod(
-                (measurer.measure(event) for event in events), start=ExpPoly.one()
+            found[outputs] = found.get(outputs, ExpPoly.ZERO) + math.prod(
+                (measurer.measure(event) for event in events), start=ExpPoly.ONE
             )
-    return {outputs: value for outputs, value in found.items() if value != ExpPoly.zero()}
+    return {outputs: value for outputs, value in found.items() if value != ExpPoly.ZERO}
 
 
 def total(found):
-    return sum(found.values(), start=ExpPoly.zero())
+    return sum(found.values(), start=ExpPoly.ZERO)
 
 
 @given(programs(size=6, simple=True), st.integers(0, 2), st.tuples(*[st.sampled_from([F(-1), F(0), F(1, 2)])] * 2))
@@ -55,7 +55,7 @@ def test_random_programs_sum_to_one_whether_paths_are_united_or_not(program, d, 
         apart = distribution(program, dom_inputs, real_inputs, display=True)
     except Undecided:
         assume(False)
-    assert total(united) == ExpPoly.one()
+    assert total(united) == ExpPoly.ONE
     assert united == apart
 
 
@@ -63,7 +63,7 @@ def test_random_programs_sum_to_one_whether_paths_are_united_or_not(program, d, 
 def test_mechanisms_sum_to_one_whether_paths_are_united_or_not(program):
     inputs = {slot: F(at % 3, 2) for at, slot in enumerate(program.inputs)}
     united = distribution(program, {}, inputs)
-    assert total(united) == ExpPoly.one()
+    assert total(united) == ExpPoly.ONE
     assert united == distribution(program, {}, inputs, display=True)
 
 
@@ -76,4 +76,4 @@ def test_the_benchmark_mechanisms_sum_to_one(path):
     source = Source(path.name, path.read_text(encoding="utf-8"))
     program = lower(parse(source), source, {})
     inputs = {slot: F(at % 3 - 1) for at, slot in enumerate(program.inputs)}
-    assert total(distribution(program, {}, inputs)) == ExpPoly.one()
+    assert total(distribution(program, {}, inputs)) == ExpPoly.ONE

@@ -219,7 +219,7 @@ def test_refusals_with_an_infinite_distance(text: str, code: str) -> None:
 def test_denominators_need_one_sign(text: str, proved: bool) -> None:
     below = ClaimExpression.parse("beta", text, "<beta>").evaluate({}).flat()
     assert below is not None
-    value = over_positive(ExpPoly.one(), below)
+    value = over_positive(ExpPoly.ONE, below)
     assert (value is not None) == proved
     if value is not None:
         assert value * below == 1

@@ -21,7 +21,7 @@ VALUES = (0.0, 0.2, 0.7, 1.0, 2.5, 6.0)
 def of(text: str, unknown: str = "alpha", **known: int) -> Trend:
     names = {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
     names |= {name: Parametric.number(value) for name, value in known.items()}
-    return trend(ClaimExpression.parse("beta", text, "<beta>"), unknown, names, [Interval.positive()])
+    return trend(ClaimExpression.parse("beta", text, "<beta>"), unknown, names, [Interval.POSITIVE])
 
 
 @pytest.mark.parametrize("text", [

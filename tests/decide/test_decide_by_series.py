@@ -161,7 +161,7 @@ def value_at(function: ExpPoly, point: flint.acb) -> flint.acb:
     return total
 
 
-INTERVALS = [(Interval.positive(),), (Interval.closed(F(1, 2), 4), Interval.open(9, None)), (Interval.closed(1, 1),)]
+INTERVALS = [(Interval.POSITIVE,), (Interval.closed(F(1, 2), 4), Interval.open(9, None)), (Interval.closed(1, 1),)]
 
 
 def both(bound: Bound, beta: ExpPoly, intervals: tuple[Interval, ...]) -> tuple[Decision, Decision]:
@@ -233,13 +233,13 @@ def test_claims_that_are_nearly_tight(gap: Fraction) -> None:
     bound = star([F(2), F(0), F(1, 3), F(-1), F(7, 5)], [F(1, 2)] * 5)
     for factor, verdict in ((1 + gap, Verdict.ACCURATE), (1 - gap, Verdict.INACCURATE)):
         # The largest of (1 - Pr)·exp(eps/4) is at about eps = 0.32.
-        exact, found = both(bound, ExpPoly.term(F("0.8045423") * factor, 0, F(-1, 4)), (Interval.positive(),))
+        exact, found = both(bound, ExpPoly.term(F("0.8045423") * factor, 0, F(-1, 4)), (Interval.POSITIVE,))
         assert exact.verdict is verdict
         assert found.verdict is verdict
 
 
 def test_a_wrong_answer_is_refuted() -> None:
-    exact, found = both(star([F(0), F(1)], [F(1), F(2)]), ExpPoly.term(F(2), 0, F(-1)), (Interval.positive(),))
+    exact, found = both(star([F(0), F(1)], [F(1), F(2)]), ExpPoly.term(F(2), 0, F(-1)), (Interval.POSITIVE,))
     assert exact.verdict is found.verdict is Verdict.INACCURATE
 
 
@@ -258,12 +258,12 @@ def test_a_touching_claim_stays_open() -> None:
 
 
 def test_weights_with_denominators_have_no_series() -> None:
-    weight = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, F(-1)))
+    weight = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, F(-1)))
     weighted = Bound((Share(weight, (random_event(random.Random(1)),)),))
     with pytest.raises(OutsideFragment):
         UnexpandedBound.of(weighted, Measurer(), LIMITS)
     form = PiecewiseForm(ExpPoly.constant(F(1, 2)))
-    found = decide_by_series(Obligation(weighted, form, (Interval.positive(),)), BoundMeasurer(), LIMITS)
+    found = decide_by_series(Obligation(weighted, form, (Interval.POSITIVE,)), BoundMeasurer(), LIMITS)
     assert found.verdict is Verdict.UNDECIDED
 
 
@@ -275,7 +275,7 @@ def test_short_bounds_for_small_and_large_eps(seed: int) -> None:
     bound = Bound((Share(None, tuple(event(chance) for _ in range(chance.randint(1, 3)))),))
     bounds = BoundMeasurer()
     exact = bounds.measure(bound).value
-    obligation = Obligation(bound, PiecewiseForm(ExpPoly.one()), (Interval.positive(),))
+    obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
     search = Search(obligation, UnexpandedBound.of(bound, Measurer(), LIMITS), bounds, LIMITS)
     small, large = search.next_to_zero().value, search.next_to_infinity().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
@@ -313,7 +313,7 @@ def test_short_bounds_of_normal_noise_for_small_and_large_eps(seed: int) -> None
     bound = Bound(shares, F(chance.randint(0, 1)))
     bounds = BoundMeasurer()
     unexpanded = UnexpandedBound.of(bound, bounds.measurer, LIMITS)
-    obligation = Obligation(bound, PiecewiseForm(ExpPoly.one()), (Interval.positive(),))
+    obligation = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
     search = Search(obligation, unexpanded, bounds, LIMITS)
     small = search.next_to_zero().value
     for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
@@ -451,7 +451,7 @@ def test_precision_is_put_back() -> None:
     with pytest.raises(ZeroDivisionError):
         failing()
     assert (flint.ctx.cap, flint.ctx.prec) == before
-    assert ClosedForm(ExpPoly.one()).value == ExpPoly.one()
+    assert ClosedForm(ExpPoly.ONE).value == ExpPoly.ONE
 
 
 #: Twenty tests on noises of their own.

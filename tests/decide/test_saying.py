@@ -15,7 +15,7 @@ from dipc.decide.obligation import saying
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
-LIMITS, POSITIVE = Limits(), (Interval.positive(),)
+LIMITS, POSITIVE = Limits(), (Interval.POSITIVE,)
 
 
 def random_beta(chance: random.Random) -> ExpPoly:

@@ -153,9 +153,9 @@ def test_a_shortfall_without_bound() -> None:
 
 def test_denominators() -> None:
     """A quotient on both sides: Pr = 1/(1 + e^-eps), beta = 1/(3 + e^-eps)."""
-    probability = ClosedForm(Quotient(ExpPoly.one(), 1 + e(-1)))
-    beta = ClosedForm(Quotient(ExpPoly.one(), 3 + e(-1)))
-    (interval,) = failing(probability, beta, Interval.positive(), 30)
+    probability = ClosedForm(Quotient(ExpPoly.ONE, 1 + e(-1)))
+    beta = ClosedForm(Quotient(ExpPoly.ONE, 3 + e(-1)))
+    (interval,) = failing(probability, beta, Interval.POSITIVE, 30)
     with mpmath.workdps(60):
         z = mpmath.sqrt(2) - 1  # z/(1 + z) = 1/(3 + z), z = e^-eps
         assert interval.end.high is not None
@@ -173,7 +173,7 @@ def test_planted_ends_are_found_to_the_digits_asked_for(case: Planted, digits: i
     if case.f.is_zero():
         return
     try:
-        found = failing(ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), Interval.positive(), digits)
+        found = failing(ClosedForm(ExpPoly.ZERO), ClosedForm(1 + case.f), Interval.POSITIVE, digits)
     except Undecided:
         assume(False)
     with mpmath.workdps(60):
@@ -217,7 +217,7 @@ def _surely_inside(interval: FailureInterval, eps: Fraction) -> bool:
 def test_no_shortfall_on_a_grid_is_above_the_worst(f: ExpPoly) -> None:
     limits = Limits(bits=4000)
     try:
-        found = failing(ClosedForm(ExpPoly.zero()), ClosedForm(1 + f), Interval.open(0, 8), 12, limits)
+        found = failing(ClosedForm(ExpPoly.ZERO), ClosedForm(1 + f), Interval.open(0, 8), 12, limits)
     except Undecided:
         assume(False)
     for n in range(1, 64):
@@ -240,7 +240,7 @@ def test_more_digits_begin_with_the_same(case: Planted, few: int, many: int) -> 
         return
     try:
         short, long = (
-            failing(ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), Interval.positive(), digits)
+            failing(ClosedForm(ExpPoly.ZERO), ClosedForm(1 + case.f), Interval.POSITIVE, digits)
             for digits in (few, many)
         )
     except Undecided:

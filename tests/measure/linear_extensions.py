@@ -37,10 +37,10 @@ def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> Exp
     """
     if any(noise.law != LAPLACE for noise in event.noises):
         raise OutsideFragment("only Laplace noise is integrated order by order")
-    total = ExpPoly.zero()
+    total = ExpPoly.ZERO
     budget = _Budget(max_orders, max_orders)
     for sign, constraints in _one_sided(event.constraints):
-        measure = ExpPoly.one()
+        measure = ExpPoly.ONE
         for part in _parts(event, constraints):
             measure = measure * ExpPoly.from_terms((k, q, c) for (k, q), c in _all_orders(part, budget).items())
         total = total + sign * measure

@@ -130,7 +130,7 @@ def test_a_range_of_a_difference() -> None:
 @settings(max_examples=examples(5))
 @given(st.lists(st.builds(laplace, st.sampled_from(RATES), st.sampled_from(LENGTHS)), min_size=3, max_size=3))
 def test_the_orders_of_three_noises_sum_to_one(noises: list[Noise]) -> None:
-    total = ExpPoly.zero()
+    total = ExpPoly.ZERO
     for order in permutations(range(3)):
         total = total + measure_by_linear_extensions(
             event(noises, above(order[0], order[1]), above(order[1], order[2]))

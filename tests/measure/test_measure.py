@@ -150,7 +150,7 @@ def test_a_half_space_and_its_complement_sum_to_the_rest(e: Event, data: st.Data
 def test_the_orders_of_unlike_noises_sum_to_one(size: int) -> None:
     noises = [laplace([1, Fraction(1, 2), 1, 3][i], [0, 1, 1, Fraction(-1, 3)][i]) for i in range(size)]
     measurer = Measurer()
-    total = ExpPoly.zero()
+    total = ExpPoly.ZERO
     for order in permutations(range(size)):
         total = total + ring(measurer.measure(chain(noises, order)))
     assert total == 1
@@ -159,19 +159,19 @@ def test_the_orders_of_unlike_noises_sum_to_one(size: int) -> None:
 def test_the_sides_of_a_threshold_sum_to_one() -> None:
     noises = [laplace(Fraction(1, 2)), laplace(Fraction(1, 4), 1), laplace(Fraction(1, 4), -1), laplace(1, 1)]
     sides = product(*([above(0, i), above(i, 0)] for i in (1, 2, 3)))
-    assert sum((ring(measure(event(noises, *chosen))) for chosen in sides), ExpPoly.zero()) == 1
+    assert sum((ring(measure(event(noises, *chosen))) for chosen in sides), ExpPoly.ZERO) == 1
 
 
 def test_the_winners_of_a_race_sum_to_one() -> None:
     noises = [laplace([1, 2, 1, Fraction(1, 2), 1][i], i % 3) for i in range(5)]
     winners = (event(noises, *(above(i, j) for j in range(5) if j != i)) for i in range(5))
-    assert sum((ring(measure(e)) for e in winners), ExpPoly.zero()) == 1
+    assert sum((ring(measure(e)) for e in winners), ExpPoly.ZERO) == 1
 
 
 def test_ranges_of_a_difference_sum_to_one() -> None:
     noises = [laplace(1), laplace(Fraction(1, 2), 1), laplace(1, 1)]
     cuts = [Fraction(-2), Fraction(-1, 2), Fraction(1)]
-    total = ExpPoly.zero()
+    total = ExpPoly.ZERO
     for low, high in zip([None, *cuts], [*cuts, None], strict=True):
         ends = [above(0, 1, low)] if low is not None else []
         ends += [negated(above(0, 1, high))] if high is not None else []

@@ -180,7 +180,7 @@ def densities(draw: st.DrawFn) -> Piecewise:
 
 @given(st.integers(1, 5), small)
 def test_a_laplace_density_integrates_to_one(rate: int, mean: int) -> None:
-    assert Piecewise.laplace(rate, mean).integral(meter()) == ExpPoly.one()
+    assert Piecewise.laplace(rate, mean).integral(meter()) == ExpPoly.ONE
 
 
 @given(st.integers(1, 5), small, small)

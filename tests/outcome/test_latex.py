@@ -32,8 +32,8 @@ def test_closed_forms(value: ClosedForm, text: str) -> None:
 
 
 def test_quotients_are_fractions() -> None:
-    one_plus = ExpPoly.one() + ExpPoly.term(1, 0, 1)
-    assert latex(ClosedForm(Quotient(ExpPoly.one(), one_plus))) == r"\frac{e^{-\varepsilon}}{1 + e^{-\varepsilon}}"
+    one_plus = ExpPoly.ONE + ExpPoly.term(1, 0, 1)
+    assert latex(ClosedForm(Quotient(ExpPoly.ONE, one_plus))) == r"\frac{e^{-\varepsilon}}{1 + e^{-\varepsilon}}"
 
 
 def test_names_are_escaped() -> None:

@@ -88,7 +88,7 @@ def test_exponential_mechanism() -> None:
     )
     for q in range(5):
         weights = [ExpPoly.term(1, 0, -Fraction(3, 4) * abs(v - q)) for v in range(5)]
-        whole = sum(weights, ExpPoly.zero())
+        whole = sum(weights, ExpPoly.ZERO)
         for v in range(5):
             assert outcome(program, {"q": q}, y=v) == Quotient(weights[v], whole)
 
@@ -134,7 +134,7 @@ def test_choices_and_noise_by_total_probability() -> None:
     body = "r <- Lap(eps, x); if b then y <- r >= 0 else y <- r >= k end"
     head = "program p; input x : real; input k : {0..2}; output y : bool; var b : bool; var r : real;"
     mixed = dipc.load(f"{head} b <- choose {{ true : 1/(1+eps), false : eps/(1+eps) }}; {body}")
-    weight = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 1, 0))
+    weight = Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 1, 0))
     for x, k in ((0, 0), ("1/2", 1), (-1, 2), (3, 2)):
         values: dict[str, object] = {"x": x, "k": k}
         parts = [outcome(dipc.load(f"{head} b <- {b}; {body}"), values, y=True) for b in ("true", "false")]
@@ -155,8 +155,8 @@ def test_comparisons_of_many_kinds_meet_choices() -> None:
     assert total(found.values()) == 1
     half = Fraction(1, 2)
     real = [ExpPoly.constant(half), R * half]  # Pr[r >= 0], Pr[r >= 1]
-    whole = [Quotient(ExpPoly.one(), 1 + R), 1 - Quotient(R * (1 - R), 1 + R)]  # Pr[z >= 0], Pr[z != 1]
-    joint_whole = Quotient(ExpPoly.one() - R * (1 - R), 1 + R)  # Pr[z >= 0 and z != 1]
+    whole = [Quotient(ExpPoly.ONE, 1 + R), 1 - Quotient(R * (1 - R), 1 + R)]  # Pr[z >= 0], Pr[z != 1]
+    joint_whole = Quotient(ExpPoly.ONE - R * (1 - R), 1 + R)  # Pr[z >= 0 and z != 1]
     both = total(
         [
             real[1] * Fraction(1, 12),

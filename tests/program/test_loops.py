@@ -43,7 +43,7 @@ def test_resampling_gives_the_conditional_law() -> None:
     for q in range(4):
         weights = [ExpPoly.term(1, 0, -abs(v - q)) for v in range(4)]
         weights[0], weights[1] = weights[0] * R, weights[1] * Fraction(1, 3)
-        whole = sum(weights, ExpPoly.zero())
+        whole = sum(weights, ExpPoly.ZERO)
         assert law(program, {"q": q}) == {str(v): Quotient(weights[v], whole) for v in range(4)}
 
 
@@ -56,7 +56,7 @@ def test_gamblers_ruin() -> None:
     )
     for start in (1, 5, 11):
         assert law(program, {"x0": start})["1"] == Quotient(1 - R**start, 1 - R**12)
-    assert law(program, {"x0": 0}) == {"0": ExpPoly.one()}
+    assert law(program, {"x0": 0}) == {"0": ExpPoly.ONE}
 
 
 BODY = """y <- choose { 0 : exp(-eps)/2, 1 : 1/2, 2 : 1/2 - exp(-eps)/2 };
@@ -184,7 +184,7 @@ def test_a_long_chain() -> None:
         if x = 0 then y <- 0 else y <- 1 end"""
     )
     with at_most(5_000_000):
-        assert law(program)["1"] == Quotient(ExpPoly.one(), 1 + R**200)
+        assert law(program)["1"] == Quotient(ExpPoly.ONE, 1 + R**200)
 
 
 def test_limits_are_reasons() -> None:

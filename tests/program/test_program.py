@@ -141,7 +141,7 @@ def test_inexact_values() -> None:
 def test_outcomes_sum_to_one_and_agree_with_probability(a: Fraction, b: Fraction, n: int) -> None:
     program = dipc.load(COIN)
     outcomes = program.outcomes({"q": (a, b), "n": n})
-    assert sum((outcome.probability.exppoly for outcome in outcomes), ExpPoly.zero()) == 1
+    assert sum((outcome.probability.exppoly for outcome in outcomes), ExpPoly.ZERO) == 1
     assert [tuple(outcome.output.values()) for outcome in outcomes] == [
         ("heads", "false"),
         ("heads", "true"),

@@ -340,9 +340,9 @@ def sympified(text: str, value: Fraction) -> object:
 
 def test_products_of_distances_and_eps() -> None:
     half = Interval(F(0), F(1, 2), False, True)
-    assert products((half,), None) == Interval.positive()
+    assert products((half,), None) == Interval.POSITIVE
     assert products((half,), F(3)) == Interval(F(0), F(3, 2), False, True)
-    assert products((half, Interval.open(2, None)), F(3)) == Interval.positive()
+    assert products((half, Interval.open(2, None)), F(3)) == Interval.POSITIVE
     assert products((Interval.closed(1, 2),), F(3)) == Interval(F(0), F(6), False, True)
 
 
@@ -417,7 +417,7 @@ def test_the_library_asks_for_all_inputs_by_the_same_word() -> None:
 
 
 def test_a_quotient_in_an_open_product_is_shown_as_a_function_of_eps() -> None:
-    half, one = Fraction(1, 2), ExpPoly.one()
+    half, one = Fraction(1, 2), ExpPoly.ONE
     form = ClosedForm(Quotient(one, one + ExpPoly.term(1, 0, -1)))
     assert every_input._scaled(form, half, True).at(2) == form.at(1)
     assert every_input._scaled(form, half, False) == form

@@ -500,6 +500,6 @@ def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> No
 
 
 def test_nothing_is_decided_about_no_interval() -> None:
-    form = ClosedForm(ExpPoly.one())
+    form = ClosedForm(ExpPoly.ONE)
     with pytest.raises(ValueError, match="some interval"):
         decide(form, PiecewiseForm(form.value), (), Limits())

@@ -34,7 +34,7 @@ from tests.questions.real_programs import check_all, program
 from tests.questions.test_all_inputs import agrees_with_rows
 
 F = Fraction
-EVERY_EPS = (Interval.positive(),)
+EVERY_EPS = (Interval.POSITIVE,)
 
 RANDOMIZED_RESPONSE = """
 program response; input q : real; output out : {0..1} = 0; var b : {0..1} = 0;
@@ -239,7 +239,7 @@ def sum_of(exits: tuple[CenteredExit, ...]) -> ClosedForm:
     return BoundMeasurer().measure(Bound(tuple(shares)))
 
 
-LESS, MORE = ExpPoly.term(F(1, 2), 0, -1), ExpPoly.one() - ExpPoly.term(F(1, 2), 0, -1)
+LESS, MORE = ExpPoly.term(F(1, 2), 0, -1), ExpPoly.ONE - ExpPoly.term(F(1, 2), 0, -1)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_ways_that_are_put_together_have_the_same_sum(exits: list[CenteredExit],
     assert sum_of(found) == sum_of(tuple(exits))
     assert len(found) == left
     for each in found:
-        weight = ClosedForm(ExpPoly.one() if each.weight is None else each.weight)
+        weight = ClosedForm(ExpPoly.ONE if each.weight is None else each.weight)
         assert weight.at_least(0).verdict is dipc.Verdict.ACCURATE
 
 

@@ -134,7 +134,7 @@ def test_a_series_of_det_is_det(text: str, seed: int) -> None:
 
 def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) -> Closed:
     """The sum over all products of paths."""
-    total: Closed = ExpPoly.zero()
+    total: Closed = ExpPoly.ZERO
     for chosen in product(*each.segments):
         items = list(dict.fromkeys(item for path in chosen for item in path))
         noisy, known = ([item for item in items if bool(item.form.noises) is which] for which in (True, False))
@@ -142,7 +142,7 @@ def _probability(program: Program, each: Series, inputs: dict[int, Fraction]) ->
         event = template(program.core, state)
         if not event.guards_hold(inputs):
             continue
-        total = total + prod((measure(each.event(inputs, {})) for each in event.components), start=ExpPoly.one())
+        total = total + prod((measure(each.event(inputs, {})) for each in event.components), start=ExpPoly.ONE)
     return total
 
 

@@ -154,13 +154,13 @@ def example_4(x1: Fraction, x2: Fraction, gamma: Fraction) -> ExpPoly:
         return ExpPoly.term(1, 0, q)
 
     p1 = (
-        ExpPoly.one()
+        ExpPoly.ONE
         - (exp(x1 * 2 / 9) + exp(-x2 * 2 / 9)) * Fraction(2, 3)
         + (exp(x1 * 4 / 9) + exp(-x2 * 4 / 9)) * Fraction(1, 6)
         - (exp((6 * x1 - 2 * x2) / 9) + exp(-(6 * x2 - 2 * x1) / 9)) * Fraction(1, 48)
         + exp((x1 - x2) * 2 / 9) * Fraction(1, 4)
     )
-    return p1 * (ExpPoly.one() - exp(-gamma / 9))
+    return p1 * (ExpPoly.ONE - exp(-gamma / 9))
 
 
 @given(below, above, above)

@@ -332,8 +332,8 @@ def test_a_wrong_selection_bound_would_be_noticed() -> None:
             {"q[1]": 2, **{f"q[{i}]": 0 for i in range(2, m + 1)}}, {"out": 1}
         )
         for total in union.sums:
-            fixed = sum((term.probability(program.measurer) for term in total.fixed), ExpPoly.zero())
-            repeated = sum((term.probability(program.measurer) for term in total.repeated), ExpPoly.zero())
+            fixed = sum((term.probability(program.measurer) for term in total.fixed), ExpPoly.ZERO)
+            repeated = sum((term.probability(program.measurer) for term in total.repeated), ExpPoly.ZERO)
             bound = fixed + (m - total.once) * repeated
             for t in (F(1, 4), F(2), F(9)):
                 low, high = bound.enclosure(t)
@@ -371,7 +371,7 @@ def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int,
     for power in flat.keys() | coefficients.keys():
         expected = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=coefficients.get(power, "0")).beta
         assert expected is not None
-        assert flat.get(power, ExpPoly.zero()) == expected.evaluate({}).flat()
+        assert flat.get(power, ExpPoly.ZERO) == expected.evaluate({}).flat()
     for m in (3, 4, 7):
         direct = claim.beta.evaluate({"alpha": Parametric.number(1), "m": Parametric.number(m)}).flat()
         total = Parametric.number(0)

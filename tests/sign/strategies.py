@@ -72,7 +72,7 @@ places = st.one_of(
 
 #: Positive for eps > 0, and not a product of powers of eps and e^eps.
 positive_factors = st.sampled_from(
-    [ExpPoly.one(), e(-2) + 1, EPS**2 + 1, EPS * e("1/2") + 3, 5 - e(-1) * 4, EPS**2 - EPS * 2 + 2, e("-7/3")]
+    [ExpPoly.ONE, e(-2) + 1, EPS**2 + 1, EPS * e("1/2") + 3, 5 - e(-1) * 4, EPS**2 - EPS * 2 + 2, e("-7/3")]
 )
 
 

@@ -22,7 +22,7 @@ FACTORS = [EPS - 1, EXP - 2, EXP - 3, 2 * EPS - 3, EXP - EPS - 2, EPS + EXP, EPS
 
 
 def test_common_roots_are_found_once() -> None:
-    found = arrange([(EXP - 2) * (EPS - 1), (EXP - 2) * (EXP - 3), (EXP - 2) ** 3], Interval.positive())
+    found = arrange([(EXP - 2) * (EPS - 1), (EXP - 2) * (EXP - 3), (EXP - 2) ** 3], Interval.POSITIVE)
     assert len(found.roots) == 3
     # log 2, 1, log 3
     assert [found.vanishes(f, r) for f in range(3) for r in range(3)] == [
@@ -46,24 +46,24 @@ def test_ends_are_not_inside() -> None:
 def test_nothing_has_one_gap() -> None:
     found = arrange([], Interval.open(1, 2))
     assert (found.roots, found.samples) == ((), (Fraction(3, 2),))
-    assert arrange([EXP, 3 * EXP, EPS], Interval.positive()).roots == ()
+    assert arrange([EXP, 3 * EXP, EPS], Interval.POSITIVE).roots == ()
 
 
 def test_too_many_different_exponents_are_refused() -> None:
     fine = ExpPoly.term(1, 0, Fraction(1, 10**20))
     with pytest.raises(LimitReached, match="too many different exponents"):
-        arrange([fine * EPS - 1, EXP - fine], Interval.positive())
+        arrange([fine * EPS - 1, EXP - fine], Interval.POSITIVE)
 
 
 @given(st.lists(st.lists(st.sampled_from(FACTORS), min_size=1, max_size=3), min_size=1, max_size=4))
 def test_arrangements_against_single_functions(products: list[list[ExpPoly]]) -> None:
     functions = []
     for factors in products:
-        value = ExpPoly.one()
+        value = ExpPoly.ONE
         for factor in factors:
             value = value * factor
         functions.append(value)
-    interval = Interval.positive()
+    interval = Interval.POSITIVE
     found = arrange(functions, interval)
     assert len(found.samples) == len(found.roots) + 1
     for left, right in pairwise(found.roots):
@@ -83,7 +83,7 @@ def test_arrangements_against_single_functions(products: list[list[ExpPoly]]) ->
 def test_bases_are_coprime(products: list[list[ExpPoly]]) -> None:
     functions = []
     for factors in products:
-        value = ExpPoly.one()
+        value = ExpPoly.ONE
         for factor in factors:
             value = value * factor
         functions.append(value)

@@ -42,7 +42,7 @@ def check_against_points(f: ExpPoly, chart: SignChart) -> None:
 
 @given(planted())
 def test_planted_roots_are_found_with_their_multiplicities(case: Planted) -> None:
-    chart = sign_chart(case.f, Interval.positive())
+    chart = sign_chart(case.f, Interval.POSITIVE)
     expected = case.roots()
     assert [root.multiplicity for root in chart.roots] == [multiplicity for _, multiplicity in expected]
     for root, (value, _) in zip(chart.roots, expected, strict=True):
@@ -86,7 +86,7 @@ def test_other_intervals(case: Planted, lower: Fraction, width: Fraction, left: 
 def test_any_function(f: ExpPoly) -> None:
     if f.is_zero():
         return
-    check_against_points(f, sign_chart(f, Interval.positive()))
+    check_against_points(f, sign_chart(f, Interval.POSITIVE))
 
 
 @given(exp_polys(most_power=0))
@@ -96,7 +96,7 @@ def test_number_of_roots_agrees_with_sturm(f: ExpPoly) -> None:
         return
     polynomial = normal(f).polynomial
     if polynomial.degree_z <= 60:
-        assert len(sign_chart(f, Interval.positive()).roots) == count_roots_of_z(polynomial)
+        assert len(sign_chart(f, Interval.POSITIVE).roots) == count_roots_of_z(polynomial)
 
 
 @given(exp_polys(most_power=2, most_terms=4), exp_polys(most_power=1, most_terms=3))
@@ -106,19 +106,19 @@ def test_squares_have_even_roots(f: ExpPoly, g: ExpPoly) -> None:
         return
     product = f * f * g
     try:
-        chart = sign_chart(product, Interval.positive(), Limits(bits=1000))
+        chart = sign_chart(product, Interval.POSITIVE, Limits(bits=1000))
     except LimitReached:
         reject()
     check_against_points(product, chart)
-    assert len(chart.roots) >= len(sign_chart(f, Interval.positive()).roots)
+    assert len(chart.roots) >= len(sign_chart(f, Interval.POSITIVE).roots)
     odd = [root for root in chart.roots if root.multiplicity % 2]
-    of_g = [root for root in sign_chart(g, Interval.positive()).roots if root.multiplicity % 2]
+    of_g = [root for root in sign_chart(g, Interval.POSITIVE).roots if root.multiplicity % 2]
     assert len(odd) == len(of_g)
 
 
 def test_a_root_between_the_radius_at_zero_and_a_small_lower_end() -> None:
     f = (e(1) - Fraction(201, 200)) * (e(1) - 3)
-    (root, _) = sign_chart(f, Interval.positive()).roots
+    (root, _) = sign_chart(f, Interval.POSITIVE).roots
     assert refine(root, Fraction(1, 1000)).upper < Fraction(1, 100)
     chart = sign_chart(f, Interval.open(Fraction(1, 100), 1))
     assert (chart.roots, chart.signs) == ((), (-1,))
@@ -135,35 +135,35 @@ def test_the_zero_function() -> None:
     chart = sign_chart(EPS - EPS, Interval.closed(1, 2))
     assert (chart.roots, chart.signs, chart.lower_sign, chart.upper_sign) == ((), (0,), 0, 0)
     with pytest.raises(ValueError, match="zero function"):
-        isolate_roots(EPS - EPS, Interval.positive())
+        isolate_roots(EPS - EPS, Interval.POSITIVE)
 
 
 def test_rational_and_transcendental_roots_next_to_each_other() -> None:
     near = Fraction(693147180559945309417232121458, 10**30)  # log 2 = 0.693147180559945309417232121458176...
     f = (e(1) - 2) ** 2 * (EPS - near) * (EPS - near - Fraction(1, 10**28)) ** 3
-    chart = sign_chart(f, Interval.positive())
+    chart = sign_chart(f, Interval.POSITIVE)
     assert [(root.is_exact, root.multiplicity) for root in chart.roots] == [(True, 1), (False, 2), (True, 3)]
     assert chart.signs == (1, -1, -1, 1)
 
 
 def test_irrational_algebraic_roots() -> None:
     f = (EPS**2 - 2) ** 3 * (EPS**2 - EPS - 1) * (e(1) - 5)
-    chart = sign_chart(f, Interval.positive())
+    chart = sign_chart(f, Interval.POSITIVE)
     assert [(root.is_exact, root.multiplicity) for root in chart.roots] == [(False, 3), (False, 1), (False, 1)]
     assert chart.signs == (-1, 1, -1, 1)
 
 
 def test_many_roots() -> None:
-    f = ExpPoly.one()
+    f = ExpPoly.ONE
     for n in range(1, 13):
         f = f * (e("1/3") - n)
-    chart = sign_chart(f, Interval.positive())
+    chart = sign_chart(f, Interval.POSITIVE)
     assert len(chart.roots) == 11  # log 1 = 0 is not positive
     check_against_points(f, chart)
 
 
 def test_polynomials_in_eps_alone() -> None:
     f = (EPS - 10**20) * (EPS**2 - 3) * (EPS - Fraction(1, 10**20)) ** 2
-    chart = sign_chart(f, Interval.positive())
+    chart = sign_chart(f, Interval.POSITIVE)
     assert [root.multiplicity for root in chart.roots] == [2, 1, 1]
     assert chart.signs == (1, 1, -1, 1)

@@ -13,7 +13,7 @@ from dipc.sign.roots import Root
 from tests.sign.oracle import sign
 from tests.sign.strategies import EPS, Planted, e, exp_polys, planted, small_rationals
 
-POSITIVE = Interval.positive()
+POSITIVE = Interval.POSITIVE
 
 
 def decide(f: ExpPoly, interval: Interval = POSITIVE) -> Decision:
@@ -404,5 +404,5 @@ def test_limits_are_reported_and_never_answered(f: ExpPoly, limits: Limits, name
 def test_high_powers_of_eps_are_given_up_at_once(power: int) -> None:
     f = 1 - ExpPoly.term(1, power, -1)
     with pytest.raises(LimitReached) as caught:
-        decide_nonnegative(f, Interval.positive())
+        decide_nonnegative(f, Interval.POSITIVE)
     assert caught.value.limit == "power"

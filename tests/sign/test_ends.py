@@ -145,7 +145,7 @@ def test_a_term_that_still_grows_is_not_dominated(power: int, size: int) -> None
     f = 1 - EPS**power * e(-1) * Fraction(1, 10**size)
     form = normal(f)
     assert at_infinity(Layout(form.polynomial), budget()).bound > power
-    assert sign_chart(f, Interval.positive()).signs == (1, -1, 1)
+    assert sign_chart(f, Interval.POSITIVE).signs == (1, -1, 1)
 
 
 def test_the_bound_is_not_far_too_large() -> None:

@@ -11,9 +11,9 @@ def test_membership_and_text() -> None:
     assert Fraction(3) not in half_open
     assert Fraction(1, 3) not in half_open
     assert str(half_open) == "[1/2, 3)"
-    assert str(Interval.positive()) == "(0, inf)"
-    assert Fraction(10**9) in Interval.positive()
-    assert Fraction(0) not in Interval.positive()
+    assert str(Interval.POSITIVE) == "(0, inf)"
+    assert Fraction(10**9) in Interval.POSITIVE
+    assert Fraction(0) not in Interval.POSITIVE
     assert Interval.closed(2, 2).is_point
     assert str(half_open.scaled(Fraction(2))) == "[1, 6)"
 

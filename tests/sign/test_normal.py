@@ -30,7 +30,7 @@ def some_sum(chance: random.Random, *, plain: bool = True) -> NormalSum:
         function = NormalFunction(scale, exponential=chance.random() < 0.4)
         weight = F(chance.choice([-3, -2, -1, 1, 2, 3]), chance.randint(1, 3))
         terms.append((function, ExpPoly.constant(weight)))
-    rest = ExpPoly.term(F(chance.randint(-2, 2)), 0, F(-chance.randint(0, 2), 2)) if plain else ExpPoly.zero()
+    rest = ExpPoly.term(F(chance.randint(-2, 2)), 0, F(-chance.randint(0, 2), 2)) if plain else ExpPoly.ZERO
     return NormalSum.of(rest, terms)
 
 
@@ -92,7 +92,7 @@ def test_the_ends_are_seen() -> None:
     """exp(-eps²/2) - erfc(eps/√2) is 0 at 0, positive after it, and small far out."""
     root = Real.of(F(1, 2)).sqrt()
     exponential = NormalFunction(Real.of(F(1, 2)), exponential=True)
-    total = NormalSum.of(ExpPoly.zero(), [(exponential, ExpPoly.one()), (NormalFunction(root), ExpPoly.constant(-1))])
+    total = NormalSum.of(ExpPoly.ZERO, [(exponential, ExpPoly.ONE), (NormalFunction(root), ExpPoly.constant(-1))])
     near = total.positive_from_zero()
     assert near is not None
     assert total.positive_to_infinity(F(2))

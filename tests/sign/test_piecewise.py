@@ -43,7 +43,7 @@ def row(beta: str, eps: str | None = None, gamma: object = 1, **columns: str) ->
 
 def form(text: str, *intervals: Interval) -> PiecewiseForm:
     expression = ClaimExpression.parse("beta", text, "<beta>")
-    value = expression.value(NAMES, intervals or (Interval.positive(),))
+    value = expression.value(NAMES, intervals or (Interval.POSITIVE,))
     return PiecewiseForm(value)
 
 
@@ -246,7 +246,7 @@ def test_no_grid_point_contradicts_a_verdict(text: str, eps: str | None) -> None
 @given(beta_text, st.fractions(min_value=Fraction(1, 20), max_value=6, max_denominator=20))
 def test_cells_values_and_texts_agree(text: str, eps: Fraction) -> None:
     found = form(text)
-    cells = found.cells(Interval.positive())
+    cells = found.cells(Interval.POSITIVE)
     with mpmath.workdps(40):
         exact = pointwise(text, eps)
         low, high = found.at(eps)
@@ -283,13 +283,13 @@ def test_equal_functions_with_equal_texts_are_one() -> None:
     assert form("min(1, eps)") == form("min(1, eps)")
     assert hash(form("min(1, eps)")) == hash(form("min(1, eps)"))
     assert form("min(1, eps)") != form("max(1, eps)")
-    assert form("min(1, eps)") != PiecewiseForm(ExpPoly.one())
+    assert form("min(1, eps)") != PiecewiseForm(ExpPoly.ONE)
 
 
 def test_a_closed_form_is_one_cell_and_equal_as_a_function() -> None:
     exponential = ExpPoly.term(1, 0, -1)
-    plain = PiecewiseForm(Quotient(exponential, ExpPoly.one() + exponential))
-    same = PiecewiseForm(Quotient(ExpPoly.one(), ExpPoly.term(1, 0, 1) + 1))
+    plain = PiecewiseForm(Quotient(exponential, ExpPoly.ONE + exponential))
+    same = PiecewiseForm(Quotient(ExpPoly.ONE, ExpPoly.term(1, 0, 1) + 1))
     assert plain == same
     assert hash(plain) == hash(same)
     assert plain.closed is not None
@@ -297,14 +297,14 @@ def test_a_closed_form_is_one_cell_and_equal_as_a_function() -> None:
     assert plain.expr == plain.closed.expr
     assert plain.at(2) == plain.closed.at(2)
     assert plain.conditions() == []
-    for interval in (Interval.positive(), Interval.closed(1, 2), Interval.closed(3, 3)):
+    for interval in (Interval.POSITIVE, Interval.closed(1, 2), Interval.closed(3, 3)):
         (cell,) = plain.cells(interval)
         assert cell.hull == interval
         assert cell.sample in interval
         assert (cell.numerator, cell.denominator) == plain.fraction_at(Fraction(5))
 
 
-@given(beta_text, st.sampled_from([Interval.positive(), Interval.closed(1, 2), Interval.closed(3, 3)]))
+@given(beta_text, st.sampled_from([Interval.POSITIVE, Interval.closed(1, 2), Interval.closed(3, 3)]))
 def test_forms_pickle_and_copy(text: str, interval: Interval) -> None:
     for found in (form(text), PiecewiseForm(ExpPoly.from_terms([(1, Fraction(-1, 3), 2), (0, 0, Fraction(1, 7))]))):
         for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):

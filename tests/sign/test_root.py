@@ -16,7 +16,7 @@ from tests.sign.strategies import EPS, Planted, e, normal, planted
 @given(planted(), st.sampled_from([1, 5, 40, 200]))
 def test_refined_to_any_width(case: Planted, digits: int) -> None:
     with mpmath.workdps(2 * digits + 30):
-        for root, (value, _) in zip(isolate_roots(case.f, Interval.positive()), case.roots(), strict=True):
+        for root, (value, _) in zip(isolate_roots(case.f, Interval.POSITIVE), case.roots(), strict=True):
             narrow = refine(root, Fraction(1, 10**digits))
             assert narrow.width <= Fraction(1, 10**digits)
             assert root.lower <= narrow.lower <= narrow.upper <= root.upper
@@ -28,7 +28,7 @@ def test_refined_to_any_width(case: Planted, digits: int) -> None:
 
 
 def test_a_thousand_digits_of_log_2() -> None:
-    (root,) = isolate_roots(e(1) - 2, Interval.positive())
+    (root,) = isolate_roots(e(1) - 2, Interval.POSITIVE)
     narrow = refine(root, Fraction(1, 10**1000))
     with mpmath.workdps(1100):
         middle = (narrow.lower + narrow.upper) / 2
@@ -36,7 +36,7 @@ def test_a_thousand_digits_of_log_2() -> None:
 
 
 def test_refining_has_a_limit() -> None:
-    (root,) = isolate_roots(e(1) - 2, Interval.positive())
+    (root,) = isolate_roots(e(1) - 2, Interval.POSITIVE)
     with pytest.raises(LimitReached):
         refine(root, Fraction(1, 10**1000), Limits(bits=500))
 

@@ -12,7 +12,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.polynomial import Growth, Trend, never_negative, nowhere_negative
 
 F = Fraction
-ALL = (Interval.positive(),)
+ALL = (Interval.POSITIVE,)
 
 
 def trend(*terms: tuple[F | int, int, int, F | int, F | int]) -> Trend:

@@ -132,7 +132,7 @@ def test_integers_with_other_coefficients_against_summation(data: st.DataObject)
         for _ in range(data.draw(st.integers(1, 3)))
     ]
     found = event([discrete(1, means[0]), discrete(2, means[1])], *[halfspace(*row) for row in rows])
-    result = measure_anew(*read(record(found, ExpPoly.zero())), Budget())
+    result = measure_anew(*read(record(found, ExpPoly.ZERO)), Budget())
     assert not isinstance(result, str)
     r, s = mpmath.exp(-mpmath.mpf(3) / 2), mpmath.exp(-mpmath.mpf(3))
     expected = mpmath.fsum(

@@ -49,9 +49,7 @@ def function(data: Any) -> Closed:
 def _positive(document: dict[str, Any]) -> Iterator[str]:
     for entry in document["positive"]:
         below = ring(entry["function"])
-        if entry["proof"] is not None and (
-            isolate_roots(below, Interval.positive()) or sign_at(below, Fraction(1)) < 0
-        ):
+        if entry["proof"] is not None and (isolate_roots(below, Interval.POSITIVE) or sign_at(below, Fraction(1)) < 0):
             yield f"{below} is not positive"
 
 

@@ -325,7 +325,7 @@ class AllNumbers(ClassSource):
         says = saying(first, intervals, limits)
         grows = says.nothing and all(
             # A coefficient is at least 0 where 1 is at least 1 minus it.
-            decide(ClosedForm(ExpPoly.one()), coefficient, intervals, limits).verdict is Verdict.ACCURATE
+            decide(ClosedForm(ExpPoly.ONE), coefficient, intervals, limits).verdict is Verdict.ACCURATE
             for coefficient in rest
         )
         vacuous = grows and row.verdict is Verdict.ACCURATE
@@ -342,7 +342,7 @@ class AllNumbers(ClassSource):
         numbers: tuple[int, int] | None = None,
     ) -> ClassResult:
         note = ClassNote({}, (where,), method, numbers=numbers)
-        zero = PiecewiseForm(ExpPoly.zero())
+        zero = PiecewiseForm(ExpPoly.ZERO)
         return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
 
     def _require_claim(self) -> None:

@@ -361,7 +361,7 @@ def constant(value: Fraction) -> Summands:
 
 def summands(value: Parametric) -> Summands | None:
     """A polynomial in unknowns in which neither eps nor the parameter occurs; None for another function."""
-    if value.denominator != ExpPoly.one():
+    if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}
     for k, q, factors, c in value.terms():
@@ -394,7 +394,7 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
                 others: ExpPoly.from_terms([(k, q, c) for (k, q), c in terms.items()])
                 for others, terms in by_factors.items()
             },
-            ExpPoly.one(),
+            ExpPoly.ONE,
         )
         for power, by_factors in collected.items()
     }

@@ -322,7 +322,7 @@ LATER = 10
 #: Beta by powers of m - start, for a start.
 Coefficients = Callable[[int], dict[int, ExpPoly]]
 
-_ZERO = ExpPoly.zero()
+_ZERO = ExpPoly.ZERO
 _NOTHING = Bound(())
 _CERTAIN = Bound((), Fraction(1))
 
@@ -419,7 +419,7 @@ class Unit:
             return of_eps
         last = of_eps[-1].upper
         if last is None or not self.scale.never_falls_from(start):
-            return (Interval.positive(),)
+            return (Interval.POSITIVE,)
         return (Interval(Fraction(0), last / self.scale.at(start), False, of_eps[-1].upper_closed),)
 
 
@@ -487,7 +487,7 @@ class UnionProof:
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
             return Proof(start, None)
-        if self.intervals != (Interval.positive(),):
+        if self.intervals != (Interval.POSITIVE,):
             return None
         if not worst:
             worst = yield from self._tried(start)

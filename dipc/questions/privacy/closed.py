@@ -114,7 +114,7 @@ def _settle(
 _MOST = 12
 _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 
-_ZERO = ExpPoly.zero()
+_ZERO = ExpPoly.ZERO
 
 
 @frozen
@@ -398,7 +398,7 @@ class ClosedLaws:
 
     def delta_at(self, pairs: Pairs, claim: PrivacyClaim, eps: Fraction, digits: int) -> tuple[Ends, ClosedForm | None]:
         excess = delta_at(self._greatest(pairs, claim), eps, self._engine.limits)
-        form = ClosedForm(ExpPoly.zero() if excess is None else excess.value)
+        form = ClosedForm(ExpPoly.ZERO if excess is None else excess.value)
         return form.at(eps, digits), form
 
     def _greatest(self, pairs: Pairs, claim: PrivacyClaim) -> list[Excess]:

@@ -344,13 +344,13 @@ class RealOutputs:
             for cell in alike.cells():
                 slopes, factor = cell.ours
                 if cell.theirs is None:
-                    yield Outcome(alike.named(list(map(_words, cell.box))), factor, ExpPoly.zero())
+                    yield Outcome(alike.named(list(map(_words, cell.box))), factor, ExpPoly.ZERO)
                     continue
                 others, other = cell.theirs
                 corner = [_end(span, s - t) for span, s, t in zip(cell.box, slopes, others, strict=True)]
                 answer = alike.named([word for _, word in corner])
                 if any(place is None for place, _ in corner):
-                    yield Outcome(answer, factor, ExpPoly.zero())  # the ratio has no bound
+                    yield Outcome(answer, factor, ExpPoly.ZERO)  # the ratio has no bound
                     continue
                 places = [place for place, _ in corner if place is not None]
                 yield Outcome(answer, factor * _at(slopes, places), other * _at(others, places))
@@ -366,7 +366,7 @@ class RealOutputs:
                 yield Outcome(
                     alike.named(["what is left out", *["any"] * (len(box) - 1)]),
                     share * (most - certain),
-                    ExpPoly.zero(),
+                    ExpPoly.ZERO,
                 )
             for box, half, _ in _joined(regions):
                 first, second = (
@@ -572,7 +572,7 @@ def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple
         known = tuple([slope for slope in own if slope is not None])
         if len(known) < len(own) or not density.weight:
             continue
-        height = product([ExpPoly.constant(axis.height) for axis in density.axes]) if density.axes else ExpPoly.one()
+        height = product([ExpPoly.constant(axis.height) for axis in density.axes]) if density.axes else ExpPoly.ONE
         centered = -sum((s * axis.center for s, axis in zip(known, density.axes, strict=True)), _ZERO)
         by_slopes.setdefault(known, []).append(density.weight * height * ExpPoly.term(1, 0, centered))
     if len(by_slopes) > 1:
@@ -637,8 +637,8 @@ def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
             assert low is not None and high is not None  # noqa: PT018 - one thing
             parts.append(ExpPoly.term(high - low, 1))
             continue
-        upper = ExpPoly.zero() if high is None else ExpPoly.term(1 / slope, 0, slope * high)
-        lower = ExpPoly.zero() if low is None else ExpPoly.term(1 / slope, 0, slope * low)
+        upper = ExpPoly.ZERO if high is None else ExpPoly.term(1 / slope, 0, slope * high)
+        lower = ExpPoly.ZERO if low is None else ExpPoly.term(1 / slope, 0, slope * low)
         parts.append(upper - lower)
     return ClosedForm(product(parts), ratio.only_at)
 

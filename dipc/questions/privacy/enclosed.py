@@ -264,7 +264,7 @@ class EnclosedLaws:
 
     def near_zero(self, pair: tuple[int, int]) -> ExpPoly:
         """At least Σ max(0, f_o) for every eps, and near it for small eps: as p_o - p'_o is at most there."""
-        total = ExpPoly.zero()
+        total = ExpPoly.ZERO
         for each in self._differences(pair):
             # constant + slope·eps
             total = total + _positive_part(-each.next_to_zero().exppoly)
@@ -272,7 +272,7 @@ class EnclosedLaws:
 
     def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
         """At least Σ max(0, f_o) from `start` on, and near it for large eps if both inputs have the same answer."""
-        total = ExpPoly.zero()
+        total = ExpPoly.ZERO
         for each in self._differences(pair):
             total = total + _positive_part(-each.from_start_on(start).exppoly)
         return total
@@ -292,7 +292,7 @@ class EnclosedLaws:
 
     def _difference(self, ours: int, theirs: int) -> Search:
         bound = Bound((*self._shares(theirs, 1), *self._shares(ours, -1)))
-        nothing = Obligation(bound, PiecewiseForm(ExpPoly.one()), (Interval.positive(),))
+        nothing = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
         unexpanded = UnexpandedBound.of(bound, self.bounds.measurer, self.limits)
         return Search(nothing, unexpanded, self.bounds, self.limits)
 
@@ -300,7 +300,7 @@ class EnclosedLaws:
         form, bound = self.table.forms[number], self.table.bounds.get(number)
         if bound is not None:
             for share in bound.shares:
-                yield Share(sign * (ExpPoly.one() if share.weight is None else share.weight), share.events)
+                yield Share(sign * (ExpPoly.ONE if share.weight is None else share.weight), share.events)
         elif isinstance(form, ClosedForm):
             yield Share(sign * form.value, ())
 

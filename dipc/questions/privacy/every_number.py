@@ -171,7 +171,7 @@ class EveryNumber:
         loop goes on alike, at all greater ones."""
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
-        all_eps = read_claim(self.program, None, None, eps).intervals == (Interval.positive(),)
+        all_eps = read_claim(self.program, None, None, eps).intervals == (Interval.POSITIVE,)
         best: tuple[int, Fraction, Constant] | None = None
         since = 0
         attained = True

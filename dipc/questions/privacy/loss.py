@@ -88,7 +88,7 @@ class Numbering:
     """Functions with their numbers in the order in which they come, equal ones once; the zero function is the first."""
 
     def __init__(self) -> None:
-        self._numbers: dict[ClosedForm | EnclosedForm, int] = {ClosedForm(ExpPoly.zero()): IMPOSSIBLE}
+        self._numbers: dict[ClosedForm | EnclosedForm, int] = {ClosedForm(ExpPoly.ZERO): IMPOSSIBLE}
         self.forms: list[ClosedForm | EnclosedForm | str] = [*self._numbers]
 
     def number(self, form: ClosedForm | EnclosedForm | str) -> int:
@@ -166,10 +166,10 @@ class _Tails:
 
     def values(self) -> list[_Answered]:
         """All values; tails come last."""
-        every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.one()) for o in range(-self.bound, self.bound + 1)]
+        every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-self.bound, self.bound + 1)]
         if self.rate is None:
             return every
-        share = Quotient(ExpPoly.one(), 1 - ExpPoly.term(1, 0, -self.rate))
+        share = Quotient(ExpPoly.ONE, 1 - ExpPoly.term(1, 0, -self.rate))
         far = self.bound + 1
         return [*every, (Fraction(-far), f"{-far} or less", share), (Fraction(far), f"{far} or more", share)]
 
@@ -188,8 +188,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     for values in seen:
         known = dict(zip(finite, values, strict=True))
         each: list[list[_Answered]] = [
-            [(known[slot], known[slot], ExpPoly.one())] if slot in known else tails[slot.index].values()
-            for slot in slots
+            [(known[slot], known[slot], ExpPoly.ONE)] if slot in known else tails[slot.index].values() for slot in slots
         ]
         answers += itertools.product(*each)
     if len(answers) > program.limits.answers:
@@ -555,7 +554,7 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
     inverse, only_at = over_positive(below, above), None
     if inverse is None:
         if above.value_is_zero(eps):
-            return ClosedForm(ExpPoly.zero(), eps) if _vanishes(first, eps) else None
+            return ClosedForm(ExpPoly.ZERO, eps) if _vanishes(first, eps) else None
         inverse, only_at = over_positive(below, above, (Interval(eps, eps, True, True),)), eps
     if inverse is None:
         raise OutsideFragment("a probability is too near to 0")
@@ -613,7 +612,7 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     rows = []
     for place in range(len(table.rows)):
         single = [table.closed(numbered[place]) * len(answers) for numbered, answers in kinds]
-        powers = [[ExpPoly.one(), *[product([p] * k) for k in range(1, runs + 1)]] for p in single]
+        powers = [[ExpPoly.ONE, *[product([p] * k) for k in range(1, runs + 1)]] for p in single]
         row = []
         for counts in every:
             ways = factorial(runs) // prod(map(factorial, counts))

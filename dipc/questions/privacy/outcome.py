@@ -85,7 +85,7 @@ class PrivacyClaim:
 
 def multiple_of_eps(factor: Fraction) -> ExpPoly:
     """factor·eps."""
-    return ExpPoly.term(factor, 1) if factor else ExpPoly.zero()
+    return ExpPoly.term(factor, 1) if factor else ExpPoly.ZERO
 
 
 def power(factor: Fraction) -> ExpPoly:

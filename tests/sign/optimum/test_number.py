@@ -16,11 +16,11 @@ from dipc.sign.optimum import Number, compare, order, root_function, vanishes_at
 from dipc.sign.roots import Root
 from tests.sign.strategies import EPS, Place, e, places, small_rationals
 
-ONE = ExpPoly.one()
+ONE = ExpPoly.ONE
 
 
 def root_of(f: ExpPoly) -> Root:
-    (root,) = isolate_roots(f, Interval.positive())
+    (root,) = isolate_roots(f, Interval.POSITIVE)
     return root
 
 

@@ -18,8 +18,8 @@ from dipc.sign.roots import Root
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys, positive_factors
 
-ONE = ExpPoly.one()
-EVERYWHERE = Interval.positive()
+ONE = ExpPoly.ONE
+EVERYWHERE = Interval.POSITIVE
 
 
 def sup(
@@ -138,7 +138,7 @@ def test_a_constant_quotient() -> None:
 
 
 def test_the_zero_function() -> None:
-    found = sup(ExpPoly.zero(), EPS)
+    found = sup(ExpPoly.ZERO, EPS)
     assert (found.low, found.high, found.attained) == (0, 0, True)
 
 
@@ -224,7 +224,7 @@ def test_no_value_anywhere() -> None:
     with pytest.raises(ValueError, match="no value"):
         sup(EPS - 2, EPS - 2, Interval.closed(2, 2))
     with pytest.raises(ValueError, match="zero function"):
-        sup(EPS, ExpPoly.zero())
+        sup(EPS, ExpPoly.ZERO)
 
 
 def test_limits_are_kept() -> None:
