@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -477,7 +477,7 @@ def lesser(
         near = any(mentions(term, name) for name in distances)
         if near is not far or not is_nonnegative(beta, term, names):
             kept.append(term)
-    if len(kept) == len(list(summands(beta.tree))):
+    if len(kept) == len(summands(beta.tree)):
         return None
     total: Expr = kept[0] if kept else Number(Fraction(0), "0")
     for term in kept[1:]:
@@ -495,16 +495,31 @@ def below_one(beta: ClaimExpression) -> ClaimExpression:
     return beta
 
 
-def summands(tree: Expr) -> Iterator[Expr]:
-    """The expressions whose sum it is."""
-    if isinstance(tree, Binary) and tree.op is BinaryOp.ADD:
-        yield from summands(tree.left)
-        yield from summands(tree.right)
-    elif isinstance(tree, Binary) and tree.op is BinaryOp.SUBTRACT:
-        yield from summands(tree.left)
-        yield Unary(UnaryOp.NEGATE, tree.right)
-    else:
-        yield tree
+#: Products of sums with more summands than this are left as they are.
+_MOST_SUMMANDS = 100
+
+
+def summands(tree: Expr) -> Sequence[Expr]:
+    """The expressions whose sum it is, for every value of its names: products of sums are multiplied out, if they are
+    short."""
+    match tree:
+        case Binary(BinaryOp.ADD, left, right):
+            return [*summands(left), *summands(right)]
+        case Binary(BinaryOp.SUBTRACT, left, right):
+            return [*summands(left), *(Unary(UnaryOp.NEGATE, term) for term in summands(right))]
+        case Unary(UnaryOp.NEGATE, operand):
+            return [Unary(UnaryOp.NEGATE, term) for term in summands(operand)]
+        case Binary(BinaryOp.MULTIPLY, left, right):
+            pairs = list(product(summands(left), summands(right)))
+            if 1 < len(pairs) <= _MOST_SUMMANDS:
+                return [Binary(BinaryOp.MULTIPLY, one, other) for one, other in pairs]
+        case Binary(BinaryOp.DIVIDE, left, right):
+            terms = summands(left)
+            if len(terms) > 1:
+                return [Binary(BinaryOp.DIVIDE, term, right) for term in terms]
+        case _:
+            pass
+    return [tree]
 
 
 def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:

@@ -37,6 +37,7 @@ from dipc.rules.rule import Posed
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value, show_value
+from dipc.text.diagnostic import DiagnosticError
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
@@ -137,6 +138,11 @@ class Claimed:
     scale: Fraction = _ONE
 
 
+def _is_too_long(error: DiagnosticError) -> bool:
+    """Whether all that is wrong is that an expression is too long at one input."""
+    return all(each.code == _TOO_LONG for each in error.diagnostics)
+
+
 def most_promising(
     points: Iterable[Point],
     exits: Sequence[CenteredExit],
@@ -150,7 +156,12 @@ def most_promising(
     required: dict[Claimed, list[float]] = {}
     scored: list[tuple[tuple[bool, float], int, Point]] = []
     for number, point in enumerate(points):
-        claim = claimed(point)
+        try:
+            claim = claimed(point)
+        except DiagnosticError as error:
+            if _is_too_long(error):
+                continue
+            raise
         if claim is None:
             continue
         wanted = required.get(claim)
@@ -281,6 +292,9 @@ def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int
 #
 # Inputs that refute a claim: proposed by corners and linear programs, decided as rows of a table are.
 
+#: The code of an expression that is too long at some input.
+_TOO_LONG = "E0613"
+
 #: Inputs that are tried for one class, and steps towards an edge that the class does not contain.
 MOST_TRIED = 13
 _HALVINGS = 8
@@ -300,11 +314,16 @@ class Witnesses:
         """The first of the inputs at which the claim is refuted; None if there is none among the first few.
 
         `gamma` takes the place of the claim's where that is left open. With `finite` inputs whose dd is infinite are
-        passed over: a gamma that grows with it is no number there.
+        passed over: a gamma that grows with it is no number there. So are those where beta is too long.
         """
         for inputs in islice(proposed, MOST_TRIED):
             if not finite or self.distance(inputs) is not None:
-                row, obligation = yield from self.settle(inputs, gamma)
+                try:
+                    row, obligation = yield from self.settle(inputs, gamma)
+                except DiagnosticError as error:
+                    if _is_too_long(error):
+                        continue
+                    raise
                 if row.verdict is Verdict.INACCURATE:
                     assert obligation is not None
                     return Refuted(row, self._distance_text(inputs), gamma, obligation)
@@ -322,8 +341,13 @@ class Witnesses:
         return row, posed[0].obligation if posed else None
 
     def posed(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[Posed]:
-        """What the claim at one input comes to. Raises Undecided."""
-        return self._case(inputs, gamma).posed()
+        """What the claim at one input comes to; nothing where beta is too long there. Raises Undecided."""
+        try:
+            return self._case(inputs, gamma).posed()
+        except DiagnosticError as error:
+            if _is_too_long(error):
+                return ()
+            raise
 
     def _case(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
         program, options = self._ideal.program, self._options
