@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, factorial, floor, gcd, lcm
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import flint
 
@@ -21,14 +21,11 @@ from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
+from dipc.measure.forest import components
 from dipc.measure.lattice import MOST_DEGREE, LatticePiecewise, add_to, lattice_measure
 from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
 from dipc.measure.summed import watch_rates
 from dipc.measure.vertex_sum import corners_at_most, vertex_measure
-
-if TYPE_CHECKING:
-    import networkx as nx
-
 
 # --- Rewriting an event over noises as one over values, so that every constraint relates at most two of them ----------
 #
@@ -631,15 +628,12 @@ def independent_parts(event: Event) -> list[Event]:
 
     Constraints without noises must have been removed. Noises are renumbered in each part.
     """
-    import networkx as nx
-
-    graph: nx.Graph[int] = nx.Graph()
-    for c in event.constraints:
-        first = c.coefficients[0][0]
-        graph.add_edges_from((first, i) for i, _ in c.coefficients)
+    ties = [(c.coefficients[0][0], i) for c in event.constraints for i, _ in c.coefficients]
+    mentioned = {i: position for position, i in enumerate(dict.fromkeys(i for _, i in ties))}
+    connected = components(len(event.noises), ties)
     events = []
-    for members in nx.connected_components(graph):
-        place = {i: position for position, i in enumerate(sorted(members))}
+    for members in sorted(connected, key=lambda members: min([mentioned[i] for i in members])):
+        place = {i: position for position, i in enumerate(members)}
         constraints = tuple(
             Halfspace(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
             for c in event.constraints
