@@ -85,8 +85,9 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
         return Search(
             obligation, UnexpandedBound.of(obligation.bound, bounds.measurer, limits), bounds, limits
         ).decided()
-    except Undecided:
-        return Decision.undecided("")
+    except Undecided as undecided:
+        # Where there is a closed form it is what one would have liked to have.
+        return Decision.undecided(undecided.reason if obligation.bound.is_without_form else "")
 
 
 def too_long(undecided: Undecided, tried: Decision) -> Decision:

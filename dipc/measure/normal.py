@@ -69,10 +69,10 @@ MOST_STEPS, MOST_NODES, MOST_PIECES = 20_000, 200, 200
 _GUARD = 24
 
 #: The ellipses that the rule of Gauss and Legendre is bounded with.
-_ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 12)))
+ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 12)))
 
 #: How many panels an integral may have.
-_PANELS = tuple([2**k for k in range(12)])
+PANELS = tuple([2**k for k in range(12)])
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -355,27 +355,33 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
     )
 
 
-def finite_sizes(
-    law: Normal,
-    low: Fraction | None,
-    high: Fraction | None,
-    near: Ends,
-    curvature: Fraction,
-    count: Fraction,
-    *,
-    wide: bool,
-) -> _Sizes:
-    """Those of an integral of the density of `law` times a function that is at most K·exp(…) = `count`·exp(…)."""
-    piece = Piece(low, high, ())
-    return _Sizes(law, piece, *near, wide, curvature, _ZERO, _ZERO, _ZERO, 1, count, _ZERO)
+@frozen
+class Crossed:
+    """What the trapezoid rule, and that of Gauss and Legendre, are bounded with for a function of t on the line, its
+    density times probabilities whose arguments move by `slope`·t and are off the line by `away` at most, each with its
+    variance and as often as it is there; `doubled` of them have two bounds."""
 
+    law: Normal
+    terms: tuple[tuple[int, Fraction, Fraction, Fraction], ...]
+    doubled: int
 
-def finite_rule(sizes: _Sizes, wanted: float, most: int) -> _Rule:
-    """The rule of Gauss and Legendre, with the ends cut off. Raises LimitReached for more nodes than `most`."""
-    finite = _Finite.of(sizes, wanted)
-    if finite.total > most:
-        raise LimitReached(None, f"an integral over normal noise takes more than {most} nodes")
-    return finite.rule(sizes)
+    def off_line(self, y: Fraction, away: Fraction = _ZERO) -> Fraction:
+        """The exponent of its growth where t is off the line by y, and its density by `away` more."""
+        growth = ((n * (slope * y + off) ** 2 / variance) for n, slope, off, variance in self.terms)
+        return ((y + away) ** 2 / self.law.variance + sum(growth, _ZERO)) / 2
+
+    def rule(self, wanted: float) -> tuple[flint.arb, int, flint.arb]:
+        """The step of the trapezoid rule, its nodes on each side, and a bound of its error, of about e^-wanted. Raises
+        LimitReached."""
+        curvature = self.law.curvature + sum((n * slope**2 / v for n, slope, _, v in self.terms), _ZERO)
+        drift = sum((n * slope * off / v for n, slope, off, v in self.terms), _ZERO)
+        step, nodes = _trapezoid(self.law, curvature, drift, self.off_line(_ZERO), wanted)
+        if nodes > MOST_STEPS:
+            raise LimitReached(None, f"an integral over normal noise takes more than {MOST_STEPS} nodes")
+        if step**2 > 6 * self.law.variance:
+            raise LimitReached(None, "the step of an integral over normal noise is too wide")
+        rule = _trapezoid_rule(self.law, curvature, drift, self.off_line(_ZERO), 2**self.doubled, step, nodes)
+        return rule.nodes[-1][1], nodes, rule.error
 
 
 @frozen
@@ -539,20 +545,23 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
     """
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
-        step, nodes = _trapezoid(sizes, wanted) if sizes.straight else (_ONE, MOST_STEPS)
         whole = sizes.straight
+        by_steps = sizes.center, sizes.curvature, sizes.radius * sizes.drift, sizes.radius**2 * sizes.spread / 2
+        step, nodes = _trapezoid(*by_steps, wanted) if whole else (_ONE, MOST_STEPS)
         if whole and not sizes.wide and sizes.least == sizes.eps and nodes <= MOST_STEPS // 2:
             grid = _Grid.of(sizes.piece, step, nodes, sizes.eps)
             if grid is not None:
-                return replace(_trapezoid_rule(sizes, grid.step, grid.reach), grid=grid)
+                return replace(_trapezoid_rule(*by_steps, sizes.twice, grid.step, grid.reach), grid=grid)
         if whole and nodes <= MOST_NODES:
-            return _trapezoid_rule(sizes, step, nodes)
+            return _trapezoid_rule(*by_steps, sizes.twice, step, nodes)
         finite = _Finite.of(sizes, wanted)
     except (OverflowError, ZeroDivisionError):
         raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
     if min(finite.total, nodes if whole else finite.total) > MOST_STEPS:
         raise LimitReached(None, f"an integral over normal noise takes more than {MOST_STEPS} nodes")
-    return _trapezoid_rule(sizes, step, nodes) if whole and nodes < finite.total else finite.rule(sizes)
+    if whole and nodes < finite.total:
+        return _trapezoid_rule(*by_steps, sizes.twice, step, nodes)
+    return finite.rule(sizes)
 
 
 @frozen
@@ -578,9 +587,9 @@ class _Finite:
         size = wanted + 4 + max(0.0, log(float((high - low) * sizes.farthest) / sizes.center.far(0.5)))
         # Where no panels will do there are too many nodes.
         least = _Finite((low, high), tuple(ends), MOST_STEPS, _ONE, MOST_STEPS)
-        for panels in _PANELS:
+        for panels in PANELS:
             steepness = float((high - low) / (4 * panels)) ** 2 * float(sizes.growth * sizes.curvature)
-            for ellipse in _ELLIPSES:
+            for ellipse in ELLIPSES:
                 exponent = steepness * float(ellipse - 1 / ellipse) ** 2
                 exponent += float(sizes.linear * sizes.farthest * (high - low) * (ellipse - 1)) / (2 * panels)
                 nodes = ceil((size + exponent) / (2 * log(ellipse)))
@@ -615,35 +624,39 @@ class _Finite:
         length, nodes = flint.arb(to_fmpq(half)), []
         for panel in range(self.panels):
             middle = flint.arb(to_fmpq(low + (2 * panel + 1) * half))
-            nodes += [(middle + length * x, length * w) for x, w in _legendre(self.nodes, flint.ctx.prec)]
+            nodes += [(middle + length * x, length * w) for x, w in legendre(self.nodes, flint.ctx.prec)]
         return _Rule(nodes, True, error.upper())
 
 
 @lru_cache(maxsize=64)
-def _legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
+def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
     """The nodes and weights of the rule on [-1, 1], to as many bits as FLINT is set to."""
     assert bits == flint.ctx.prec
     return [flint.arb.legendre_p_root(nodes, k, weight=True) for k in range(nodes)]
 
 
-def _trapezoid(sizes: _Sizes, wanted: float) -> tuple[Fraction, int]:
-    """A step and a number of nodes on each side."""
-    wanted += float(sizes.radius**2 * sizes.spread) / 2
-    turn = float(sizes.radius * sizes.drift) + sqrt(2 * float(sizes.curvature) * wanted)
+def _trapezoid(
+    law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
+) -> tuple[Fraction, int]:
+    """A step and a number of nodes on each side, for V, ν·D1 and ν²·D2/2."""
+    wanted += float(grown)
+    turn = float(drift) + sqrt(2 * float(curvature) * wanted)
     step = Fraction(2 * 3.1415 / turn)
-    return step, ceil(sizes.center.far(wanted) / float(step)) + 1
+    return step, ceil(law.far(wanted) / float(step)) + 1
 
 
-def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
-    h, curvature = flint.arb(to_fmpq(step)), flint.arb(to_fmpq(sizes.curvature))
-    turn, drift = 2 * flint.arb.pi() / h, flint.arb(to_fmpq(sizes.radius * sizes.drift))
-    y = ((turn - drift) / curvature).mid()
+def _trapezoid_rule(
+    law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, twice: int, step: Fraction, nodes: int
+) -> _Rule:
+    h, v, moved = flint.arb(to_fmpq(step)), flint.arb(to_fmpq(curvature)), flint.arb(to_fmpq(drift))
+    turn = 2 * flint.arb.pi() / h
+    y = ((turn - moved) / v).mid()
     if not y > 0:
         raise LimitReached(None, "the step of an integral over normal noise is too wide")
-    grown = flint.arb(to_fmpq(sizes.radius**2 * sizes.spread / 2))
-    error = 2 * (grown + drift * y + y * y * curvature / 2 - turn * y).exp() / (1 - (-turn * y).exp())
-    error += grown.exp() * sizes.center.beyond(h * nodes)
-    return _Rule([(h * k, h) for k in range(-nodes, nodes + 1)], False, (error * sizes.twice).upper())
+    larger = flint.arb(to_fmpq(grown))
+    error = 2 * (larger + moved * y + y * y * v / 2 - turn * y).exp() / (1 - (-turn * y).exp())
+    error += larger.exp() * law.beyond(h * nodes)
+    return _Rule([(h * k, h) for k in range(-nodes, nodes + 1)], False, (error * twice).upper())
 
 
 # --- from events ----------------------------------------------------------------------------------------

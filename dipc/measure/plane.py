@@ -6,22 +6,27 @@ meet, or leave no room, and where the centers are related to each other, that is
 α·t_1 + β·t_2 = c·eps. Then D = α·t_1 + β·t_2 and W = β·v_2·t_1 - α·v_1·t_2 are independent and normal, and with D =
 eps·u, W = eps·w
 
-    P(eps) = Σ_pieces ∫ eps·φ(eps·u) ∫ eps·φ(eps·w) Π_i p_i dw du,    p_i = Φ(x) or Φ(x) - Φ(-x'),
-    x = eps·(a·u + b·w + d)/√v_i,
+    P(eps) = Σ_pieces ∫ φ(t) ∫ φ(w) Π_i p_i dw dt,    p_i = Φ(x) or Φ(x) - Φ(-x'),    x = (a·t + b·w + d·eps)/√v_i,
 
-where the pieces of u have rational ends, and the integrand is entire in u, w and eps on each of them.
+where the pieces of t/eps have rational ends. A piece that is the whole line is summed by the trapezoid rule for t; a
+half-line from u as t = u·eps ± s, s >= 0, and one between two ends as t = eps·u, by that of Gauss and Legendre on
+panels. The inner integral is summed by the trapezoid rule for w, with nodes that are the same for every t and eps.
 
-**Lemma**, with the notation, and the bounds of φ and Φ at complex arguments, of the lemma of `dipc.measure.normal`.
+**Lemma**, with the rules and the bounds of φ and Φ off the line of the lemma of `dipc.measure.normal`: let |eps - e| <=
+ν, which is e/2, or 0 for eps = e alone, let c_i = ν·|a·u + d|, the greatest at an end u of the piece, or ν·|d| where it
+has none, and F 2 to the number of leaves with two bounds.
 
-  * For real w and u = x + iy the inner integral is at most √2·K·exp(2R·y²·Σ a²/v_i), as ∫ |eps·φ(eps·w)| dw <= √2. So
-    the outer one is one as in that lemma, with √2·K for K and V = 1/v_D + Σ a²/v_i, by Gauss and Legendre's rule on
-    finite pieces, with the ends cut off.
-  * For real u the integral of the inner integrand over Im w = y is at most M = √2·K·exp(2R·y²·V'), V' = 1/v_W +
-    Σ b²/v_i. So the trapezoid rule with step h has an error of at most 2·M/(e^{2πy/h} - 1), and leaving out |w| > n·h
-    leaves out at most √2·K·erfc(n·h·√(R/(2·v_W))), as φ falls.
-  * That counts as often as the weights of the outer rule come to: |eps·φ(eps·u)| is at most |eps|·(2π·v_D)^{-1/2}.
-  * *On the disk*, P is at most 2·K for each piece. All errors are analytic there (Cauchy's estimate).
-  * For eps = e alone there is 1 for √2, R/2 for 2R, and K = Π 1, or 2.
+  * For t at a real s, or u, x is off the line by c_i/√v_i at most. So given t the trapezoid rule for w with V = 1/v_w +
+    Σ b²/v_i, Σ |b|·c_i/v_i for ν·D1 and Σ c_i²/v_i for ν²·D2 is off by as much as it says, and |φ(t)| comes to
+    exp(ν²·u²/(2·v_t)) at most, integrated over s; between two ends to |eps|·length·(2π·v_t)^{-1/2} times that.
+  * The weights for w come to 2 at most, as the step is at most √(6·v_w). So what is left is a function of t as in that
+    lemma, with 2·F for F: where s, or u, is y away from the nearest place of the piece, t is off the line by at most
+    y·(1, or |eps|) + ν·|u|, and x by (|a|·y·(1, or |eps|) + c_i)/√v_i. So the trapezoid rule for t has V = 1/v_t +
+    Σ a²/v_i and D1 and D2 as there; and on a panel of half-length r that of Gauss and Legendre is off by at most
+    8·M·ρ^{-2n}/(1 - 1/ρ), M = r·(1, or |eps|)·2·F·(2π·v_t)^{-1/2}·exp(…), on an ellipse, where y <= r·(ρ - 1/ρ)/2.
+  * Beyond s = S there is at most F·exp(ν²·u²/(2·v_t) + Σ c_i²/(2·v_i))·erfc((S - |eps|·|u|)/√(2·v_t))/2.
+  * *On the disk*, P is at most 2·K for each piece, K as in that lemma. All errors are analytic there (Cauchy's
+    estimate).
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
-from math import ceil, log, pi, sqrt
+from math import ceil, log
 
 import flint
 
@@ -40,9 +45,10 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.measure import normal
+from dipc.measure.power_series import DISK
 
 #: The most nodes of a piece, times the coefficients of a series.
-MOST_NODES = 400_000
+MOST_NODES = 1_500_000
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -124,19 +130,17 @@ def _count(piece: PlanePiece, *, wide: bool) -> Fraction:
     return count
 
 
-def _curvature(law: normal.Normal, piece: PlanePiece, place: int) -> Fraction:
-    """1/v + Σ a²/v_i, or with b, the greater of two."""
-    terms = (times * max(form[place] ** 2 for form in leaf.forms) / leaf.variance for leaf, times in piece.leaves)
-    return law.curvature + sum(terms, _ZERO)
+#: t = α + β·eps with a weight, to be multiplied by eps where it is `scaled`.
+_Node = tuple[flint.arb, flint.arb, flint.arb, bool]
 
 
 @frozen
 class _PlaneRule:
-    """How a piece is integrated: the nodes u, and w with their step, and a bound of all errors."""
+    """How a piece is integrated: the nodes of t, those of w with their step, and a bound of all errors."""
 
     measure: PlaneMeasure
     piece: PlanePiece
-    outer: Sequence[tuple[flint.arb, flint.arb]]
+    outer: Sequence[_Node]
     step: flint.arb
     reach: int
     error: flint.arb
@@ -144,57 +148,126 @@ class _PlaneRule:
     @staticmethod
     def of(measure: PlaneMeasure, piece: PlanePiece, near: normal.Ends, bits: int, *, wide: bool) -> _PlaneRule:
         """With an error of about 2^-bits. Raises LimitReached."""
-        count = _count(piece, wide=wide)
-        root = flint.arb(2).sqrt() if wide else flint.arb(1)
-        # What is at most √2·K, as a rational.
-        inside = count * (Fraction(3, 2) if wide else 1)
-        curvature = _curvature(measure.outer, piece, 0)
-        sizes = normal.finite_sizes(measure.outer, piece.low, piece.high, near, curvature, inside, wide=wide)
-        inner = _curvature(measure.inner, piece, 1)
+        away = DISK * near[1] if wide else _ZERO
+        ends = [end for end in (piece.low, piece.high) if end is not None]
+        outer: list[tuple[int, Fraction, Fraction, Fraction]] = []
+        inner: list[tuple[int, Fraction, Fraction, Fraction]] = []
+        for leaf, times in piece.leaves:
+            off = away * max(abs(a * u + d) for a, _, d in leaf.forms for u in ends or [_ZERO])
+            outer.append((times, max(abs(a) for a, _, _ in leaf.forms), off, leaf.variance))
+            inner.append((times, max(abs(b) for _, b, _ in leaf.forms), off, leaf.variance))
+        doubled = sum(times for leaf, times in piece.leaves if leaf.upper is not None)
         try:
-            wanted = 0.7 * (bits + 4) + log(inside)
-            steepness = float(sizes.growth * inner)
-            step = Fraction(pi / sqrt(wanted * steepness))
-            reach = ceil(measure.inner.far(wanted) / (float(sizes.nearest) * float(step))) + 1
+            wanted = 0.7 * (bits + 4 + doubled)
+            step, reach, missed = normal.Crossed(measure.inner, tuple(inner), doubled).rule(wanted)
+            most = MOST_NODES // ((2 * reach + 1) * flint.ctx.cap)
+            line = _Line(normal.Crossed(measure.outer, tuple(outer), doubled + 1), piece, away, near[1] + away)
+            nodes, error, mass = line.rule(wanted, most)
         except (OverflowError, ZeroDivisionError):
             raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
-        found = normal.finite_rule(sizes, wanted, MOST_NODES // ((2 * reach + 1) * flint.ctx.cap))
-        h = flint.arb(to_fmpq(step))
-        y = (flint.arb.pi() / (h * flint.arb(to_fmpq(sizes.growth * inner)))).mid()
-        turn = 2 * flint.arb.pi() * y / h
-        missed = 2 * (flint.arb(to_fmpq(sizes.growth * inner)) * y * y).exp() / (turn.exp() - 1)
-        missed += measure.inner.beyond(h * reach * flint.arb(to_fmpq(sizes.nearest)))
-        missed *= root * flint.arb(to_fmpq(count))
-        weights = sum((weight for _, weight in found.nodes), flint.arb(0))
-        error = found.error + missed * weights * flint.arb(to_fmpq(sizes.farthest)) * measure.outer.peak()
-        return _PlaneRule(measure, piece, found.nodes, h, reach, error.upper())
+        return _PlaneRule(measure, piece, nodes, step, reach, (error + missed * mass).upper())
 
     def sum(self, eps: flint.arb_series) -> flint.arb_series:
         """Over all nodes."""
         inner = []
         for k in range(-self.reach, self.reach + 1):
-            place = eps * (self.step * k)
-            inner.append((place, self.measure.inner.density(place, nonnegative=True) * eps * self.step))
+            place = self.step * k
+            inner.append((place, self.measure.inner.at(place) * self.step))
         leaves = [(leaf, times, normal.Normal(leaf.variance)) for leaf, times in self.piece.leaves]
         total = flint.arb_series([0])
-        for node, weight in self.outer:
-            there = eps * node
+        for alpha, beta, weight, scaled in self.outer:
+            there = eps * beta + alpha
             part = flint.arb_series([0])
             for place, density in inner:
-                product = density
+                product = flint.arb_series([density])
                 for leaf, times, law in leaves:
                     given = law.below(_at(leaf.lower, there, place, eps), nonnegative=True)
                     if leaf.upper is not None:
                         given = given + law.below(_at(leaf.upper, there, place, eps), nonnegative=True) - 1
                     product = product * (given if times == 1 else normal.power(given, times))
                 part = part + product
-            total = total + part * self.measure.outer.density(there, nonnegative=True) * eps * weight
+            part = part * self.measure.outer.density(there, nonnegative=True) * weight
+            total = total + (part * eps if scaled else part)
         return total
 
 
-def _at(form: Form, d: flint.arb_series, w: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+@frozen
+class _Line:
+    """The integral over t on a piece; `away` is ν, and `farthest` at least |eps|."""
+
+    crossed: normal.Crossed
+    piece: PlanePiece
+    away: Fraction
+    farthest: Fraction
+
+    def rule(self, wanted: float, most: int) -> tuple[Sequence[_Node], flint.arb, flint.arb]:
+        """The nodes, a bound of what they miss, and one of the density, added up. Raises LimitReached for more than so
+        many nodes."""
+        low, high = self.piece.low, self.piece.high
+        one, zero = flint.arb(1), flint.arb(0)
+        law = self.crossed.law
+        if low is None and high is None:
+            step, reach, error = self.crossed.rule(wanted)
+            self._watch(2 * reach + 1, most)
+            return [(step * k, zero, step, False) for k in range(-reach, reach + 1)], error, one
+        edge = max(abs(end) for end in (low, high) if end is not None)
+        grown = flint.arb(to_fmpq((self.away * edge) ** 2 / (2 * law.variance))).exp()
+        if low is not None and high is not None:
+            start, length, stretch, error = low, high - low, self.farthest, zero
+            mass = flint.arb(to_fmpq(length * stretch)) * law.peak() * grown
+        else:
+            off = self.crossed.off_line(_ZERO, self.away * edge)
+            start, stretch, mass = _ZERO, _ONE, grown
+            length = Fraction(law.far(wanted + float(off))) + edge * self.farthest
+            beyond = law.beyond(flint.arb(to_fmpq(length - edge * self.farthest)))
+            error = flint.arb(to_fmpq(off)).exp() * beyond * 2**self.crossed.doubled / 2
+        panels, ellipse, count = self._panels(length, stretch, edge, wanted, most)
+        half = length / (2 * panels)
+        exponent = self.crossed.off_line(half * (ellipse - 1 / ellipse) / 2 * stretch, self.away * edge)
+        size = flint.arb(to_fmpq(exponent)).exp() * 2**self.crossed.doubled * law.peak()
+        size *= flint.arb(to_fmpq(half * stretch))
+        ratio = flint.arb(to_fmpq(ellipse))
+        error += panels * 8 * size * ratio ** (-2 * count) / (1 - 1 / ratio)
+        nodes: list[_Node] = []
+        for panel in range(panels):
+            middle = flint.arb(to_fmpq(start + (2 * panel + 1) * half))
+            for x, weight in normal.legendre(count, flint.ctx.prec):
+                s, w = middle + x * flint.arb(to_fmpq(half)), weight * flint.arb(to_fmpq(half))
+                if low is not None and high is not None:
+                    nodes.append((zero, s, w, True))
+                else:
+                    end, sign = (low, 1) if low is not None else (high, -1)
+                    assert end is not None, "it has one"
+                    nodes.append((sign * s, flint.arb(to_fmpq(end)), w, False))
+        return nodes, error, mass
+
+    def _panels(
+        self, length: Fraction, stretch: Fraction, edge: Fraction, wanted: float, most: int
+    ) -> tuple[int, Fraction, int]:
+        """So many panels, the ellipse of ρ, and the nodes of each panel, as few in all as are found."""
+        wanted += 4 + max(0.0, log(float(length * stretch) / self.crossed.law.far(0.5)))
+        found = []
+        for panels in normal.PANELS:
+            for ellipse in normal.ELLIPSES:
+                y = length / (4 * panels) * (ellipse - 1 / ellipse) * stretch
+                exponent = float(self.crossed.off_line(y, self.away * edge))
+                count = ceil((wanted + exponent) / (2 * log(ellipse)))
+                if count <= normal.MOST_NODES:
+                    found.append((panels * count, panels, ellipse, count))
+        total, panels, ellipse, count = min(found, default=(most + 1, 0, _ONE, 0))
+        self._watch(total, most)
+        return panels, ellipse, count
+
+    def _watch(self, total: int, most: int) -> None:
+        if total > most:
+            raise LimitReached(
+                None, f"an integral over a plane takes {total} nodes in one direction, and only {most} are looked at"
+            )
+
+
+def _at(form: Form, d: flint.arb_series, w: flint.arb, eps: flint.arb_series) -> flint.arb_series:
     a, b, c = (flint.arb(to_fmpq(each)) for each in form)
-    return d * a + w * b + eps * c
+    return d * a + (eps * c + w * b)
 
 
 # --- from events ----------------------------------------------------------------------------------------

@@ -253,3 +253,18 @@ def test_a_claim_about_noise_around_a_noisy_value() -> None:
     threshold, first = 2 * draws[0], 2 + draws[1]
     share = float(((first >= threshold) & (first + draws[2] >= threshold)).mean())
     assert abs(share - 0.9) < 5 * math.sqrt(0.09 / runs)
+
+
+def test_claims_on_an_interval_of_eps() -> None:
+    """Four in a row: the polynomials are as near as the values at single eps say."""
+    text = """program row; input q[1..4] : real; output r : bool; var a[1..4] : real;
+    ideal { r <- q[1] >= q[2] and q[2] >= q[3] and q[3] >= q[4] }
+    for i in 1..4 do a[i] <- Gauss(1/eps, q[i]) end;
+    r <- a[1] >= a[2] and a[2] >= a[3] and a[3] >= a[4]"""
+    program = dipc.load(text)
+    about = {"inputs": "q=(6,4,2,0)", "alpha": 0, "eps": "[1, 5/4]"}
+    found = program.probability({"q[1]": 6, "q[2]": 4, "q[3]": 2, "q[4]": 0}, {"r": True})
+    low, high = found.at(F(1))
+    assert dipc.check(program, beta=1 - low + F(1, 10**6), **about).verdict == "accurate"
+    refuted = dipc.check(program, beta=1 - high - F(1, 10**6), **about)
+    assert refuted.verdict == "inaccurate"
