@@ -40,7 +40,19 @@ from dipc.sign.chart import isolate_roots, place_text
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
 from dipc.text.ast import Role
-from dipc.text.core import Apply, AssignDom, BoolType, DomOp, DomType, Instruction, Read, Slot, Value
+from dipc.text.core import (
+    Apply,
+    AssignComparison,
+    AssignDom,
+    BoolType,
+    BranchComparison,
+    DomOp,
+    DomType,
+    Instruction,
+    Read,
+    Slot,
+    Value,
+)
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label
 from dipc.text.program import CoreProgram
 
@@ -556,7 +568,9 @@ class ManyRuns:
     """The runs of a program to each of its answers, where they are many."""
 
     def __init__(self, flow: Flow, limits: Limits) -> None:
-        usual = flow.draws and not flow.places
+        comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in flow.program.instructions)
+        # Each of them leads on in three ways at most, so that few of them do not make many runs.
+        usual = flow.draws and not flow.places and 3**comparisons > _FEW_RUNS
         self._runs: Runs | None = runs(flow, min(_MOST_COUNTED, limits.states)) if usual else None
         self._ends: dict[object, int] = {}
         if self._runs is not None:
