@@ -119,8 +119,9 @@ class Divided:
 
     @property
     def key(self) -> str:
-        """Under which its answer is kept."""
-        of = [self.known.finite, self.known.path.answer, self.only, self.cell.without]
+        """Under which its answer is kept: the first of the classes says which answer it is, and of which case."""
+        first = self.classes[0].number if self.classes else None
+        of = [self.known.finite, first, self.only, self.cell.without]
         return key_of([*map(str, of), *map(str, self.cell.guards)])
 
 
