@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from dipc.outcome.privacy import privacy_line
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import exponent_of
 from dipc.questions.privacy.every_number import EveryNumber, check_privacy_for_all
-from dipc.questions.privacy.loops import OF_SHIFTS
+from dipc.questions.privacy.loops import OF_EXTREMUM, OF_SHIFTS
 from dipc.questions.privacy.outcome import PrivacyVerdict
 from tests.privacy.loops_for_every_number import LOOPS
 
@@ -418,3 +419,117 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
         assert run([*words, *more]) == 2
     assert run([*words[:4], "--inputs", "q = 0..1", "--for-all", "m"]) == 2
     assert run(["privacy", words[1], "--adjacent", "hamming:1", "--inputs", "all", "--for-all", "m"]) == 1
+
+
+def extremum(choose: random.Random) -> str:
+    """The greatest or least of noisy values, compared with another noise, before or after the loop, and variants of
+    which some depend on more than that."""
+    least = choose.random() < 0.3
+    better = "<" if least else ">"
+    scale = choose.choice(("q[i]", "q[i]", "2*q[i]", "-q[i]", "q[i]/2", "q[i] + s"))
+    first = scale.replace("i", "1")
+    laws = [f"Lap({choose.choice(('eps/2', 'eps', 'eps/4', 'eps/m'))}, {{}})" for _ in range(3)]
+    laws[0] = laws[1] if choose.random() < 0.9 else laws[0]
+    t_mean = choose.choice(("0", "0", "1", "s", "q[1]"))
+    shared = ", s" if "s" in (t_mean, scale[-1]) else ""
+    draw = f"t <- {('Expo(eps)' if t_mean == '0' and choose.random() < 0.2 else laws[2]).format(t_mean)};"
+    early = choose.random() < 0.5 or t_mean == "q[1]"
+    tests = ["best >= t", "best <= t", "best >= t and best <= t + 2", "2*best >= t", "best >= 2*t + 1", "best + t >= 0"]
+    tests += ["best >= 1", "best >= t and best >= 0", "best >= t + s" if shared else "best - t >= 3"]
+    test = choose.choice(tests if choose.random() < 0.3 else tests[:5])
+    inside = choose.choice(("if r >= t then out <- 2 end;", "r <- r + 1;", "t <- Lap(eps, 0);"))
+    inside = inside if early and choose.random() < 0.2 else ""
+    output, then = choose.choice(
+        (("out : {0..2} = 0", "out <- 1"), ("out : {0..2} = 0; output gap : real = 0", "gap <- best - t"))
+    )
+    return f"""
+program extremum; const m = 2;
+input q[1..m]{shared} : real;
+output {output};
+var r, best, t : real;
+{draw if early else ""}
+best <- {laws[0].format(first)};
+for i in 2..m do r <- {laws[1].format(scale)}; {inside} if r {better} best then best <- r end end;
+{"" if early else draw}
+if {test} then {then} end
+"""
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 200))])
+def test_extrema_and_one_noise_more(seed: int, tmp_path: Path) -> None:
+    """No pair refutes what one noise that is shifted alone proves, for the first numbers."""
+    choose = random.Random(f"extremum {seed}")
+    text = extremum(choose)
+    adjacent = choose.choice(("linf:1", "linf:1", "l1:1"))
+    asked = question(text, adjacent)
+    cost, _ = asked.cost
+    if cost is None or cost.proof != OF_EXTREMUM:
+        return
+    for number in (2, 3):
+        bound = cost.at(number)
+        found = asked.at(number).constant(None)
+        assert found.refuted_below is not None
+        assert found.refuted_below <= bound
+        if " gap " not in text:
+            for _ in range(3):
+                other = sampled_constant(text, number, adjacent, choose, tmp_path / "pairs.csv")
+                assert other is not None
+                assert other <= bound
+
+
+WITH_THRESHOLD = """
+program largest; const m = 2; input q[1..m] : real; output out : {0, 1} = 0; var r, best, t : real;
+t <- Lap(eps/4, 0);
+best <- Lap(eps/2, q[1]);
+for i in 2..m do r <- Lap(eps/2, q[i]); if r > best then best <- r end end;
+if best >= t then out <- 1 end
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "constant"),
+    [
+        ({}, "1/4"),
+        ({"r > best": "r < best"}, "1/4"),
+        ({"best >= t then": "best >= t and best <= t + 2 then"}, "1/4"),
+        ({"best >= t then": "2*best >= t then"}, "1/2"),
+        ({"q[i])": "3*q[i])"}, "3/4"),
+        ({"Lap(eps/4, 0)": "Lap(eps/4, q[1])"}, "1/2"),
+        ({"t <- Lap(eps/4, 0);": "", "if best": "t <- Lap(eps/4, 0); if best"}, "1/4"),
+        ({"{0, 1} = 0": "real", "if best >= t then out <- 1 end": "out <- best - t"}, "1/4"),
+    ],
+)
+def test_a_maximum_against_a_noisy_threshold(changes: Mapping[str, str], constant: str) -> None:
+    text = WITH_THRESHOLD
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    asked = question(text)
+    cost, _ = asked.cost
+    assert cost is not None
+    assert (cost.proof, asked.constant(None).proved) == (OF_EXTREMUM, Fraction(constant))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"best >= t then": "best >= t and best >= 0 then"},  # the maximum is compared with a number, too
+        {"best >= t then": "best >= t and best + t >= 0 then"},
+        {"if r > best": "if r >= t then out <- 1 end; if r > best"},  # the threshold has been compared before
+        {"r <- Lap(eps/2, q[i]);": "r <- Lap(eps/2, q[i]); t <- Lap(eps, q[i]);"},
+        {"Lap(eps/4, 0)": "Expo(eps/4)"},  # it cannot be shifted below 0
+        {"best <- r end": "best <- r else best <- r end"},  # the last one
+        {"if r > best": "if r > best + 1"},
+        {
+            "output out : {0, 1} = 0;": "output out : {0, 1} = 0; output more[2..m] : {0, 1} = 0;",
+            "best <- r": "best <- r; more[i] <- 1",
+        },
+    ],
+)
+def test_what_depends_on_more_than_an_extremum_and_one_noise(changes: Mapping[str, str]) -> None:
+    text = WITH_THRESHOLD
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    cost, _ = question(text).cost
+    assert cost is None or cost.proof != OF_EXTREMUM

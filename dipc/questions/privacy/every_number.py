@@ -27,6 +27,7 @@ from dipc.questions.privacy.loops import (
     LoopPaths,
     OneLoop,
     bounds_text,
+    extremum_cost,
     loop_cost,
     shift_cost,
     without_claim,
@@ -350,7 +351,10 @@ class EveryNumber:
                 return self._cost_of_selection(loop.text, loop.selection), None
             if isinstance(loop.paths, str):
                 return None, loop.paths
+            of_one = extremum_cost(loop.paths, loop.text.rates, self._within, self.least)
             cost = loop_cost(loop.paths, loop.text.rates, self._within, self.least, self.program.limits)
+            if of_one is not None and (cost is None or _is_less(of_one.supremum, cost.supremum)):
+                cost = of_one
         except NotUniform as refused:
             return None, refused.reason
         except Undecided as undecided:
@@ -457,3 +461,8 @@ def check_privacy_for_all(
     engine = Engine(program.measurer, program.limits)
     question = EveryNumber(program, parameter, least, adjacent, engine, None)
     return question.decide(read_claim(program, budget, None, None))
+
+
+def _is_less(one: Fraction | None, other: Fraction | None) -> bool:
+    """Whether a bound is less than another one; None is none."""
+    return one is not None and (other is None or one < other)

@@ -28,6 +28,13 @@ averages of those at the extreme moves as the moves are: conditions are linear, 
 another, and to the exit, with the moves there. There are finitely many such outlines, each with a plan of its own, and
 the cost is at most that of the costliest.
 
+**An extremum and one noise more.** Let the loop keep nothing but the greatest, or the least, B of values X_i = N_i +
+mean that it draws, and let all that is compared or given out after it depend on B and on one other noise T, drawn
+before or after the loop, through multiples of one a·B + b·T alone. With all N_i given, B moves by at most as much as
+some X_i does when inputs move. So T, moved by -a/b times as much, is a pivot (see `alignment`): a·B + b·T is what it
+was, and with it the way through the exit. How far T moves depends on the N_i, and not on T: the map is injective, keeps
+volumes, and costs what the farthest move of T does, for every m.
+
 **Rates that depend on m.** Rates that are multiples of each other have potentials, a base and a slope together: those
 of a rate r(m) cost at most r(m)·(base + n·slope), for every m.
 
@@ -152,13 +159,14 @@ class Unmatched:
 
 @frozen
 class LoopPaths:
-    """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations
-    share."""
+    """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations share;
+    `gives_answers_at_the_exit` says that no output is one of an iteration."""
 
     steps: Automaton[LoopPath]
     unmatched: tuple[Unmatched, ...]
     inputs: tuple[int, ...]
     low: int
+    gives_answers_at_the_exit: bool
 
     def from_head(self, head: int | None) -> tuple[LoopPath, ...]:
         """The paths from a head, or from the beginning."""
@@ -255,7 +263,8 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def paths(self) -> LoopPaths:
         """Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached."""
         shared = tuple(slot for slot in self._core.inputs if self._array_of(slot) is None)
-        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low)
+        at_the_exit = all(self._array_of(slot) is None for slot in self._core.outputs)
+        return LoopPaths(self.automaton(), tuple(self._unmatched), shared, self.low, at_the_exit)
 
     def _before(self) -> Iterator[LoopPath]:
         return self._paths(self._own.flow.first_state({}), self._own.head(0), 0, -1)
@@ -405,6 +414,9 @@ _MANY, _FIRST = 1_000, 20
 
 #: How most are found.
 OF_SHIFTS = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
+
+
+OF_EXTREMUM = "one noise is shifted by as much as the extremum moves that it is compared with, whatever the others are"
 
 
 @frozen
@@ -558,6 +570,85 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
 
     found = cost(_MANY)
     return None if found is None else replace(found, alone=alone)
+
+
+# --- an extremum and one noise more ---------------------------------------------------------------------------
+
+
+def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int) -> LoopCost | None:
+    """What the shift of one noise costs that an extremum of the others is compared with; None for other loops. The
+    distance is not HAMMING, and all rates are positive from `least` on."""
+    if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
+        return None
+    (before,), (iterations,), (endings,) = paths.steps.before, paths.steps.iterations, paths.steps.endings
+    if not paths.gives_answers_at_the_exit or before.slacks or before.outputs or before.goal is None or not endings:
+        return None
+    alike = {(path.drawn, path.means) for path in iterations}, {(path.drawn, path.means) for path in endings}
+    if any(path.cells for path in paths.all) or any(len(each) != 1 for each in alike):
+        return None
+    drawn = [*[before.drawn[noise] for noise in before.carried], *endings[0].drawn]
+    means = [*[before.means[noise] for noise in before.carried], *endings[0].means]
+    ends = [change for path in endings for change in (*path.slacks, *path.outputs)]
+    for kept in range(len(before.carried)):
+        compared = _candidate(iterations, kept)
+        if compared is None:
+            continue
+        for moved, (law, rate) in enumerate(drawn):
+            ratio = None if moved == kept or law.least is not None else _ratio(ends, kept, moved)
+            if ratio is None:
+                continue
+            far = _distance(abs(ratio), [means[kept], iterations[0].means[compared]], means[moved], within)
+            return LoopCost.of([shift_cost(law, rates, rate) * Ratio.constant(far)], least, OF_EXTREMUM)
+    return None
+
+
+def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
+    """The place, among the noises drawn in an iteration, of the one that takes the place of `kept` exactly where it is
+    greater, or exactly where it is less, on each of these paths; None where they do more, or something else."""
+    directions: set[tuple[int, bool]] = set()
+    for path in iterations:
+        others = [noise for place, noise in enumerate(path.carried) if place != kept]
+        if path.goal is None or path.outputs or others != [place for place in range(path.alive) if place != kept]:
+            return None
+        if len(path.slacks) != 1 or path.slacks[0].inputs or path.slacks[0].here.constant:
+            return None
+        terms = dict(path.slacks[0].noises)
+        (drawn,) = terms.keys() - {kept} if len(terms) == 2 and kept in terms else (-1,)
+        if drawn < path.alive or terms[drawn] != -terms[kept] or path.carried[kept] not in terms:
+            return None
+        directions.add((drawn - path.alive, terms[path.carried[kept]] > 0))
+    return directions.pop()[0] if len(directions) == 1 else None
+
+
+def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
+    """The -a/b of which all of these are functions a·B + b·T of the noises in these places, or numbers; None where
+    they are not."""
+    ratios: set[Fraction] = set()
+    for change in ends:
+        terms = dict(change.noises)
+        if change.inputs or not terms.keys() <= {kept, moved}:
+            return None
+        if terms:
+            if kept not in terms or moved not in terms:
+                return None
+            ratios.add(-terms[kept] / terms[moved])
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Within) -> Fraction:
+    """How far a noise is moved at most: by its own mean, and by the ratio times as much as one of the candidates."""
+    own = dict(moved.here.coefficients)
+    each = [dict(change.here.coefficients) for change in candidates]
+    if within.distance is Distance.LINF:
+        most = max(sum(map(abs, terms.values()), _ZERO) for terms in each)
+        return within.radius * (ratio * most + sum(map(abs, own.values()), _ZERO))
+    return within.radius * max(
+        (
+            ratio * max(abs(terms.get(key, _ZERO)) for terms in each) + abs(own.get(key, _ZERO))
+            for key in {key for terms in (own, *each) for key in terms}
+        ),
+        default=_ZERO,
+    )
 
 
 # --- what may happen ------------------------------------------------------------------------------------------
