@@ -618,7 +618,7 @@ class _Explorer:
             if recurrent_comparison(graph):
                 raise LimitReached(
                     None,
-                    "what is known in a `while` is too much to tell how one of its comparisons turns out",
+                    "the constraints in a `while` are too many to decide one of its comparisons",
                 )
         exits = tuple(self._exit_state(node) for node in self.exited)
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))

@@ -204,7 +204,7 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 @output_option
 @certificate_option
 @html_option
-@plot_option("Draw what is expected over eps (needs matplotlib).")
+@plot_option("Draw the expected error over eps (needs matplotlib).")
 @limit_option()
 @scale_options
 @quiet_option

@@ -187,7 +187,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 @define_option
 @claim_options()
 @click.option("--adjacent", metavar="ADJACENCY", help="Compare at equal privacy for these inputs, such as linf:1.")
-@digits_option("Significant digits of what is solved for; 7 by default.")
+@digits_option("Significant digits of the answer; 7 by default.")
 @click.option("--denominator", type=click.IntRange(2, 10**5), default=1000, help="The largest; 1000 by default.")
 @click.option("--tolerance", metavar="SHARE", default="1%", help="How near to the best is proved; 1% by default.")
 @format_option("text", "json", "csv")

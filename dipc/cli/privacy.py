@@ -115,7 +115,7 @@ error.
 @certificate_option
 @digits_option("Significant digits of numbers that are not exact; 20 by default.")
 @html_option
-@plot_option("Draw what is allowed and what is probable (needs matplotlib).")
+@plot_option("Draw the probability and the greatest allowed one (needs matplotlib).")
 @limit_option()
 @scale_options
 @quiet_option

@@ -180,7 +180,7 @@ _CLAIMS = "imported.dipc.toml"
 @click.command(name="import", epilog=_IMPORT_EPILOG)
 @click.argument("path", metavar="FILE.txt|DIR", type=Path)
 @click.option("--pairs", "pairs", metavar="FILE", type=Path, help="Write the pairs of adjacent inputs to FILE.")
-@click.option("--at", "at_text", metavar="EPS", help="Fix eps: what is no multiple of eps has a meaning there.")
+@click.option("--at", "at_text", metavar="EPS", help="Fix eps: rates that are no multiple of eps need it.")
 @click.option("--budget", metavar="K*eps", help="The privacy budget of the files of a directory; eps by default.")
 @click.option("--delta", metavar="EXPR", help="Their delta; 0 by default.")
 @output_option

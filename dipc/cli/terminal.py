@@ -250,7 +250,7 @@ def guarded(command: Callable[[], int]) -> int:
         write_diagnostics([_environment(error)])
         return ExitCode.BAD_INPUT
     except MemoryError:
-        return _internal("the memory is used up", "no verdict was given; fewer rows at a time need less of it")
+        return _internal("the memory is used up", "no verdict was given; fewer rows at a time need less memory")
     except RecursionError:
         return _internal("the recursion limit was reached", *_DEFECT)
     except Exception as error:

@@ -504,7 +504,7 @@ class Memory:
         if self._malformed:
             answers = "1 answer" if self._malformed == 1 else f"{self._malformed} answers"
             name = self._cache.name
-            message = f"{answers} in the cache `{name}` could not be made out; what was asked was decided anew"
+            message = f"{answers} in the cache `{name}` could not be read; its questions were decided again"
             warnings.warn(DipcWarning(message), stacklevel=1)
 
     def keep(self, answers: Sequence[tuple[Question, Decision]]) -> None:

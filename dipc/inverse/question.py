@@ -134,7 +134,7 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
     opened = options.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         if isinstance(program, Erring):
-            message = "what is solved for, or tightened, of expected errors is known at finitely many inputs only"
+            message = "expected errors are solved for, or tightened, at finitely many inputs only"
             notes = (
                 'give a table, or such as --inputs "q = -1..1"',
                 "`dipc error PROG.dip --inputs all` shows the largest expected error at every input, where it is known",

@@ -556,7 +556,7 @@ class Expressions:
             for root, note in _FOREIGN.items():
                 if called.startswith(root + "."):
                     return self.module.wrong(
-                        node, f"`{written}` is no noise that anything can be proved of", note, code=BAD_NOISE
+                        node, f"nothing can be proved about noise of `{written}`", note, code=BAD_NOISE
                     )
             if called.startswith("dipc."):
                 names = [each.removeprefix("dipc.") for each in (*NOISES, CHOICE, MECHANISM)]

@@ -282,7 +282,7 @@ class Inference:
     def _ask(self, span: Span, name: str) -> None:
         raise self.module.wrong(
             span,
-            f"which values `{name}` may have is not seen",
+            f"which values `{name}` may have is not known",
             f"say it where it is first assigned: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4",
             code=UNKNOWN_TYPE,
         )

@@ -95,7 +95,7 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
         raise OutsideFragment("the claim about errors depends on a distance that is left open")
     decision = engine.decide(Obligation(bound, required.beta, case.goal.intervals))
     if decision.verdict is Verdict.INACCURATE and not (equal and not required.distances.alpha_base):
-        decision = Decision.undecided("what is expected at most is more than is claimed")
+        decision = Decision.undecided("the bound of the expected error exceeds the claim")
     return RowResult(
         case.number,
         {},

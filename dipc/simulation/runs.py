@@ -347,7 +347,7 @@ class Statements:
             message, note = "at this eps a weight of `choose` has no value", "weights must be finite for every eps > 0"
             raise expressions.fault(Code.BEYOND_FLOATS, message, span, None, note) from None
         if probabilities is None:
-            message = f"at eps = {expressions.eps} these weights are no distribution"
+            message = f"at eps = {expressions.eps} these weights do not add up to a distribution"
             note = "weights must be at least 0 and sum to 1 for every eps > 0"
             raise expressions.fault(Code.NO_DISTRIBUTION, message, span, None, note)
         chosen = Column(range(len(arms)), _places(probabilities, self._noise.uniform(len(runs))))

@@ -177,7 +177,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
                 Code.BAD_DOMAIN,
                 written.span,
                 f"a domain holds either names or numbers, and {_described(written, value, elaborator)}",
-                notes=("declare two domains, or rename what has the name of a constant",),
+                notes=("declare two domains, or rename the value that has the name of a constant",),
                 secondary=((values[first].span, _described(values[first], first, elaborator)),),
             )
             return None

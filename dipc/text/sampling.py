@@ -447,9 +447,7 @@ class Sampling:
             variables = "variables with a finite domain, such as `{0..5}`, and the variable of Exp"
             note = f"scores are made of constants, {variables}"
         else:
-            note = (
-                "scores are made of constants, the candidate, and what is of a finite type, such as `dipc.Finite[0:5]`"
-            )
+            note = "scores are made of constants, the candidate, and values of finite types, such as `dipc.Finite[0:5]`"
         self._findings.report(
             Code.MISMATCH,
             expr.span,

@@ -427,7 +427,7 @@ def test_a_malformed_answer_is_decided_anew_with_a_warning(tmp_path: Path, answe
     code, out, err = check()
     assert (code, out) == first[:2]
     assert err.startswith("warning: ")
-    assert "could not be made out; what was asked was decided anew" in err
+    assert "could not be read; its questions were decided again" in err
     assert check() == first
 
 
