@@ -191,14 +191,14 @@ class _Merges:
     pairs: list[list[int]] = field(default_factory=list)
 
     def __call__(self, ways: Sequence[Way]) -> list[list[int]]:
-        found = list(ways)
-        while len(found) <= self.most:
-            places = ((i, j) for i in range(len(found)) for j in range(i))
-            pair = next(([i, j] for i, j in places if put_together(found[i], found[j], Budget())), None)
+        left = list(ways)
+        while len(left) <= self.most:
+            places = ((i, j) for i in range(len(left)) for j in range(i))
+            pair = next(([i, j] for i, j in places if put_together(left[i], left[j], Budget())), None)
             if pair is None:
                 break
             self.pairs.append(pair)
-            found = merged(found, [pair], Budget())
+            left = merged(left, [pair], Budget())
         return self.pairs
 
 
@@ -268,7 +268,7 @@ class _Nearby:
 
     def sides(self) -> list[Halfspace]:
         """What is left of inputs and alpha. Raises Undecided."""
-        own = {slot: _FIRST - at for at, slot in enumerate(self.slots)}
+        own = {slot: _FIRST - index for index, slot in enumerate(self.slots)}
         rows = [_side({own[i]: c for i, c in guard.coefficients}, guard.constant) for guard in self.guards]
         rows += self._distances(own)
         for v in own.values():
@@ -301,7 +301,7 @@ class _Nearby:
             self.cells += 1
             if self.cells > MOST_CELLS // 2:
                 raise Undecided("a neighbourhood is cut into too many cells")
-            lines = [(slot, chosen[_FIRST - at]) for at, slot in enumerate(self.slots)]
+            lines = [(slot, chosen[_FIRST - index]) for index, slot in enumerate(self.slots)]
             return {"point": [[slot, *_line_data(line)] for slot, line in lines if line != {slot: _ONE}]}
         v, lows, highs = self.bounds[-1 - len(chosen)]
         sides = [_different(_put(line, chosen) for line in bounds) for bounds in (lows, highs)]
@@ -370,11 +370,11 @@ def _bound(row: Halfspace, v: int) -> _Line:
 
 def _put(line: _Line, chosen: Mapping[int, _Line]) -> _Line:
     """The line with those of other coordinates in their place."""
-    found: dict[int | None, Fraction] = {}
+    coefficients: dict[int | None, Fraction] = {}
     for i, c in line.items():
         for j, d in (chosen[i] if i is not None and i in chosen else {i: _ONE}).items():
-            found[j] = found.get(j, _ZERO) + c * d
-    return {i: c for i, c in found.items() if c}
+            coefficients[j] = coefficients.get(j, _ZERO) + c * d
+    return {i: c for i, c in coefficients.items() if c}
 
 
 def _different(lines: Iterator[_Line]) -> list[_Line]:

@@ -115,28 +115,26 @@ def _file_hash(name: str) -> str | None:
 
 def sealed(document: dict[str, Any]) -> str:
     """The JSON text of a document with its digest, one row or entry a line."""
-    return seal(
-        {name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()}
-    )
+    return seal({name: list(map(encode, v)) if isinstance(v, list) else encode(v) for name, v in document.items()})
 
 
 #: A value as JSON without blanks, in ASCII, the names of every object in order.
 encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
-def seal(parts: dict[str, str | list[str]]) -> str:
+def seal(entries: dict[str, str | list[str]]) -> str:
     """The text of a document whose parts are encoded, a list entry by entry."""
 
     def text(name: str, comma: str, end: str) -> str:
-        part = parts[name]
-        return f"{encode(name)}:{part if isinstance(part, str) else f'[{end}{comma.join(part)}{end}]'}"
+        encoded = entries[name]
+        return f"{encode(name)}:{encoded if isinstance(encoded, str) else f'[{end}{comma.join(encoded)}{end}]'}"
 
     digest = hashlib.sha256(b"{")
-    for position, name in enumerate(sorted(parts)):
+    for position, name in enumerate(sorted(entries)):
         digest.update(f"{',' if position else ''}{text(name, ',', '')}".encode("ascii"))
     digest.update(b"}")
     sealing = f'"digest":"{digest.hexdigest()}"'
-    return "{" + ",\n".join([*(text(name, ",\n", "\n") for name in parts), sealing]) + "}\n"
+    return "{" + ",\n".join([*(text(name, ",\n", "\n") for name in entries), sealing]) + "}\n"
 
 
 def ring_data(value: ExpPoly) -> list[list[Any]]:

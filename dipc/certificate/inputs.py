@@ -67,7 +67,7 @@ class _Writer:
             "eps": [str(interval) for interval in claim.intervals],
         }
         self._is_enclosed = not all(
-            found.law.has_form for found in self._program.core.instructions if isinstance(found, SampleNoise)
+            each.law.has_form for each in self._program.core.instructions if isinstance(each, SampleNoise)
         )
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)

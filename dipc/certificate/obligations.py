@@ -90,11 +90,11 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
             for event in share.conjunctions:
                 numbers = [item for item in event.constraints if not item.coefficients]
                 possible = possible and all(item.constant >= 0 for item in numbers)
-                for part in independent_parts(Event(event.noises, _over_noises(event))):
-                    if any(map(_is_normal, part.noises)):
-                        stars.append(_star(part))
+                for component in independent_parts(Event(event.noises, _over_noises(event))):
+                    if any(map(_is_normal, component.noises)):
+                        stars.append(_star(component))
                     else:
-                        weight = multiply_closed(weight, _closed(measurer.measure(part)), budget)
+                        weight = multiply_closed(weight, _closed(measurer.measure(component)), budget)
             if possible:
                 total.add(in_order(stars), weight, budget)
     except DERIVATION_ENDS as error:
@@ -120,10 +120,10 @@ def closed_value(value: object) -> ReadClosed | None:
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
-def _star(part: Event) -> Hub:
+def _star(event: Event) -> Hub:
     """Raises NotDerived."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
-    for noise in part.noises:
+    for noise in event.noises:
         if not _is_normal(noise):
             laws.append((Family(str(noise.law.checker_name)), noise.rate))
             continue
@@ -131,12 +131,12 @@ def _star(part: Event) -> Hub:
         family = Normal(noise.law.fixed, Number(Fraction(1), square.powers), noise.law.whole)
         laws.append((family, noise.law.normal_variance(noise.rate) * square.factor))
     rows = []
-    for item in part.constraints:
+    for item in event.constraints:
         scale = 1
         for _, c in item.coefficients:
             scale *= c.denominator
-        d = scale * (item.constant + sum((c * part.noises[i].mean for i, c in item.coefficients), Fraction(0)))
-        if item.strict and part.noises[0].law.whole:
+        d = scale * (item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), Fraction(0)))
+        if item.strict and event.noises[0].law.whole:
             d = Fraction(ceil(d) - 1)
         rows.append((tuple((i, int(c * scale)) for i, c in item.coefficients), d))
     return star_of((tuple(laws), tuple(rows)))
@@ -167,9 +167,9 @@ def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]
     try:
         for accuracy, terms in _SIZES:
             search = _Cells(left, accuracy, terms, budget)
-            found = [search.ends(interval) if left else [] for interval in intervals]
-            if None not in found:
-                return [accuracy, terms], [ends for ends in found if ends is not None]
+            ends_of_cells = [search.ends(interval) if left else [] for interval in intervals]
+            if None not in ends_of_cells:
+                return [accuracy, terms], [ends for ends in ends_of_cells if ends is not None]
     except DERIVATION_ENDS as error:
         raise OutsideFragment(why_it_ends(error)) from None
     raise OutsideFragment(NO_CELLS)
@@ -235,9 +235,9 @@ def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
     """The same with the engine's functions; None where a denominator is not known to have one sign, for every eps or on
     these intervals."""
     result: list[tuple[ClosedForm, ...]] = []
-    for part in read:
+    for group in read:
         arms: list[ClosedForm] = []
-        for above, below in part:
+        for above, below in group:
             try:
                 quotient = over_positive(_exact(above), _exact(below), intervals)
             except Undecided:
@@ -399,20 +399,20 @@ def _evidence(
 
 def _pieces(piece: CoverPiece | Crossing, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
     """A piece as it is stated; of one in which a root is known more closely three, for a part is monotone, too."""
-    shown = {"bits": max(0, piece.bits)}
+    bits = {"bits": max(0, piece.bits)}
     match piece:
         case CoverPiece(slope=0):
-            yield {"method": "value", "sign": piece.sign, "to": rational(piece.upper / scale), **shown}
+            yield {"method": "value", "sign": piece.sign, "to": rational(piece.upper / scale), **bits}
         case CoverPiece():
-            slope = {"slope": piece.slope, **shown}
+            slope = {"slope": piece.slope, **bits}
             yield {"method": "slope", "sign": piece.sign, "to": rational(piece.upper / scale), **slope}
         case Crossing():
             lower, upper = piece.lower / scale, piece.upper / scale
             ends = (lower, upper) if root is None else (root.lower, root.upper)
-            slope = {"slope": piece.slope, **shown}
+            slope = {"slope": piece.slope, **bits}
             if lower < ends[0]:
                 yield {"method": "slope", "sign": -piece.slope, "to": rational(ends[0]), **slope}
-            yield {"method": "crossing", "sign": -piece.slope, "to": rational(ends[1]), **shown}
+            yield {"method": "crossing", "sign": -piece.slope, "to": rational(ends[1]), **bits}
             if ends[1] < upper:
                 yield {"method": "slope", "sign": piece.slope, "to": rational(upper), **slope}
 
@@ -612,7 +612,7 @@ class ObligationWriter:
             # It was decided together with others, or not kept.
             decision = decide(probability, PiecewiseForm(beta.value), intervals, self._limits)
         assert decision.proof is not None
-        return [None if part is None else part.cells[0].decision for part in decision.proof]
+        return [None if one is None else one.cells[0].decision for one in decision.proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
         """What shows the verdict for the least of the greatest of some, or why there is nothing."""

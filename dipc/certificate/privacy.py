@@ -118,10 +118,10 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
     places = counterexample.input, counterexample.adjacent
     one, two = (tuple([Fraction(cell or 0) for cell in point.values()]) for point in places)
     try:
-        parts = RealOutputs(question.program).worst_set(one, two, claim.budget, counterexample.eps)
+        outcomes = RealOutputs(question.program).worst_set(one, two, claim.budget, counterexample.eps)
     except Undecided:
         raise refused from None
-    for outputs in [part.outputs for part in parts if part.outputs is not None]:
+    for outputs in [outcome.outputs for outcome in outcomes if outcome.outputs is not None]:
         if len(outputs.box) != 1 or outputs.half is not None or len(question.program.outputs) > 1:
             continue
         ((low, high),) = outputs.box
@@ -131,7 +131,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
             end = high if high is not None else start + 2 * far
             gamma = (end - start) / 2
             first, second = (
-                question.program.closed_probability(at, {name: str(start + gamma)}, gamma).value for at in places
+                question.program.closed_probability(place, {name: str(start + gamma)}, gamma).value for place in places
             )
             allowed = second * power(claim.budget) + claim.delta.value
             if first.enclosure(counterexample.eps)[0] > allowed.enclosure(counterexample.eps)[1]:
@@ -169,10 +169,10 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
         for move in aligned.moves(machine.numbered("input"), distance, Fraction(radius)):
             if len(chosen[-1]) == _MOST_MOVES:
                 return None
-            found = _cheapest(aligned, move)
-            if found is None:
+            shift = _cheapest(aligned, move)
+            if shift is None:
                 return None
-            vector = tuple((place, found[i]) for place, i in enumerate(aligned.rates) if found.get(i))
+            vector = tuple((place, shift[i]) for place, i in enumerate(aligned.rates) if shift.get(i))
             chosen[-1].append(numbers.setdefault(vector, len(numbers)))
     vectors = [[[place, rational(t)] for place, t in vector] for vector in numbers]
     return {"vectors": vectors, "exits": chosen}
@@ -222,8 +222,8 @@ def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
     """The pair of a counterexample among all real inputs."""
     assert report.counterexample is not None
     one, two = (
-        tuple([Fraction(cell or 0) for cell in found.values()])
-        for found in (report.counterexample.input, report.counterexample.adjacent)
+        tuple([Fraction(cell or 0) for cell in inputs.values()])
+        for inputs in (report.counterexample.input, report.counterexample.adjacent)
     )
     return Pairs((one, two), ((0, 1),), question.about)
 
@@ -246,7 +246,7 @@ class _Writer(Generic[T]):
         report, table = self._report, self._question.table(pairs)
         inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
         ordered, refuted = [list(pair) for pair in pairs.ordered], None
-        shown: list[list[Any]] = []
+        never_more: list[list[Any]] = []
         of_sets: dict[str, Any] = {}
         if report.counterexample is not None:
             counterexample = report.counterexample
@@ -266,9 +266,9 @@ class _Writer(Generic[T]):
         elif self._claim.is_pure:
             for each in couples(table, pairs):
                 first, second = self._value(table, each.first), self._value(table, each.second)
-                shown.append([[[self._law(first), self._law(second)]], self._obligation([first], [second])])
+                never_more.append([[[self._law(first), self._law(second)]], self._obligation([first], [second])])
         else:
-            shown, excess, sets = self._with_delta(table, pairs)
+            never_more, excess, sets = self._with_delta(table, pairs)
             of_sets = {"excess": excess, "sets": sets}
         return self._whole(
             tool,
@@ -279,7 +279,7 @@ class _Writer(Generic[T]):
                 for position in inputs
             ],
             pairs=ordered,
-            couples=shown,
+            couples=never_more,
             refuted=refuted,
             **of_sets,
         )
@@ -307,12 +307,12 @@ class _Writer(Generic[T]):
         """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
         with the latter, that come up at some pair. Raises Uncertified where these are too many."""
         signs: dict[tuple[int, int], int] = {}
-        shown: list[list[Any]] = []
+        never_more: list[list[Any]] = []
         excess: list[list[Any]] = []
         for couple in couples(table, pairs):
             first, second = (self._value(table, number) for number in (couple.first, couple.second))
             for sign, likely, allowed, listed in (
-                (-1, first, self._scaled(second), shown),
+                (-1, first, self._scaled(second), never_more),
                 (1, self._scaled(second), first, excess),
             ):
                 if self._never_more(likely, allowed):
@@ -321,24 +321,26 @@ class _Writer(Generic[T]):
                     break
             else:
                 signs[couple.first, couple.second] = 0
-        found: dict[tuple[tuple[int, int], ...], int] = {}
+        chosen_sets: dict[tuple[tuple[int, int], ...], int] = {}
         for i, j in pairs.ordered:
-            parts = [couple for couple in zip(table.rows[i], table.rows[j], strict=True) if signs.get(couple, -1) >= 0]
-            either = [couple for couple in parts if not signs[couple]]
+            counted = [
+                couple for couple in zip(table.rows[i], table.rows[j], strict=True) if signs.get(couple, -1) >= 0
+            ]
+            either = [couple for couple in counted if not signs[couple]]
             if len(either) > MOST_OPEN:
                 raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
             for size in range(len(either) + 1):
                 for left_out in combinations(range(len(either)), size):
                     rest = Counter(either) - Counter(either[position] for position in left_out)
-                    chosen = [couple for couple in parts if signs[couple]] + list(rest.elements())
-                    found.setdefault(tuple(sorted(chosen)), 0)
-        found.setdefault((), 0)  # no output at all: that delta is not negative
+                    chosen = [couple for couple in counted if signs[couple]] + list(rest.elements())
+                    chosen_sets.setdefault(tuple(sorted(chosen)), 0)
+        chosen_sets.setdefault((), 0)  # no output at all: that delta is not negative
         sets: list[list[Any]] = []
-        for chosen_couples in found:
+        for chosen_couples in chosen_sets:
             laws = [[self._value(table, number) for number in couple] for couple in chosen_couples]
             numbers = sorted([self._law(first), self._law(second)] for first, second in laws)
             sets.append([numbers, self._obligation([first for first, _ in laws], [second for _, second in laws])])
-        return shown, excess, sets
+        return never_more, excess, sets
 
     def _obligation(self, first: Sequence[T], second: Sequence[T]) -> int:
         """That outputs with these probabilities are allowed, or not."""
@@ -440,12 +442,12 @@ class _OfStars(_Writer[Probability]):
         try:
             if bound is not None:
                 return stars_of(bound, self._question.program.measurer)
-            found = closed_value(table.closed(number))
+            closed = closed_value(table.closed(number))
         except Undecided as undecided:
             raise Uncertified(undecided.reason) from None
-        if found is None:
+        if closed is None:
             raise Uncertified("a probability has a denominator, beside others of Gaussian noise")
-        return Sum.of(found, budget).value
+        return Sum.of(closed, budget).value
 
     def _law(self, value: Probability) -> int:
         return self._obligations.probability(value if isinstance(value, Enclosed) else closed_form(value))
@@ -477,11 +479,11 @@ class _OfStars(_Writer[Probability]):
         return True
 
     def _at_most(self, likely: Probability, most: Probability) -> int:
-        found = self._report.counterexample
+        failure = self._report.counterexample
         decision = Decision(Verdict.ACCURATE)
-        if found is not None:
+        if failure is not None:
             decision = Decision(
-                Verdict.INACCURATE, counterexample=Counterexample(found.eps, found.allowed, found.probability)
+                Verdict.INACCURATE, counterexample=Counterexample(failure.eps, failure.allowed, failure.probability)
             )
         rest, intervals = self._rest(likely), self._claim.intervals
         stated = rest if isinstance(rest, Enclosed) else closed_form(rest[0][0])

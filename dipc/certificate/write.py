@@ -377,13 +377,13 @@ def _bracket(
     tool: str,
 ) -> str:
     def proof(number: Fraction, verdict: Verdict) -> dict[str, Any]:
-        found = _proof(question.asking(**put(number)), verdict, tool)
+        certified = _proof(question.asking(**put(number)), verdict, tool)
         if sought != "factor":
-            return found
+            return certified
         # As the claim that is asked about says it.
-        claim = {**found["claim"], "beta": f"{number}*({claimed['beta']})"}
+        claim = {**certified["claim"], "beta": f"{number}*({claimed['beta']})"}
         written: dict[str, Any] = json.loads(
-            sealed({**{name: part for name, part in found.items() if name != "digest"}, "claim": claim})
+            sealed({**{name: value for name, value in certified.items() if name != "digest"}, "claim": claim})
         )
         return written
 

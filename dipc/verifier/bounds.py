@@ -90,8 +90,8 @@ class Comparison:
         form = {slot: side * c for slot, c in self.inputs}
         keyed = slack_key(form, side * self.constant, self.radius)
         assert keyed is not None, "an input is in it"
-        found = shown.slacks.get(keyed[0])
-        return None if found is None else SlackBound(found.base * keyed[1], found.slope * keyed[1])
+        stated = shown.slacks.get(keyed[0])
+        return None if stated is None else SlackBound(stated.base * keyed[1], stated.slope * keyed[1])
 
 
 def _negated(terms: Terms) -> Terms:
@@ -127,8 +127,8 @@ class Way:
     @staticmethod
     def of(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
         """A way by all its comparisons, of noises with these laws."""
-        numbers = tuple(found for found in comparisons if not found.noises)
-        return Way(weight, numbers, parted([found for found in comparisons if found.noises], laws))
+        numbers = tuple(each for each in comparisons if not each.noises)
+        return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
 
     def require_steady(self) -> None:
         """Raises NotDerived where its weight depends on eps."""
@@ -138,14 +138,14 @@ class Way:
 
 def is_steady(weight: Closed) -> bool:
     """Whether a weight is the same for every eps."""
-    return all(part.keys() <= {(0, _ZERO)} for part in weight)
+    return all(ring.keys() <= {(0, _ZERO)} for ring in weight)
 
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
     """Comparisons by the noises that hang together, which are numbered anew in their order."""
     result = []
-    for noises, members in connected(comparisons, lambda found: (i for i, _ in found.noises)):
-        place = {i: at for at, i in enumerate(sorted(noises))}
+    for noises, members in connected(comparisons, lambda comparison: (i for i, _ in comparison.noises)):
+        place = {i: index for index, i in enumerate(sorted(noises))}
         moved = [replace(each, noises=tuple((place[i], c) for i, c in each.noises)) for each in members]
         result.append(Part(tuple(laws[i] for i in place), tuple(moved)))
     return tuple(result)
@@ -154,16 +154,16 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
     """Ways with the same sum of weight·probability for all inputs: one pair after the other, which differ in one
     comparison alone, is taken out and what is put together of both comes last. Raises NotDerived."""
-    found = list(ways)
+    left = list(ways)
     for i, j in pairs:
-        if not 0 <= j < i < len(found):
+        if not 0 <= j < i < len(left):
             raise NotDerived("ways are put together that are not there")
-        one, other = found.pop(i), found.pop(j)
+        one, other = left.pop(i), left.pop(j)
         together = put_together(one, other, budget)
         if together is None:
             raise NotDerived("two ways are put together that differ in more than one comparison")
-        found += together
-    return found
+        left += together
+    return left
 
 
 def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
@@ -188,10 +188,10 @@ def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
     if one.numbers != other.numbers:
         return None
     mine, theirs = list(one.parts), list(other.parts)
-    for part in one.parts:
-        if part in theirs:
-            mine.remove(part)
-            theirs.remove(part)
+    for common in one.parts:
+        if common in theirs:
+            mine.remove(common)
+            theirs.remove(common)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].laws != theirs[0].laws:
         return None
     sides = mine[0].comparisons, theirs[0].comparisons
@@ -226,13 +226,13 @@ def vertex_values(
     for way in ways:
         if way.numbers:
             raise NotDerived("comparisons are bounded together where outputs without noise depend on inputs")
-        here = [_place(part, compared) for part in way.parts]
+        here = [_place(component, compared) for component in way.parts]
         if len({place for place, _ in here}) < len(here):
             raise NotDerived("a comparison is made twice on a way")
         literals.append(here)
     if len(compared) > MOST_COMPARISONS:
         raise NotDerived(f"more than {MOST_COMPARISONS} comparisons are bounded together")
-    ends = [_ends(part, shown, wanted) for part in compared]
+    ends = [_ends(component, shown, wanted) for component in compared]
     weights = _at_ends([way.weight for way in ways], budget) if wanted.is_open else [[way.weight for way in ways]]
     for numbers, *vertex in product(weights, *(dict.fromkeys((type(end), end) for end in pair) for pair in ends)):
         total: Closed = {}, ONE
@@ -261,17 +261,17 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
     ends = _limits(first)
     above_least = subtract(first[0], times(first[1], min(ends)))
     below_most = subtract(times(first[1], max(ends)), first[0])
-    between = all(positive_everywhere(found, budget) for found in (above_least, below_most, first[1]))
+    between = all(positive_everywhere(limits, budget) for limits in (above_least, below_most, first[1]))
     if ends[0] == ends[1] or not between:
         raise NotDerived("a weight is not seen to be between what it is near 0 and at infinity")
     result: list[list[Closed]] = [[], []]
     for weight in weights:
-        found = _limits(weight)
-        slope = (found[1] - found[0]) / (ends[1] - ends[0])
-        line = add(times(first[0], slope), times(first[1], found[0] - slope * ends[0])), first[1]
+        limits = _limits(weight)
+        slope = (limits[1] - limits[0]) / (ends[1] - ends[0])
+        line = add(times(first[0], slope), times(first[1], limits[0] - slope * ends[0])), first[1]
         if not equal_closed(weight, line, budget):
             raise NotDerived("the weights of a choice depend on eps in several ways")
-        for numbers, end in zip(result, found, strict=True):
+        for numbers, end in zip(result, limits, strict=True):
             numbers.append((constant(end), ONE))
     return result
 
@@ -279,7 +279,7 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
 def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
     """What it comes to near 0 and at infinity. Raises NotDerived where it has no limit."""
     above, below = weight
-    near = [sum((c for (k, _), c in part.items() if not k), _ZERO) for part in weight]
+    near = [sum((c for (k, _), c in ring.items() if not k), _ZERO) for ring in weight]
     leading = max((q, k) for k, q in below)
     far = max(((q, k) for k, q in above), default=leading)
     if not near[1] or far > leading:
@@ -288,41 +288,41 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
     return near[0] / near[1], top / below[leading[1], leading[0]]
 
 
-def _place(part: Part, compared: list[Part]) -> tuple[int, bool]:
+def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
     """The place of a comparison, a new one if need be, and whether it has to hold."""
-    if len(part.comparisons) != 1:
+    if len(component.comparisons) != 1:
         raise NotDerived("comparisons are bounded together that are not independent")
-    if part in compared:
-        return compared.index(part), True
-    opposite = part.comparisons[0].opposite()
+    if component in compared:
+        return compared.index(component), True
+    opposite = component.comparisons[0].opposite()
     if opposite is None:
         raise NotDerived("comparisons are bounded together where outputs have to be near")
-    turned = Part(part.laws, (opposite,))
+    turned = Part(component.laws, (opposite,))
     if turned in compared:
         return compared.index(turned), False
-    compared.append(part)
+    compared.append(component)
     return len(compared) - 1, True
 
 
-def _ends(part: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
+def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
     """Where the probability of a comparison is least and greatest."""
-    (found,) = part.comparisons
-    if wanted.is_open and not part.continuous:
+    (comparison,) = component.comparisons
+    if wanted.is_open and not component.continuous:
         return False, True  # it depends on eps alone
-    low, high = _least(found, 1, shown, wanted), _least(found, -1, shown, wanted)
+    low, high = _least(comparison, 1, shown, wanted), _least(comparison, -1, shown, wanted)
     return False if low is None else low, True if high is None else -high
 
 
-def _least(found: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
+def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
     """What side·slack is at least: a multiple of the distance where one is open. None where nothing is known."""
-    bound = found.bound(side, shown, wanted)
+    bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
         return None
     return bound.slope if wanted.is_open else bound.base
 
 
-def _row(found: Comparison, slack: Fraction) -> NoiseHalfspace:
-    return NoiseHalfspace.of(dict(found.noises), slack, found.whole)
+def _row(comparison: Comparison, slack: Fraction) -> NoiseHalfspace:
+    return NoiseHalfspace.of(dict(comparison.noises), slack, comparison.whole)
 
 
 def _weighted(
@@ -353,22 +353,22 @@ def tail_value(way: Way, shown: Shown, wanted: Required, probabilities: Probabil
     if wanted.is_open:
         way.require_steady()
     # Leaving a comparison out makes the others only more probable.
-    parts = [part for part in way.parts if part.continuous or not wanted.is_open]
-    tails = [part for part in parts if _is_tail(part) and _is_far(part.comparisons[0], shown, wanted)]
+    joint = [each for each in way.parts if each.continuous or not wanted.is_open]
+    tails = [each for each in joint if _is_tail(each) and _is_far(each.comparisons[0], shown, wanted)]
     far = _least(_total(tails), 1, shown, wanted) if len(tails) > 1 else None
     weight = way.weight
     if far is None:
         tails = []
     else:
         weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget)
-        for part in tails:
-            weight = multiply_closed(weight, _front(part.laws[0]), budget)
-    for part in parts:
-        if part not in tails:
-            known = _at_slacks(part, -1, shown, wanted, budget)
+        for each in tails:
+            weight = multiply_closed(weight, _front(each.laws[0]), budget)
+    for each in joint:
+        if each not in tails:
+            known = _at_slacks(each, -1, shown, wanted, budget)
             if known is None:
                 return {}, ONE
-            weight = probabilities.weighted(weight, known, dict(enumerate(part.laws)), budget)
+            weight = probabilities.weighted(weight, known, dict(enumerate(each.laws)), budget)
     return weight
 
 
@@ -378,49 +378,49 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
     seen."""
     weight = way.weight
     slope = _ZERO
-    for part in way.parts:
-        bound = _far_bound(part, shown) if _is_tail(part) else None
+    for component in way.parts:
+        bound = _far_bound(component, shown) if _is_tail(component) else None
         if bound is None:
             continue  # Its probability is at most 1.
-        steepness = part.laws[0][1] / abs(part.comparisons[0].noises[0][1])
+        steepness = component.laws[0][1] / abs(component.comparisons[0].noises[0][1])
         slope += steepness * bound.slope
         tail: Closed = {(0, -steepness * (bound.base + bound.slope)): _ONE}, ONE
-        weight = multiply_closed(weight, multiply_closed(tail, _front(part.laws[0]), budget), budget)
+        weight = multiply_closed(weight, multiply_closed(tail, _front(component.laws[0]), budget), budget)
     if slope < shown.decay:
         raise NotDerived("the error falls slower than beta as the distance grows")
     return weight
 
 
-def _far_bound(part: Part, shown: Shown) -> SlackBound | None:
+def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
     """How far the comparison is in its tail at the distance A: at least base + A·slope, not negative for A >= 1, with a
     slope that is not negative. None where nothing is known."""
-    (found,) = part.comparisons
-    form = {slot: -c for slot, c in found.inputs}
+    (comparison,) = component.comparisons
+    form = {slot: -c for slot, c in comparison.inputs}
     size = sum(map(abs, form.values()), _ZERO)
     if not size:
-        return SlackBound(-found.constant, _ZERO) if found.constant <= 0 else None
+        return SlackBound(-comparison.constant, _ZERO) if comparison.constant <= 0 else None
     direction = tuple(sorted((slot, c / size) for slot, c in form.items()))
     best: SlackBound | None = None
     for (known, own, radius), bound in shown.slacks.items():
         if known == direction and not radius:
-            base, slope = size * (bound.base - own) - found.constant, size * bound.slope
+            base, slope = size * (bound.base - own) - comparison.constant, size * bound.slope
             if slope >= 0 and base + slope >= 0 and (best is None or slope > best.slope):
                 best = SlackBound(base, slope)
     return best
 
 
-def _at_slacks(part: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
+def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
     """What has to hold of the noises of a part at lower bounds of its slacks, side = 1: None where one is not known, or
     not great enough; or at upper ones, side = -1: what has none is left out."""
     known = Constraints({})
-    for found in part.comparisons:
-        bound = _least(found, side, shown, wanted)
+    for comparison in component.comparisons:
+        bound = _least(comparison, side, shown, wanted)
         if bound is None and side > 0:
             return None
         if bound is not None:
-            if wanted.is_open and not part.scales:
+            if wanted.is_open and not component.scales:
                 raise NotDerived("a noise does not scale with the distance")
-            row = _row(found, side * bound)
+            row = _row(comparison, side * bound)
             if known.excludes(row, budget):
                 return None
             if not known.implies(row, budget):
@@ -428,21 +428,21 @@ def _at_slacks(part: Part, side: int, shown: Shown, wanted: Required, budget: Bu
     return known
 
 
-def _is_tail(part: Part) -> bool:
+def _is_tail(component: Part) -> bool:
     """Whether it is a comparison of one noise that is in its tail where its slack is not positive."""
-    exponential = len(part.laws) == 1 and part.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
-    if not exponential or len(part.comparisons) != 1:
+    exponential = len(component.laws) == 1 and component.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
+    if not exponential or len(component.comparisons) != 1:
         return False
-    (found,) = part.comparisons
-    if found.radius or found.whole is part.continuous:
+    (comparison,) = component.comparisons
+    if comparison.radius or comparison.whole is component.continuous:
         return False
-    numbers = (found.constant, *(c for _, c in found.inputs))
-    return part.continuous or (abs(found.noises[0][1]) == 1 and all(c.denominator == 1 for c in numbers))
+    numbers = (comparison.constant, *(c for _, c in comparison.inputs))
+    return component.continuous or (abs(comparison.noises[0][1]) == 1 and all(c.denominator == 1 for c in numbers))
 
 
-def _is_far(found: Comparison, shown: Shown, wanted: Required) -> bool:
+def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
     """Whether the slack is not positive at any input of the class."""
-    bound = found.bound(-1, shown, wanted)
+    bound = comparison.bound(-1, shown, wanted)
     return bound is not None and bound.base >= 0 and bound.slope >= 0
 
 
@@ -450,11 +450,11 @@ def _total(tails: Sequence[Part]) -> Comparison:
     """Σ rate·σ, how far all of them are in their tails together, as the slack of a comparison."""
     inputs: dict[int, Fraction] = {}
     constant = _ZERO
-    for part in tails:
-        (found,) = part.comparisons
-        steepness = -part.laws[0][1] / abs(found.noises[0][1])
-        constant += steepness * found.constant
-        for slot, c in found.inputs:
+    for component in tails:
+        (comparison,) = component.comparisons
+        steepness = -component.laws[0][1] / abs(comparison.noises[0][1])
+        constant += steepness * comparison.constant
+        for slot, c in comparison.inputs:
             inputs[slot] = inputs.get(slot, _ZERO) + steepness * c
     return Comparison((), tuple(sorted((slot, c) for slot, c in inputs.items() if c)), constant, 0, whole=False)
 
@@ -503,18 +503,18 @@ class OpenRun(Execution):
         self.asked = {}
 
     def _drawn(
-        self, at: int, law: Law, center: Fraction | Affine, known: Constraints
+        self, label: int, law: Law, center: Fraction | Affine, known: Constraints
     ) -> tuple[Fraction | Affine, Constraints]:
         terms = center.terms if isinstance(center, Affine) else ()
         moving = tuple((i, c) for i, c in terms if i < 0)
         discrete = is_whole(law[0])
         if any(self.is_integer(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
             raise NotDerived("int and real meet")
-        shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
+        shift = self.shifts.setdefault(label, Affine(_ZERO, moving) if moving else None)
         if shift is None:
-            return super()._drawn(at, law, center, known)
+            return super()._drawn(label, law, center, known)
         # With the inputs it may be negative.
-        return super()._drawn(at, law, plus(center, scaled(shift, -_ONE)), known)[0], known
+        return super()._drawn(label, law, plus(center, scaled(shift, -_ONE)), known)[0], known
 
     def has_ties(self, form: Affine) -> bool:
         """Whether it may be 0: inputs may, without noise."""
@@ -634,8 +634,8 @@ class Bounds:
             case Kind.VERTICES:
                 yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
             case Kind.TAILS:
-                found = self._probabilities
-                yield one_less(ways, lambda way: tail_value(way, shown, wanted, found, self.budget), self.budget)
+                p = self._probabilities
+                yield one_less(ways, lambda way: tail_value(way, shown, wanted, p, self.budget), self.budget)
             case Kind.DISTANCES:
                 yield one_less(ways, lambda way: nearest_value(way, shown, self.budget), self.budget)
             case _:
@@ -651,16 +651,16 @@ class Bounds:
             least = [number.bound(1, shown, wanted) for number in way.numbers]
             if any(bound is None or bound.base < 0 or bound.slope < 0 for bound in least):
                 continue
-            parts = [_at_slacks(part, -1 if others else 1, shown, wanted, self.budget) for part in way.parts]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts):
+            rows = [_at_slacks(each, -1 if others else 1, shown, wanted, self.budget) for each in way.parts]
+            known = [each for each in rows if each is not None]
+            if len(known) < len(rows):
                 continue
             if wanted.is_open:
                 way.require_steady()
             stars: list[Hub] = []
             weight = way.weight
-            for part, laws in zip(known, way.parts, strict=True):
-                more, weight = self._probabilities.product(weight, part, dict(enumerate(laws.laws)), self.budget)
+            for each, laws in zip(known, way.parts, strict=True):
+                more, weight = self._probabilities.product(weight, each, dict(enumerate(laws.laws)), self.budget)
                 stars += more
             total.add(in_order(stars), weight, self.budget)
         return total.opposite(self.budget).value if others else total.value
@@ -683,13 +683,13 @@ class Bounds:
             run = OpenRun(self.machine, Wanted({} if others else answer, every=True), self.budget)
             run.decide, run.unites = decide, unites
             run.explore(self._inputs(finite))
-            found = run, visits(run, self.budget)
+            weighted = run, visits(run, self.budget)
             here = self._runs[key]
             for guard, truth in run.asked.items():
                 assert here.asked in (None, guard), "a run is that of its comparisons"
                 here.asked = guard
                 here = here.after.setdefault(truth, _Runs())
-            here.found = found
+            here.found = weighted
         return here.found
 
     def _inputs(self, finite: tuple[Value, ...]) -> dict[int, Held]:
@@ -762,8 +762,8 @@ class Bounds:
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
         """That an output is off by at most gamma, on the sides that count."""
         for side in self.machine.distance.sides:
-            found = scaled(gap, Fraction(side))
-            terms, constant = (found.terms, found.constant) if isinstance(found, Affine) else ((), found)
+            off = scaled(gap, Fraction(side))
+            terms, constant = (off.terms, off.constant) if isinstance(off, Affine) else ((), off)
             noises, inputs = run.centered(terms)
             whole = any(is_whole(run.laws[i][0]) for i in noises)
             yield Comparison.of(noises, inputs, constant, 1, whole)

@@ -80,8 +80,8 @@ class Form:
     @staticmethod
     def unknown(name: str, base: Fraction = _ZERO, rate: Fraction | int = 1) -> Form:
         """base + rate·X."""
-        parts = {FLAT: constant(base), ((name, 1, _ZERO),): constant(rate)}
-        return Form({growth: f for growth, f in parts.items() if f}, ONE)
+        numerator = {FLAT: constant(base), ((name, 1, _ZERO),): constant(rate)}
+        return Form({growth: f for growth, f in numerator.items() if f}, ONE)
 
     def constant(self) -> Fraction | None:
         """The value where it is a rational number."""
@@ -154,26 +154,26 @@ def _single(value: Value) -> Form:
     return value[0][0]
 
 
-def _lattice(parts: Iterable[Iterable[Form]]) -> Value:
+def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
     """The least of the greatest, without what is there twice, numbers compared with each other. Raises NotOneForm where
     there are too many."""
-    found: list[tuple[Form, ...]] = []
+    arms: list[tuple[Form, ...]] = []
     size = 0
-    for part in parts:
-        forms = _without_numbers(part, max)
+    for forms_in in groups:
+        forms = _without_numbers(forms_in, max)
         size += len(forms)
         if size > MOST_FORMS:
             raise NotOneForm
-        if forms not in found:
-            found.append(forms)
-    alone = [part for part in found if len(part) == 1]
-    least = _without_numbers((part[0] for part in alone), min)
-    return tuple(part for part in found if len(part) > 1 or part[0] in least)
+        if forms not in arms:
+            arms.append(forms)
+    alone = [forms_in for forms_in in arms if len(forms_in) == 1]
+    least = _without_numbers((forms_in[0] for forms_in in alone), min)
+    return tuple(forms_in for forms_in in arms if len(forms_in) > 1 or forms_in[0] in least)
 
 
 def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], Fraction]) -> tuple[Form, ...]:
     """The forms, each once, with one of those that are numbers."""
-    found: list[Form] = []
+    distinct: list[Form] = []
     given = list(forms)
     numbers = [number for form in given if (number := form.constant()) is not None]
     best = Form.number(choose(numbers)) if numbers else None
@@ -181,9 +181,9 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
         if form.constant() is not None:
             assert best is not None, "it is a number"
             form = best
-        if form not in found:
-            found.append(form)
-    return tuple(found)
+        if form not in distinct:
+            distinct.append(form)
+    return tuple(distinct)
 
 
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
@@ -198,9 +198,9 @@ def mentions(expression: str | Expr | None, name: str) -> bool:
     if not expression:
         return False
     return any(
-        GREEK.get(found.name, found.name) == name if isinstance(found, Name) else found.op == name
-        for found in nodes(parsed(expression, Budget()))
-        if isinstance(found, Name | Apply)
+        GREEK.get(node.name, node.name) == name if isinstance(node, Name) else node.op == name
+        for node in nodes(parsed(expression, Budget()))
+        if isinstance(node, Name | Apply)
     )
 
 
@@ -221,11 +221,11 @@ def _is_one(value: object) -> bool:
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
     """The first operand of sums and products that are written one after the other, and the operators with the others:
     long ones are not nested deeply."""
-    found: list[tuple[str, Expr]] = []
+    operands: list[tuple[str, Expr]] = []
     while isinstance(tree, Apply) and tree.op in ("+", "-", "*", "/"):
         op, (tree, other) = tree.op, tree.arguments
-        found.append((op, other))
-    return tree, found[::-1]
+        operands.append((op, other))
+    return tree, operands[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,20 +238,20 @@ class _Evaluation:
     def value(self, tree: Expr) -> Value:
         """The value of a tree. Raises Rejected and NotOneForm."""
         first, others = spine(tree)
-        found = self._operand(first)
+        total = self._operand(first)
         for op, other in others:
             self._budget.spend(10)
             right = self.value(other)
             match op:
                 case "+":
-                    found = self._added(found, right)
+                    total = self._added(total, right)
                 case "-":
-                    found = self._added(found, self._turned(right))
+                    total = self._added(total, self._turned(right))
                 case "*":
-                    found = self._multiplied(found, right)
+                    total = self._multiplied(total, right)
                 case _:
-                    found = self._divided(found, right)
-        return found
+                    total = self._divided(total, right)
+        return total
 
     def _operand(self, tree: Expr) -> Value:
         match tree:
@@ -270,7 +270,7 @@ class _Evaluation:
                     result = self._multiplied(result, base)
                 return result
             case Apply("exp", (argument,)):
-                return _lattice([self._exponential(form) for form in part] for part in self.value(argument))
+                return _lattice([self._exponential(form) for form in forms] for forms in self.value(argument))
             case Apply("abs", (argument,)):
                 value = self.value(argument)
                 sign = self._sign(value)
@@ -280,7 +280,7 @@ class _Evaluation:
             case Apply("max", arguments):
                 return self._greatest(list(map(self.value, arguments)))
             case Apply("min", arguments):
-                return _lattice(part for argument in arguments for part in self.value(argument))
+                return _lattice(forms for argument in arguments for forms in self.value(argument))
             case Name(name) | Element(name):
                 raise Rejected(f"`{name[:40]}` is not known in an expression")
             case Apply("^"):
@@ -293,11 +293,11 @@ class _Evaluation:
     def _greatest(self, values: Sequence[Value]) -> Value:
         if prod(map(len, values)) > MOST_FORMS:
             raise NotOneForm
-        return _lattice([form for part in chosen for form in part] for chosen in product(*values))
+        return _lattice([form for forms in chosen for form in forms] for chosen in product(*values))
 
     def _turned(self, value: Value) -> Value:
         """The negative."""
-        return _lattice([self._negated(form) for form in part] for part in _opposite(value))
+        return _lattice([self._negated(form) for form in forms] for forms in _opposite(value))
 
     def _added(self, left: Value, right: Value) -> Value:
         return self._each(self._add, left, right)
@@ -323,8 +323,8 @@ class _Evaluation:
         left, right = (
             self._turned(side) if sign < 0 else side for side, sign in zip((left, right), signs, strict=True)
         )
-        found = self._each(self._times, left, right)
-        return found if signs[0] == signs[1] else self._turned(found)
+        product_of_sizes = self._each(self._times, left, right)
+        return product_of_sizes if signs[0] == signs[1] else self._turned(product_of_sizes)
 
     def _in_parts(self, value: Value, known: Value) -> Value:
         """value·known, where the second has forms of one sign: max(value, 0)·known - max(-value, 0)·known.
@@ -335,20 +335,20 @@ class _Evaluation:
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _of(Form.number(0))
         above, below = (
-            self._each(self._times, self._greatest([part, zero]), size) for part in (value, self._turned(value))
+            self._each(self._times, self._greatest([half, zero]), size) for half in (value, self._turned(value))
         )
-        found = self._added(above, self._turned(below))
-        return found if size is known else self._turned(found)
+        result = self._added(above, self._turned(below))
+        return result if size is known else self._turned(result)
 
     def _inverse(self, value: Value) -> Value:
         """1/value, where all forms are above 0, or all below: it falls as the value grows."""
         sign = self._sign(value)
-        if not sign or not all(form.numerator for part in value for form in part):
+        if not sign or not all(form.numerator for forms in value for form in forms):
             raise NotOneForm
         one = Form.number(1)
         size = value if sign > 0 else self._turned(value)
-        found = self._greatest([_lattice([self._over(one, form)] for form in part) for part in size])
-        return found if sign > 0 else self._turned(found)
+        inverse = self._greatest([_lattice([self._over(one, form)] for form in forms) for forms in size])
+        return inverse if sign > 0 else self._turned(inverse)
 
     def _divided(self, left: Value, right: Value) -> Value:
         if len(right) > 1 or len(right[0]) > 1:
@@ -363,11 +363,11 @@ class _Evaluation:
             raise NotOneForm
         value = left if sign > 0 else self._turned(left)
         factor = inverse if sign > 0 else self._negated(inverse)
-        return _lattice([self._times(form, factor) for form in part] for part in value)
+        return _lattice([self._times(form, factor) for form in forms] for forms in value)
 
     def _sign(self, value: Value) -> int:
         """1 where no form is ever negative, -1 where none is ever positive, for every eps > 0 and A > 0; else 0."""
-        forms = [form for part in value for form in part]
+        forms = [form for group in value for form in group]
         if all(self._is_nonnegative(form) for form in forms):
             return 1
         return -1 if all(self._is_nonnegative(self._negated(form)) for form in forms) else 0
@@ -442,11 +442,11 @@ def _joined(one: Growth, other: Growth) -> Growth:
     """The product."""
     if not one or not other:
         return one or other
-    found = {name: (j, r) for name, j, r in one}
+    exponents = {name: (j, r) for name, j, r in one}
     for name, j, r in other:
-        k, s = found.get(name, (0, _ZERO))
-        found[name] = (j + k, r + s)
-    return tuple((name, j, r) for name, (j, r) in sorted(found.items()) if j or r)
+        k, s = exponents.get(name, (0, _ZERO))
+        exponents[name] = (j + k, r + s)
+    return tuple((name, j, r) for name, (j, r) in sorted(exponents.items()) if j or r)
 
 
 #: Names of numbers that are not negative.
@@ -464,7 +464,7 @@ def never_grows(
         value = evaluate_least(expression, names, budget)
     except (Rejected, NotOneForm):
         return False
-    return all(form.falls(distances, budget) for part in value for form in part)
+    return all(form.falls(distances, budget) for forms in value for form in forms)
 
 
 # === claims ====================================================================================
@@ -516,16 +516,16 @@ class Interval:
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
     """Intervals of eps, at least one and at most so many, each above all before it. Raises Rejected for others."""
-    found = tuple(Interval.read(item) for item in read.items(value, most))
-    if not found:
+    intervals = tuple(Interval.read(item) for item in read.items(value, most))
+    if not intervals:
         raise Rejected("it is about no eps")
-    for one, other in pairwise(found):
+    for one, other in pairwise(intervals):
         apart = one.upper is not None and (
             one.upper < other.lower or (one.upper == other.lower and not (one.upper_closed and other.lower_closed))
         )
         if not apart:
             raise Rejected("its intervals of eps are not one above the other")
-    return found
+    return intervals
 
 
 #: The least of the greatest of some closed forms: ((a, b), (c,)) for min(max(a, b), c).
@@ -571,8 +571,8 @@ class Claim:
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
         """Of the document's `claim`."""
         with in_step("claim"):
-            part = read.nullable(read.text)
-            table: read.Table = {"alpha": part, "beta": part, "gamma": part, "eps": read_intervals}
+            expression = read.nullable(read.text)
+            table: read.Table = {"alpha": expression, "beta": expression, "gamma": expression, "eps": read_intervals}
             alpha, beta, gamma, intervals = read.fields(value, table)
             return Claim(alpha, beta, gamma, intervals, constants)
 
@@ -706,12 +706,12 @@ def beta_of(
         if mentions(beta, "erfc"):
             return _normal_beta(parsed(beta, budget), names, finished, powers, budget)
         try:
-            parts = evaluate_least(beta, names, budget)
+            value = evaluate_least(beta, names, budget)
         except NotOneForm:
             return None
-        found = tuple(tuple(finished(arm) for arm in part) for part in parts)
-        known = tuple(tuple(arm for arm in part if arm is not None) for part in found)
-        return known if list(map(len, known)) == list(map(len, found)) else None
+        arms = tuple(tuple(finished(arm) for arm in forms) for forms in value)
+        known = tuple(tuple(arm for arm in forms if arm is not None) for forms in arms)
+        return known if list(map(len, known)) == list(map(len, arms)) else None
 
 
 def _normal_beta(
@@ -732,14 +732,14 @@ def _normal_beta(
             if weight is None or weight[1] != ONE or len(arguments) > 1 or (arguments and square is None):
                 return None
             value = Enclosed({(): (ONE, ONE)}) if square is None else complementary(square[0], fixed=not square[1])
-            for stars, (part, below) in value.terms.items():
-                scaled = multiply(times(weight[0], -1 if sign == "-" else 1), part, budget)
+            for stars, (numerator, below) in value.terms.items():
+                scaled = multiply(times(weight[0], -1 if sign == "-" else 1), numerator, budget)
                 if scaled:
                     total.add(stars, (scaled, below), budget)
     except NotOneForm:
         return None
-    found = total.value
-    return found if isinstance(found, Enclosed) else None
+    result = total.value
+    return result if isinstance(result, Enclosed) else None
 
 
 def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
@@ -748,10 +748,10 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
         case Apply("erfc", (argument,)):
             return Literal(Fraction(1)), [argument]
         case Apply("*" | "/" | "neg" as op, operands):
-            parts = [_without_erfc(operand) for operand in operands]
-            if op == "/" and parts[1][1]:
+            factors = [_without_erfc(operand) for operand in operands]
+            if op == "/" and factors[1][1]:
                 raise NotOneForm
-            return Apply(op, tuple(plain for plain, _ in parts)), [each for _, found in parts for each in found]
+            return Apply(op, tuple(plain for plain, _ in factors)), [each for _, inner in factors for each in inner]
         case _:
             if mentions(tree, "erfc"):
                 raise NotOneForm
@@ -761,8 +761,8 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
     """The r of √r·t, or of √r, and whether it is the first; None for others, and for what is negative."""
 
-    def plain(part: Expr) -> tuple[Fraction, tuple[int, int]]:
-        form = evaluate(part, names, budget)
+    def plain(inner: Expr) -> tuple[Fraction, tuple[int, int]]:
+        form = evaluate(inner, names, budget)
         if not form.numerator:
             return Fraction(0), (0, 0)
         if len(form.numerator) > 1 or form.denominator != ONE:
@@ -801,10 +801,10 @@ def linear(
     for known in _readings(names, eps):
         with suppress(NotOneForm):
             form = evaluate(expression, known, budget)
-            parts = [form.numerator.get(key, {}) for key in _LINEAR]
+            rings = [form.numerator.get(key, {}) for key in _LINEAR]
             plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
-            if plain and not any(part.keys() - {(0, Fraction(0))} for part in parts):
-                base, rate = (part.get((0, Fraction(0)), Fraction(0)) for part in parts)
+            if plain and not any(ring.keys() - {(0, Fraction(0))} for ring in rings):
+                base, rate = (ring.get((0, Fraction(0)), Fraction(0)) for ring in rings)
                 return base, rate
     raise Rejected("it is no multiple of the distance left open and a number")
 
@@ -815,10 +815,10 @@ def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[s
 
 
 def _distance(value: str) -> Fraction:
-    found = read.rational(value)
-    if found < 0:
+    distance = read.rational(value)
+    if distance < 0:
         raise Rejected("a distance is negative")
-    return found
+    return distance
 
 
 def _number(expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget) -> Fraction:

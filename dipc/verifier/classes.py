@@ -75,8 +75,8 @@ def meaning(
     """alpha and gamma as base + rate·distance, and what beta is made of."""
     if variable == "eps":
         # What is said at the distance 0 is said at all, if nothing depends on it: half-spaces only move inwards.
-        parts = (claim.beta or "", claim.gamma or "")
-        steady = claim.alpha == "dd" and not any(mentions(part, name) for part in parts for name in ("alpha", "dd"))
+        texts = (claim.beta or "", claim.gamma or "")
+        steady = claim.alpha == "dd" and not any(mentions(text, name) for text in texts for name in ("alpha", "dd"))
         if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):
             raise Rejected("what is claimed in the variable eps has a number for every distance")
         alpha, gamma, names = claim.distances({}, "0" if steady and dd is None else dd, budget)
@@ -130,7 +130,7 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
         value = evaluate_least(claim.beta, {**names, "alpha": far, "dd": far}, budget)
     except NotOneForm:
         return None
-    forms = [form for part in value for form in part]
+    forms = [form for forms_in in value for form in forms_in]
     functions = (function for form in forms for function in (form.denominator, *form.numerator.values()))
     if not all(positive_everywhere(function, budget) for function in functions):
         return None

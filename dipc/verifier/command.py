@@ -76,8 +76,8 @@ def read_certificate(path: Path) -> str:
 def compare_program(document: Document, path: Path) -> str:
     """That the certificate is about this program, said in a few words. Raises Rejected where it is about another."""
     # A byte order mark is no part of a program.
-    found = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
-    if any(found != part.program.sha256 for part in document.parts):
+    sha256 = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
+    if any(sha256 != document_part.program.sha256 for document_part in document.parts):
         raise Rejected(f"the certificate is about another program than {path}", "program")
     return f"the program is {path}"
 
@@ -89,7 +89,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     try:
         text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
         tree = replace(read_program(text, budget), at=document.program.at)
-        bindings = [found for item in tree.declarations if isinstance(item, Constants) for found in item.bindings]
+        bindings = [binding for item in tree.declarations if isinstance(item, Constants) for binding in item.bindings]
         unknown = sorted(given.keys() - {name for name, _ in bindings})
         if unknown:
             raise Unreadable(f"`{unknown[0][:40]}` is no constant of {path}")
@@ -103,8 +103,8 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     for name in sorted(values.keys() | stated.keys()):
         if values.get(name) != stated.get(name):
             raise Rejected(f"the constant `{name}` has another value in the certificate: {note}", "program")
-    for part in document.parts:
-        for parameter, varying in varying_constants(part.data):
+    for each in document.parts:
+        for parameter, varying in varying_constants(each.data):
             known = {parameter}
             for name, value in bindings:
                 if name not in given and not known.isdisjoint(names_in(value)):
@@ -119,8 +119,8 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
     """That the certificate has the `rows` of this CSV file, cell by cell, and their `dd` unless the file does not give
     it somewhere, said in a few words. Raises Rejected where it has not."""
     if len(document.parts) > 1 or document.parts[0] is not document:
-        found = [compare_table(part, path) for part in document.parts]
-        return found[0]  # all of them are compared, and have the same rows
+        words = [compare_table(each, path) for each in document.parts]
+        return words[0]  # all of them are compared, and have the same rows
     if document.table is None:
         raise Rejected("the certificate is about no table", "table")
     data = _read(path, str(path))
@@ -250,14 +250,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
     """The numbers of NAME=VALUE, None where one is none."""
-    found: dict[str, Fraction] = {}
+    constants: dict[str, Fraction] = {}
     for definition in definitions:
         name, _, value = definition.partition("=")
         try:
-            found[name.strip()] = decimal(value)
+            constants[name.strip()] = decimal(value)
         except ValueError:
             return None
-    return None if "" in found else found
+    return None if "" in constants else constants
 
 
 def _export(file: Path) -> int:

@@ -170,8 +170,8 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
             raise Rejected(f"the claim of a document is not the one asked about with {sought} {value}")
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
-    parts = ((high, "suffices"), (low, "does not"))
-    return ", ".join(f"{sought} {number} {does}" for number, does in parts if number is not None)
+    ends = ((high, "suffices"), (low, "does not"))
+    return ", ".join(f"{sought} {number} {does}" for number, does in ends if number is not None)
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
@@ -310,17 +310,17 @@ class Source:
     @staticmethod
     def read(value: object) -> Source:
         """Of the document's `program`."""
-        found = Source(
+        source = Source(
             *read.fields(
                 value,
                 {"name": read.text, "text": read.text, "sha256": _sha256, "constants": read.by_name(read.rational)},
                 {"only_at": read.rational},
             )
         )
-        for name in found.constants:
+        for name in source.constants:
             if not _NAME.fullmatch(name) or name in _RESERVED:
                 raise Rejected(f"`{name[:40]}` is no name of a constant")
-        return found
+        return source
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ class Table:
     @staticmethod
     def read(value: object) -> Table:
         """Of the document's `table`."""
-        found = Table(
+        table = Table(
             *read.fields(
                 value,
                 {
@@ -350,10 +350,10 @@ class Table:
                 },
             )
         )
-        columns = [*found.inputs, *found.outputs, *_COLUMNS]
+        columns = [*table.inputs, *table.outputs, *_COLUMNS]
         if len(set(columns)) < len(columns):
             raise Rejected("two of its columns have one name")
-        return found
+        return table
 
 
 def _sha256(value: object) -> str:
@@ -379,7 +379,7 @@ class Document:
     @property
     def parts(self) -> tuple[Document, ...]:
         """The documents that it is made of, itself where it is one."""
-        return tuple(part for part in (self.proved, self.refuted) if part is not None) or (self,)
+        return tuple(one for one in (self.proved, self.refuted) if one is not None) or (self,)
 
 
 def read_document(source: str) -> Document:
@@ -399,10 +399,10 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     with in_step("certificate"):
         read.fields(data, dict.fromkeys(_PARTS[Question(question)], read.anything))
     try:
-        found = digest({name: value for name, value in data.items() if name != "digest"})
+        computed = digest({name: value for name, value in data.items() if name != "digest"})
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
-    if data["digest"] != found:
+    if data["digest"] != computed:
         raise Rejected("the certificate was changed after it was written: its digest is another", "digest")
     return document_of(data, size)
 
@@ -414,11 +414,11 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
         with in_step(name):
             reader(data[name])
     if question is Question.LEAST:
-        parts = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
-        first = next((part for part in parts if part is not None), None)
+        documents = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
+        first = next((one for one in documents if one is not None), None)
         if first is None:
             raise Rejected("nothing is proved, and nothing refuted", "certificate")
-        return Document(question, data, first.program, first.table, size, *parts)
+        return Document(question, data, first.program, first.table, size, *documents)
     with in_step("program"):
         program = Source.read(data["program"])
     with in_step("table"):
@@ -478,21 +478,21 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
     tree, machine, intervals = _program(document, budget)
     match document.question:
         case Question.ROWS:
-            found = _check_rows(document, tree, budget, compared="dd" in facts)
+            accepted = _check_rows(document, tree, budget, compared="dd" in facts)
         case Question.ALL_INPUTS:
-            found = _check_inputs(document, tree, budget)
+            accepted = _check_inputs(document, tree, budget)
         case Question.PAIRS:
-            found = _check_privacy(document, tree, intervals, budget)
+            accepted = _check_privacy(document, tree, intervals, budget)
         case _:
-            found = _check_aligned(document, tree, machine, intervals, budget)
+            accepted = _check_aligned(document, tree, machine, intervals, budget)
     # As they are written: Python does not write every number.
     given = document.data["program"]["constants"]
     return replace(
-        found,
+        accepted,
         program=document.program.name,
-        constants=tuple((name, value) for name, value in given.items() if name not in found.varying),
+        constants=tuple((name, value) for name, value in given.items() if name not in accepted.varying),
         facts=tuple(dict.fromkeys(facts.values())),
-        compared=tuple(words for words in found.compared if words not in map(WORDS.get, facts)),
+        compared=tuple(words for words in accepted.compared if words not in map(WORDS.get, facts)),
     )
 
 
@@ -530,20 +530,20 @@ def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted
     """A document about every real and int input."""
     data = document.data
     positive = Positive(data["positive"], budget)
-    found = check_inputs(data, tree, document.program.constants, positive, budget)
-    found.tally.require(data["verdict"], "classes")
+    checked = check_inputs(data, tree, document.program.constants, positive, budget)
+    checked.tally.require(data["verdict"], "classes")
     numbers = data["numbers"]
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
     return Accepted(
         verdict=data["verdict"],
-        counts=found.tally.counts,
+        counts=checked.tally.counts,
         claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
-        open_rows=tuple(found.tally.open),
-        trusted=found.trusted,
+        open_rows=tuple(checked.tally.open),
+        trusted=checked.trusted,
         compared=(WORDS["program"],),
         what="class",
-        varying=frozenset(found.varying),
-    ).resting_on(found.obligations)
+        varying=frozenset(checked.varying),
+    ).resting_on(checked.obligations)
 
 
 def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interval], budget: Budget) -> Accepted:
@@ -591,29 +591,29 @@ def _check_aligned(
             if numbers[0] not in constants:
                 raise Rejected("its parameter is no constant of the program")
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
-    found: Fraction | None
+    cost: Fraction | None
     aligned, with_delta = None, False
     try:
         if numbers is None:
             aligned = aligned_exits(machine, distance, budget.part(ALL_INPUTS))
-            exits, found = len(aligned), None
+            exits, cost = len(aligned), None
             trusted += "the certificate has no shifts"
         else:
-            found = claim.budget
+            cost = claim.budget
             exits = require_private(tree, numbers, constants, (distance, reach), claim.budget, budget.part(ALL_INPUTS))
     except DERIVATION_ENDS as error:
-        found = None
+        cost = None
         trusted += why_it_ends(error)
     if aligned is not None and data["shifts"] is not None:
         slots = machine.numbered("input")
-        found = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget)
-        trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {found}*eps"
-        if found > claim.budget and shifts_one_noise(aligned, data["shifts"]):
+        cost = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget)
+        trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {cost}*eps"
+        if cost > claim.budget and shifts_one_noise(aligned, data["shifts"]):
             uppers = [interval.upper for interval in intervals]
-            with_delta = delta_suffices(above, found - claim.budget, uppers)
+            with_delta = delta_suffices(above, cost - claim.budget, uppers)
     if not (is_positive or with_delta):
         raise Rejected("its delta is not seen to be at least 0", "claim")
-    proved = with_delta or (found is not None and found <= claim.budget)
+    proved = with_delta or (cost is not None and cost <= claim.budget)
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
         verdict="private",
@@ -631,27 +631,27 @@ def _check_aligned(
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
     """Both documents, and what follows from them together."""
-    found = [check_document(part, budget, facts) for part in document.parts]
+    accepted = [check_document(end, budget, facts) for end in document.parts]
     data = {
-        name: None if part is None else part.data
-        for name, part in zip(_ENDS, (document.proved, document.refuted), strict=True)
+        name: None if end is None else end.data
+        for name, end in zip(_ENDS, (document.proved, document.refuted), strict=True)
     }
     with in_step("the least number"):
         verdict = check_bracket(document.data, data["proved"], data["refuted"])
-    shared = {name for name, _ in found[0].constants}
+    shared = {name for name, _ in accepted[0].constants}
     return replace(
-        found[0],
+        accepted[0],
         verdict=verdict,
-        obligations=sum(one.obligations for one in found),
-        derived_obligations=sum(one.derived_obligations for one in found),
-        charted=sum(one.charted for one in found),
+        obligations=sum(one.obligations for one in accepted),
+        derived_obligations=sum(one.derived_obligations for one in accepted),
+        charted=sum(one.charted for one in accepted),
         claim="; ".join(
             ", ".join([one.claim, *(f"{name} = {value}" for name, value in one.constants if name not in shared)])
-            for one in found
+            for one in accepted
         ),
-        open_rows=tuple(row for one in found for row in one.open_rows),
-        trusted=tuple(dict.fromkeys(words for one in found for words in one.trusted)),
-        derived="; ".join(one.derived for one in found if one.derived is not None) or None,
+        open_rows=tuple(row for one in accepted for row in one.open_rows),
+        trusted=tuple(dict.fromkeys(words for one in accepted for words in one.trusted)),
+        derived="; ".join(one.derived for one in accepted if one.derived is not None) or None,
     )
 
 
@@ -686,27 +686,27 @@ def _count_of(theorem: Theorem) -> str:
 
 def _kinds(tree: Program) -> str:
     """The types of the inputs that are not finite."""
-    found = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
-    return " and ".join(kind for kind in ("real", "int") if kind in found)
+    types = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
+    return " and ".join(kind for kind in ("real", "int") if kind in types)
 
 
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
     """What was taken on trust; dd is what it is where the table that it was `compared` with gives it. `what` has the
     probabilities."""
-    found: list[str] = []
+    reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):
         rows = theorem.derived + theorem.reasons.total()
-        found.append(f"the probabilities of {count} of {rows} {what}, which were not derived: {reason}")
+        reasons.append(f"the probabilities of {count} of {rows} {what}, which were not derived: {reason}")
     for reason, count in () if compared else sorted(theorem.distances.items()):
         rows = theorem.measured + theorem.distances.total()
-        found.append(DISTANCE.format(count=count, rows=rows, reason=reason))
-    return tuple(found)
+        reasons.append(DISTANCE.format(count=count, rows=rows, reason=reason))
+    return tuple(reasons)
 
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
     """What is claimed of the rows: an expression that is none of theirs was not looked at."""
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
-    parts = [f"{name} = {claim[name]}" for name in used if claim[name] is not None]
-    stated = ", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"])
+    texts = [f"{name} = {claim[name]}" for name in used if claim[name] is not None]
+    stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])
     others = [f"{count} with {name}" for name, count in own.items() if count]
     return f"{stated}; rows have their own: {', '.join(others)}" if others else stated

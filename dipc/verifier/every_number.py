@@ -137,7 +137,7 @@ class Agreement:
         #: Outside of iterations nothing depends on which of them it is.
         self._own, self._ideal = self._entries[0].own, self._entries[0].ideal
         self._outputs = [
-            (slot, next(at for at in ideal.numbered("output") if ideal.slots[at].name == own.slots[slot].name))
+            (slot, next(k for k in ideal.numbered("output") if ideal.slots[k].name == own.slots[slot].name))
             for slot in own.numbered("output")
         ]
 
@@ -208,11 +208,11 @@ class Agreement:
 
     def _head(self, program: State, exact: State) -> int:
         """The number of a head."""
-        found = self._own.stripped(program), self._ideal.stripped(exact)
-        key = tuple(state.key for state in found)
+        pair = self._own.stripped(program), self._ideal.stripped(exact)
+        key = tuple(state.key for state in pair)
         if key not in self._numbers:
             self._numbers[key] = len(self._heads)
-            self._heads.append(found)
+            self._heads.append(pair)
         return self._numbers[key]
 
     # --- one side -------------------------------------------------------------------------------------
@@ -228,8 +228,8 @@ class Agreement:
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
         """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
         if not any(i >= self._first_noise for i, _ in guard.form):
-            found = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
-            return [one for one in found if not contradictory((*known, *one.inputs), self.budget)]
+            states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
+            return [one for one in states if not contradictory((*known, *one.inputs), self.budget)]
         best: tuple[Term, Guard] | None = None
         for side in (guard, guard.opposite()):
             noises, rest = self._parted(side.form)
@@ -246,10 +246,10 @@ class Agreement:
 
     def _parted(self, form: Iterable[tuple[int, Fraction]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
         """The coefficients of noises, and those of inputs."""
-        found: tuple[dict[int, Fraction], dict[int, Fraction]] = {}, {}
+        halves: tuple[dict[int, Fraction], dict[int, Fraction]] = {}, {}
         for i, c in form:
-            found[i < self._first_noise][i] = c
-        return found
+            halves[i < self._first_noise][i] = c
+        return halves
 
     def _stated(self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]) -> Term | None:
         """Of the stated terms with these noises that with the greatest constant, as a bound of the slack of which is
@@ -263,13 +263,13 @@ class Agreement:
         path = Path(way.inputs, ())
         around = Surroundings(self._distances, entry.finite, path, self.budget)
         base, rate = self.wanted.alpha
-        found = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
+        guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
             width, direction = outwards(self.shape.norm, guard)
             if not self._distances.has_apart or self._stays_near(around, guard, width, direction):
                 moving = ((ALPHA, -width * rate),) if rate else ()
-                found.append(Guard((*guard.form, *moving), guard.constant - width * base, strict=False))
-        return tuple(found)
+                guards.append(Guard((*guard.form, *moving), guard.constant - width * base, strict=False))
+        return tuple(guards)
 
     def _stays_near(
         self, around: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
@@ -280,8 +280,8 @@ class Agreement:
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
             return False
         # The other elements are those of any entry.
-        for found in self._entries:
-            if any(apart for _, apart in self._distances.cases(found.inputs, found.inputs, ())):
+        for entry in self._entries:
+            if any(apart for _, apart in self._distances.cases(entry.inputs, entry.inputs, ())):
                 return False
         return not around.may_be_apart(guard, width, direction)
 
@@ -289,7 +289,7 @@ class Agreement:
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
     ) -> bool:
         """Whether form + constant + radius·gamma is at least that, times the distance where one is left open."""
-        base, rate = (radius * part for part in self.wanted.gamma)
+        base, rate = (radius * number for number in self.wanted.gamma)
         slope = rate
         if self.wanted.is_open:
             slope -= least
@@ -307,9 +307,9 @@ class Agreement:
         """Whether two ways of the ideal leave other finite answers at their index."""
         slots = self.shape.ideal.machine.slots
         return any(
-            slots[at].type != "real" and not _same(one.values[at], other.values[at])
-            for own, at in self._outputs
-            if self._is_element(own, at)
+            slots[other_slot].type != "real" and not _same(one.values[other_slot], other.values[other_slot])
+            for own, other_slot in self._outputs
+            if self._is_element(own, other_slot)
         )
 
     def _final(self, program: State, exact: State, known: Sequence[Guard]) -> list[Term]:
@@ -320,7 +320,7 @@ class Agreement:
         self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
     ) -> list[Term]:
         """The terms for these outputs. Raises NotDerived where they differ in agreement."""
-        found: list[Term] = []
+        terms: list[Term] = []
         for own, other in pairs:
             mine, theirs = program.values[own], exact.values[other]
             slot = self.shape.own.machine.slots[own]
@@ -332,8 +332,8 @@ class Agreement:
                 continue
             assert not isinstance(mine, bool | str), "it is a number"
             assert not isinstance(theirs, bool | str), "it is a number"
-            found += self._ball(program, plus(mine, scaled(theirs, -_ONE)), (*known, *program.inputs))
-        return found
+            terms += self._ball(program, plus(mine, scaled(theirs, -_ONE)), (*known, *program.inputs))
+        return terms
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
         """The terms for |gap| <= gamma, one for each side; none without noise."""
@@ -426,15 +426,15 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
 def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
     """By head those that iterations lead to, itself among them."""
-    found = []
+    reached = []
     for head in range(len(walks.iterations)):
         waiting = [head]
         for here in waiting:
             legs = walks.iterations[here]
             budget.spend(3 + len(legs))
             waiting += {leg.goal for leg in legs if leg.goal is not None}.difference(waiting)
-        found.append(set(waiting))
-    return found
+        reached.append(set(waiting))
+    return reached
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
@@ -485,18 +485,18 @@ def selection_totals(
     if not own.noisy or exact.noisy or (own.array, own.answer, own.first) != (exact.array, exact.answer, exact.first):
         raise NotDerived("the program and its `ideal` do not select alike")
     _require_declared(tree, own, parameter)
-    for found, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
-        if not found.numbers <= set(_real_scalars(variables)):
+    for each, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
+        if not each.numbers <= set(_real_scalars(variables)):
             raise NotDerived("the values of a selection are no real variables")
     # One that depends on the index so far may be another for a greater m.
     declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
     if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
         raise NotDerived("a rate depends on a variable")
-    norms = [found.value for found in tree.metric if found.name == "input"]
+    norms = [each.value for each in tree.metric if each.name == "input"]
     if len(norms) < len(tree.metric) or norms not in ([], [Name("linf")], [Name("l1")]):
         raise NotDerived("its `metric` block has another distance")
     width = 1 if norms == [Name("l1")] else 2
-    rates = [found.rate for found in machine.code if isinstance(found, Sample) and found.family is Family.LAPLACE]
+    rates = [each.rate for each in machine.code if isinstance(each, Sample) and each.family is Family.LAPLACE]
     if len(rates) < 2 or len(set(rates[1:])) > 1 or len(rates) < sum(isinstance(one, Sample) for one in machine.code):
         raise NotDerived("the values of a selection are not drawn alike")
     first, later = rates[0], rates[1]
@@ -553,9 +553,9 @@ def selection(body: Block, parameter: str) -> Selection:
 
 
 def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
-    for found in declared:
-        if isinstance(found, Variables) and (found.role, found.type) == ("var", "real"):
-            yield from (name for name, ends in found.names if ends is None)
+    for declaration in declared:
+        if isinstance(declaration, Variables) and (declaration.role, declaration.type) == ("var", "real"):
+            yield from (name for name, ends in declaration.names if ends is None)
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
@@ -569,7 +569,7 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
             raise NotDerived("a value is not drawn as Laplace noise around an input")
 
 
-def _require_declared(tree: Program, found: Selection, parameter: str) -> None:
+def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
     """That the array is the only input, up to the parameter, and the answer the only output, with the first index to
     begin with and room for all others; and that names in both are not those of constants."""
     inputs, outputs = (
@@ -577,8 +577,8 @@ def _require_declared(tree: Program, found: Selection, parameter: str) -> None:
         for role in ("input", "output")
     )
     match inputs:
-        case [Variables(names=((name, (low, Name(high))),), type="real")] if name == found.array and high == parameter:
-            if first_index(For("", low, Name(high), ())) != found.first:
+        case [Variables(names=((name, (low, Name(high))),), type="real")] if name == loop.array and high == parameter:
+            if first_index(For("", low, Name(high), ())) != loop.first:
                 raise NotDerived("the loop does not begin where its array does")
         case _:
             raise NotDerived("the array is not the only input")
@@ -587,7 +587,7 @@ def _require_declared(tree: Program, found: Selection, parameter: str) -> None:
     }
     match outputs:
         case [Variables(names=((name, None),), type=type_, initial=Literal(first))] if (
-            name == found.answer and first == found.first
+            name == loop.answer and first == loop.first
         ):
             domain = domains.get(type_.name) if isinstance(type_, Named) else type_
             if not isinstance(domain, Range) or domain.high != Name(parameter):
@@ -666,17 +666,17 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
         if theorem.ideal.whole:
             return "it has whole inputs"
         try:
-            found: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
+            bounds: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:
             shape = Iterations.of(tree, parameter, constants, budget)
             if bound.start < shape.low:
                 return "there are numbers without an iteration"
-            found = (
+            bounds = (
                 total
                 for entries in shape.combinations(budget)
                 for total in totals(Agreement(shape, entries, wanted, terms, budget).walks(), shape.low, budget)
             )
-        require_bounded(found, stated, budget)
+        require_bounded(bounds, stated, budget)
     except DERIVATION_ENDS as error:
         return why_it_ends(error)
     return None
@@ -751,19 +751,19 @@ class _UnionBound:
             form = evaluate(self.claim.beta, {**names, self.parameter: later}, self.budget)
         except NotOneForm:
             raise Rejected(f"beta is no polynomial in `{self.parameter}`") from None
-        parts: dict[int, dict[Growth, Ring]] = {}
+        by_power: dict[int, dict[Growth, Ring]] = {}
         for growth, f in form.numerator.items():
             own = [(j, r) for name, j, r in growth if name == self.parameter]
             ((power, rate),) = own or [(0, _ZERO)]
             if rate or power > MOST_DEGREE:
                 raise Rejected(f"beta is no polynomial in `{self.parameter}`, of a degree up to {MOST_DEGREE}")
-            parts.setdefault(power, {})[tuple(part for part in growth if part[0] != self.parameter)] = f
+            by_power.setdefault(power, {})[tuple(factor for factor in growth if factor[0] != self.parameter)] = f
         result = []
-        for power in range(1 + max(parts, default=0)):
-            found = finished(Form(parts.get(power, {}), form.denominator))
-            if found is None or found[1] != ONE:
+        for power in range(1 + max(by_power, default=0)):
+            function = finished(Form(by_power.get(power, {}), form.denominator))
+            if function is None or function[1] != ONE:
                 raise Rejected("beta is no exponential polynomial for every number")
-            result.append(found[0])
+            result.append(function[0])
         return result
 
     def is_trivial(self) -> bool:
@@ -788,12 +788,12 @@ class _UnionBound:
             raise Rejected("beta is shown to be above 1 for nothing")
         if not sums:
             raise Rejected("a union bound is about some runs")
-        found: list[Total] = []
+        totals: list[Total] = []
         for number, item in enumerate(sums):
             with in_step(f"sum {number}"):
                 fixed, repeated, once, inequalities = read.fields(item, _SUM)
                 self.budget.spend(100 + 20 * (len(fixed) + len(repeated)))
-                own = [tuple(self.normal[read.index(term, self.normal)] for term in part) for part in (fixed, repeated)]
+                own = [tuple(self.normal[read.index(term, self.normal)] for term in row) for row in (fixed, repeated)]
                 if once > self.start:
                     raise Rejected("a path takes no more iterations than there are")
                 if [power for power, _ in inequalities] != list(range(max(len(self.coefficients), 2))):
@@ -804,8 +804,8 @@ class _UnionBound:
                 for power, place in inequalities:
                     goes_wrong = [needed, Counter(repeated)][power] if power < 2 else Counter()
                     missing = self._inequality(place, power, goes_wrong, intervals) or missing
-                found.append(Total(own[0], own[1], once))
-        return missing, found
+                totals.append(Total(own[0], own[1], once))
+        return missing, totals
 
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
@@ -847,8 +847,8 @@ class _UnionBound:
         if decided.verdict != "accurate":
             raise Rejected(f"an inequality is {decided.verdict}")
         coefficient = self.coefficients[power] if power < len(self.coefficients) else {}
-        found = self.stated.betas[decided.beta]
-        if found is None or not same_beta(found, (((coefficient, ONE),),), self.budget):
+        beta = self.stated.betas[decided.beta]
+        if beta is None or not same_beta(beta, (((coefficient, ONE),),), self.budget):
             raise Rejected("an inequality is about another coefficient of beta")
         return decided
 

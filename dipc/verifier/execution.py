@@ -166,8 +166,8 @@ class Constraints:
         edge = row.edge()
         if edge is None:
             return False
-        found = self._from(edge[0], budget).get(edge[1])
-        return found is not None and found <= row.constant
+        least = self._from(edge[0], budget).get(edge[1])
+        return least is not None and least <= row.constant
 
     def excludes(self, row: NoiseHalfspace, budget: Budget) -> bool:
         """True only if it holds with probability 0 where these constraints hold."""
@@ -316,19 +316,19 @@ class Execution:
     def run(self, inputs: Mapping[int, Value]) -> None:
         """All states from the start with these inputs, by slot. Raises NotDerived."""
         slots = self.machine.slots
-        for at, slot in enumerate(slots):
-            if (slot.role == "input") != (at in inputs) or (at in inputs and not holds(slot.type, inputs[at])):
+        for k, slot in enumerate(slots):
+            if (slot.role == "input") != (k in inputs) or (k in inputs and not holds(slot.type, inputs[k])):
                 raise NotDerived(f"the input `{slot.name}` does not fit")
         self.explore(inputs)
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
         """The same without a look at the inputs."""
-        values = tuple(inputs.get(at, slot.initial) for at, slot in enumerate(self.machine.slots))
+        values = tuple(inputs.get(label, slot.initial) for label, slot in enumerate(self.machine.slots))
         self._arrive(State(0, values, Constraints({}), ()))
         while self._queue:
-            at = heappop(self._queue)
-            numbers = self._waiting.pop(at, [])
-            if at in self._shape.joins and len(numbers) > 1:
+            label = heappop(self._queue)
+            numbers = self._waiting.pop(label, [])
+            if label in self._shape.joins and len(numbers) > 1:
                 numbers = self._united(numbers)
             for number in numbers:
                 self._advance(number)
@@ -372,8 +372,8 @@ class Execution:
                 start |= dict.fromkeys(range(first, end), first)
 
         def place(state: int) -> tuple[int, int]:
-            at = self._states[state].at
-            return (start[at], -1) if at in start and self.steps[state] else (at, state)
+            label = self._states[state].at
+            return (start[label], -1) if label in start and self.steps[state] else (label, state)
 
         return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
@@ -435,11 +435,11 @@ class Execution:
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
         """The states that follow, with their weights and the choices made; raises Split."""
 
-        def follow(at: int, slot: int | None = None, value: Held = None) -> State:
+        def follow(label: int, slot: int | None = None, value: Held = None) -> State:
             values = state.values
             if slot is not None:
                 values = (*values[:slot], value, *values[slot + 1 :])
-            return State(at, values, known, state.history)
+            return State(label, values, known, state.history)
 
         match instruction:
             case Jump(goal):
@@ -461,9 +461,9 @@ class Execution:
                     raise NotDerived("a mean is no number")
                 center = Fraction(center) if isinstance(center, bool) else center
                 value, drawn = self._drawn(state.at, (family, rate), center, known)
-                found = follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
-                found.known = drawn
-                yield None, None, found
+                drawn_state = follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
+                drawn_state.known = drawn
+                yield None, None, drawn_state
             case Choice(target, arms):
                 weights = self._distribution(instruction)
                 values = [self.value(code, state.values, known) for code, _ in arms]
@@ -547,17 +547,17 @@ class Execution:
     # --- values -----------------------------------------------------------------------------------
 
     def _drawn(
-        self, at: int, law: Law, center: Fraction | Affine, known: Constraints
+        self, label: int, law: Law, center: Fraction | Affine, known: Constraints
     ) -> tuple[Fraction | Affine, Constraints]:
         """What is drawn by an instruction around this mean, and what is known then."""
-        value = plus(center, Affine(ZERO, ((at, Fraction(1)),)))
-        return value, known.with_positive(at) if law[0] is Family.ONE_SIDED else known
+        value = plus(center, Affine(ZERO, ((label, Fraction(1)),)))
+        return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
         """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""
-        found = self.value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
-        assert not isinstance(found, Affine)
-        return found
+        value = self.value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
+        assert not isinstance(value, Affine)
+        return value
 
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
         """What the variable gets: a condition counts in a variable for numbers, and an int is the value of a finite
@@ -576,10 +576,10 @@ class Execution:
         """How far an answer is from the exact one, both among the values; None for infinity."""
         distance = self.machine.distance
         if not isinstance(distance.kind, str):
-            found = self.value(distance.kind, values, Constraints({}))
-            if isinstance(found, bool | str) or not self.compared(">=", found, Constraints({})):
+            distance_value = self.value(distance.kind, values, Constraints({}))
+            if isinstance(distance_value, bool | str) or not self.compared(">=", distance_value, Constraints({})):
                 raise NotDerived("the distance of answers of its `metric` block is no distance")
-            return found
+            return distance_value
         pairs = [(values[slot], values[exact]) for slot, exact in zip(outputs, distance.exact, strict=True)]
         different = [(a, b) for a, b in pairs if a != b or type(a) is not type(b)]
         if not different or distance.kind == "discrete":
@@ -587,11 +587,11 @@ class Execution:
         gaps = [abs(a - b) for a, b in different if isinstance(a, Fraction) and isinstance(b, Fraction)]
         return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
 
-    def _slot(self, target: Place, value: Held, at: int, values: Sequence[Held], known: Constraints) -> int:
+    def _slot(self, target: Place, value: Held, label: int, values: Sequence[Held], known: Constraints) -> int:
         """The slot that is written to, which can hold the value."""
         slot = self._place(target, values, known)
         declared = self.machine.slots[slot]
-        if self._shape.loops[at] and declared.type in ("int", "real"):
+        if self._shape.loops[label] and declared.type in ("int", "real"):
             raise NotDerived(f"`{declared.name}` is assigned inside `while`")
         if isinstance(value, Affine):
             whole = self._whole(value)
@@ -609,10 +609,10 @@ class Execution:
         index = self.value(place.index, values, known)
         if isinstance(index, bool) or not isinstance(index, Fraction) or index.denominator != 1:
             raise NotDerived("an index is no integer")
-        at = int(index) - place.low
-        if not 0 <= at < len(place.slots):
+        offset = int(index) - place.low
+        if not 0 <= offset < len(place.slots):
             raise NotDerived("an array may be read or written outside its bounds")
-        return place.slots[at]
+        return place.slots[offset]
 
     def value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
         match code:
@@ -636,15 +636,15 @@ class Execution:
                     raise NotDerived(f"`{op}` of what is no truth value")
                 return right
             case Operation(op, arguments):
-                found = [self.value(argument, values, known) for argument in arguments]
+                operands = [self.value(argument, values, known) for argument in arguments]
                 if op in COUNTING:
-                    found = [Fraction(value) if isinstance(value, bool) else value for value in found]
-                plain = [value for value in found if not isinstance(value, Affine)]
-                if len(plain) == len(found):
+                    operands = [Fraction(value) if isinstance(value, bool) else value for value in operands]
+                plain = [value for value in operands if not isinstance(value, Affine)]
+                if len(plain) == len(operands):
                     return calculated(op, plain)
                 if any(isinstance(value, bool | str) for value in plain):
                     raise NotDerived(f"`{op}` of values of different kinds")
-                return self._noisy(op, found, known)  # type: ignore[arg-type]
+                return self._noisy(op, operands, known)  # type: ignore[arg-type]
 
     def _noisy(self, op: str, values: list[Fraction | Affine], known: Constraints) -> Value | Affine:
         """The operation where noise is in it."""
@@ -674,9 +674,9 @@ class Execution:
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
         """Whether a difference is on this side of 0. Raises Split where what is known leaves it open."""
         if not isinstance(difference, Affine):
-            found = calculated(op, (difference, ZERO))
-            assert isinstance(found, bool)
-            return found
+            holds_ = calculated(op, (difference, ZERO))
+            assert isinstance(holds_, bool)
+            return holds_
         opposite = Affine(-difference.constant, tuple((i, -c) for i, c in difference.terms))
         match op:
             case ">=" | ">":
@@ -786,11 +786,11 @@ class Shape:
     #: The bits of `live`, the lowest first, by instruction.
     _digits: dict[int, str] = field(default_factory=dict)
 
-    def read_later(self, at: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
+    def read_later(self, label: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
         """The values without those that nothing reads from this instruction on."""
-        digits = self._digits.get(at)
+        digits = self._digits.get(label)
         if digits is None:
-            digits = self._digits[at] = f"{self.live[at]:0{len(values)}b}"[::-1]
+            digits = self._digits[label] = f"{self.live[label]:0{len(values)}b}"[::-1]
         return tuple([value if digit == "1" else None for value, digit in zip(values, digits, strict=True)])
 
     @staticmethod
@@ -804,33 +804,33 @@ class Shape:
             loops[first:end] = [True] * (end - first)
         wanted = sum(1 << slot for slot in outputs)
         reads, kills, writes, goals = [], [], [], []
-        for at, instruction in enumerate(code):
+        for label, instruction in enumerate(code):
             read, target = _accesses(instruction)
             written = 0 if target is None else _bits(target.slots)
             reads.append(wanted if isinstance(instruction, Halt) else read)
             writes.append(written)
             kills.append(written if target is not None and target.index is None else 0)
-            goals.append(_goals(at, instruction))
+            goals.append(_goals(label, instruction))
         live, later = [0] * count, [0] * count
         changed = True
         while changed:
             changed = False
             budget.spend(4 * count, len(machine.slots))
-            for at in range(count - 1, -1, -1):
+            for label in range(count - 1, -1, -1):
                 after = assigned = 0
-                for goal in goals[at]:
+                for goal in goals[label]:
                     after |= live[goal]
                     assigned |= later[goal]
-                new = reads[at] | after & ~kills[at], writes[at] | assigned
-                if new != (live[at], later[at]):
-                    live[at], later[at] = new
+                new = reads[label] | after & ~kills[label], writes[label] | assigned
+                if new != (live[label], later[label]):
+                    live[label], later[label] = new
                     changed = True
             changed = changed and any(loops)
         arrivals = [0] * count
-        for at in range(count):
-            for goal in goals[at]:
+        for label in range(count):
+            for goal in goals[label]:
                 arrivals[goal] += 1
-        joins = frozenset(at for at in range(count) if arrivals[at] > 1 and not loops[at])
+        joins = frozenset(label for label in range(count) if arrivals[label] > 1 and not loops[label])
         return Shape(tuple(live), tuple(later), tuple(loops), joins)
 
 
@@ -839,16 +839,16 @@ def _bits(slots: tuple[int, ...]) -> int:
     return ((1 << len(slots)) - 1) << slots[0]
 
 
-def _goals(at: int, instruction: Instruction) -> tuple[int, ...]:
+def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
     match instruction:
         case Halt():
             return ()
         case Jump(goal):
             return (goal,)
         case Branch(_, otherwise):
-            return (at + 1, otherwise)
+            return (label + 1, otherwise)
         case _:
-            return (at + 1,)
+            return (label + 1,)
 
 
 def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
@@ -870,17 +870,17 @@ def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
             pass
     if target is not None and target.index is not None:
         codes.append(target.index)
-    found = 0
+    reads = 0
     for code in codes:
         match code:
             case Read(slot):
-                found |= 1 << slot
+                reads |= 1 << slot
             case Place(slots, _, index):
-                found |= _bits(slots)
+                reads |= _bits(slots)
                 if index is not None:
                     codes.append(index)
             case Operation(_, arguments):
                 codes += arguments
             case _:
                 pass
-    return found, target
+    return reads, target

@@ -27,10 +27,10 @@ from dipc.verifier.reading import Budget, Rejected
 T = TypeVar("T")
 
 
-def connected(found: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
+def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
     """What hangs together by the names that each has, in the order in which it was given, with all names of a group."""
     groups: list[tuple[set[int], list[T]]] = []
-    for one in found:
+    for one in items:
         own, members = set(names(one)), [one]
         for group in [group for group in groups if group[0] & own]:
             groups.remove(group)
@@ -208,12 +208,12 @@ def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
         if max(c.numerator.bit_length(), c.denominator.bit_length()) > MOST_QUOTIENT_BITS:
             return None
         for (k, q), d in g.items():
-            at = k + key[0], q + key[1]
-            total = rest.get(at, ZERO) - c * d
+            exponents = k + key[0], q + key[1]
+            total = rest.get(exponents, ZERO) - c * d
             if total:
-                rest[at] = total
+                rest[exponents] = total
             else:
-                rest.pop(at, None)
+                rest.pop(exponents, None)
     return None if rest else quotient
 
 
@@ -281,7 +281,7 @@ def read_closed(data: object) -> Closed:
 
 def closed_text(value: Closed) -> str:
     """The function as an expression in eps, such as `1/9*exp(-eps)` or `(1 + 2*eps^2)/(1 + exp(-1/2*eps))`."""
-    above, below = (_ring_text(part) for part in value)
+    above, below = (_ring_text(ring) for ring in value)
     if value[1] == ONE:
         return above
     return f"({above})/({below})"
@@ -290,7 +290,7 @@ def closed_text(value: Closed) -> str:
 def _ring_text(terms: Ring) -> str:
     if not terms:
         return "0"
-    found: list[str] = []
+    texts: list[str] = []
     for (k, q), c in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):
         powers = [] if not k else ["eps"] if k == 1 else [f"eps^{k}"]
         if q:
@@ -298,9 +298,9 @@ def _ring_text(terms: Ring) -> str:
             powers.append(f"exp({rate})")
         size = abs(c)
         factors = powers if size == 1 and powers else [str(size), *powers]
-        sign = ("-" if c < 0 else "") if not found else (" - " if c < 0 else " + ")
-        found.append(sign + "*".join(factors))
-    return "".join(found)
+        sign = ("-" if c < 0 else "") if not texts else (" - " if c < 0 else " + ")
+        texts.append(sign + "*".join(factors))
+    return "".join(texts)
 
 
 # === decay =====================================================================================

@@ -96,10 +96,10 @@ def guard_of(side: NoiseHalfspace) -> Guard:
 
 def region(guards: Iterable[Guard]) -> Constraints:
     """What guards say together."""
-    found = Constraints({})
+    constraints = Constraints({})
     for guard in guards:
-        found = found & side_of(guard)
-    return found
+        constraints = constraints & side_of(guard)
+    return constraints
 
 
 def tightened(guard: Guard, whole: Set[int]) -> Guard:
@@ -194,9 +194,9 @@ class Ideal:
         """The ideal of a program that has one."""
         assert tree.ideal is not None
         norm = "linf"
-        for found in tree.metric:
-            if found.name == "input":
-                norm = found.value.name if isinstance(found.value, Name) else ""
+        for given in tree.metric:
+            if given.name == "input":
+                norm = given.value.name if isinstance(given.value, Name) else ""
         if norm not in NORMS:
             raise NotDerived("the distance of inputs of its `metric` block is none that is known")
         shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
@@ -231,19 +231,19 @@ class Ideal:
         for finite in self.combinations():
             gaps = [_gap(one, other) for one, other in zip(own, finite, strict=True)]
             away = self._combined(gaps)
-            found: list[tuple[Fraction, list[Guard]]] = []
+            paths: list[tuple[Fraction, list[Guard]]] = []
             for path in self.paths(finite):
                 self.budget.spend(10 + 4 * len(path.guards))
-                found += [
+                paths += [
                     (max((self._below(guard, point) for guard in guards), default=_ZERO), guards)
                     for guards in self._not_apart(self._elsewhere(path, inputs, answer), inputs, finite)
                 ]
-            for bound, guards in sorted(found, key=lambda pair: pair[0]):
+            for bound, guards in sorted(paths, key=lambda pair: pair[0]):
                 if best is not None and max(bound, away) >= best:
                     break
-                parts = [self._apart(group, point) for group in grouped(guards)]
-                known = [part for part in parts if part is not None]
-                if len(known) < len(parts):
+                distances = [self._apart(group, point) for group in grouped(guards)]
+                known = [number for number in distances if number is not None]
+                if len(known) < len(distances):
                     continue  # There are no such integers.
                 total = self._combined([away, *known])
                 if self.norm == "discrete" and not total:
@@ -278,7 +278,7 @@ class Ideal:
                 apart = any(run.value(code, values, known_there) is True for code in distance.apart)
             except Split as split:
                 for guard in map(guard_of, (split.row, split.row.opposite())):
-                    group = next(found for found in grouped((*guards, guard)) if guard in found)
+                    group = next(each for each in grouped((*guards, guard)) if guard in each)
                     if not is_empty(group, self.budget):
                         waiting.append([*guards, guard])
                 continue
@@ -377,9 +377,9 @@ class Ideal:
         }
         one: dict[int, Held] = dict(zip(slots, inputs, strict=True))
         for guards in sets:
-            for part, apart in self.cases(one, other, guards):
+            for subset, apart in self.cases(one, other, guards):
                 if not apart:
-                    yield part
+                    yield subset
 
     def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
         """A lower bound of the distance to where the guard holds."""
@@ -392,8 +392,8 @@ class Ideal:
     def _combined(self, distances: Sequence[Fraction]) -> Fraction:
         if self.norm == "l1":
             return sum(distances, _ZERO)
-        found = max(distances, default=_ZERO)
-        return found if self.norm == "linf" else min(found, _ONE) and _ONE
+        greatest = max(distances, default=_ZERO)
+        return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
     def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
         """How far the point is from guards that hang together; None where these are of ints, and no integers satisfy

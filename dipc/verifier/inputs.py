@@ -194,7 +194,7 @@ class Coverage:
         still = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         moving = [half for half in shown.halfspaces if half.step]
         own = self._finite(shown.answer)
-        found = [
+        cells = [
             one
             for finite, path, answer in self._paths()
             if answer == own
@@ -202,7 +202,7 @@ class Coverage:
                 finite, path, [shown], [*still, *self._sides(finite, path, moving)], only=shown.number
             )
         ]
-        return None not in found
+        return None not in cells
 
     def _is_whole(self, half: Guard) -> bool:
         """Whether it is about ints alone."""
@@ -325,7 +325,7 @@ class Coverage:
             return True
         more = multiply(bound[0], stated[1], self.budget)
         less = multiply(stated[0], bound[1], self.budget)
-        return all(positive_everywhere(found, self.budget) for found in (subtract(more, less), bound[1], stated[1]))
+        return all(positive_everywhere(ring, self.budget) for ring in (subtract(more, less), bound[1], stated[1]))
 
     def _has_distance(self, dd: str, cell: Cell) -> bool:
         """Whether dd is this at all inputs of the cell."""
@@ -429,7 +429,7 @@ def check_inputs(
         trusted += words
     return Found(
         tally,
-        [found for found, _ in decided],
+        [each for each, _ in decided],
         tuple(dict.fromkeys(trusted)),
         varying | ({parameter} if parameter is not None else set()),
     )
@@ -455,8 +455,8 @@ def _trusted(
     else:
         why = "the program has no `ideal`" if ideal is None else ideal
         yield f"that the classes are all inputs, with the program's bounds: {why}"
-    for found, what in ((theorem.reasons, "probabilities"), (theorem.distances, "answers and dd")):
-        for reason, count in sorted(found.items()):
+    for counts, what in ((theorem.reasons, "probabilities"), (theorem.distances, "answers and dd")):
+        for reason, count in sorted(counts.items()):
             yield f"the {what} of {count} refuting inputs, which were not derived: {reason}"
 
 
@@ -529,11 +529,11 @@ class _Class:
         """The verdict, and why it is not certified."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
         answer, _, halfspaces, verdict, *evidence = read.fields(value, _CLASS, readers)
-        found = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
-        if len(found) != 1:
+        given = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
+        if len(given) != 1:
             raise Rejected("it has one kind of evidence")
         self._require_inputs(halfspaces)
-        ((kind, one),) = found.items()
+        ((kind, one),) = given.items()
         shows = _EVIDENCE[kind][1]
         if verdict != shows if shows is not None else verdict == "undecided":
             raise Rejected(f"its evidence is not that of the verdict {verdict}")
@@ -611,21 +611,21 @@ class _Class:
             greatest = greatest_alpha(weights, halfspaces, self.budget)
             intervals = intervals_of(self.claim, wanted, greatest)
             behind = Behind(halfspaces, whole_inputs(machine))
-        found = self._decided(places, intervals)
+        obligations = self._decided(places, intervals)
         bounds: Slacks = {}
         for item in slacks:
             add_slack(item, behind, wanted, bounds, self.budget)
-        values = tuple(self.stated.values[decided.probability] for decided in found)
+        values = tuple(self.stated.values[decided.probability] for decided in obligations)
         self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, bounds, decay))
-        missing = [self._same(decided, wanted.beta, "accurate") for decided in found]
+        missing = [self._same(decided, wanted.beta, "accurate") for decided in obligations]
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
         """The obligations in these places, which are about these values of the variable. Raises Rejected."""
-        found = [self.stated.decided[read.index(place, self.stated.decided)] for place in places]
-        if not found or any(own != intervals for _, own in found):
+        pairs = [self.stated.decided[read.index(place, self.stated.decided)] for place in places]
+        if not pairs or any(own != intervals for _, own in pairs):
             raise Rejected("its obligation is about other values than the claim")
-        return [decided for decided, _ in found]
+        return [decided for decided, _ in pairs]
 
     def _same(self, decided: Decided, beta: Beta | None, verdict: str) -> str | None:
         """That the obligation is about this beta, with this verdict; why it is not certified."""

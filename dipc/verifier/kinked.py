@@ -145,14 +145,14 @@ class Kinked:
         for count, (a, d, b), spread in self.half_spaces:
             if d <= 0:
                 return None
-            parts = [self.center.times(abs(a))] if a else []
-            parts += [Spread(False, self.across * b * b)] if b else []
-            parts += [] if spread is None else [spread]
-            if all(not part.laplace for part in parts):
-                parts = [Spread(False, sum((part.size for part in parts), _ZERO))]
-            for part in parts:
-                reach = d / len(parts)
-                result += [part.size * reach if part.laplace else Number(reach**2 / (2 * part.size))] * count
+            spreads = [self.center.times(abs(a))] if a else []
+            spreads += [Spread(False, self.across * b * b)] if b else []
+            spreads += [] if spread is None else [spread]
+            if all(not each.laplace for each in spreads):
+                spreads = [Spread(False, sum((each.size for each in spreads), _ZERO))]
+            for each in spreads:
+                reach = d / len(spreads)
+                result += [each.size * reach if each.laplace else Number(reach**2 / (2 * each.size))] * count
         return result
 
     def pieces(self) -> list[Piece]:
@@ -172,16 +172,16 @@ class Kinked:
         inside = sorted(u for u in kinks if (low is None or low < u) and (high is None or u < high))
         if len(inside) >= MOST_PIECES:
             raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         for start, end in pairwise([low, *inside, high]):
             leaves = self._near(_between(start, end))
             if leaves is None:
                 continue
             smooth = not (self.center.laplace and start == 0)
-            if found and found[-1].leaves == leaves and found[-1].high == start and smooth:
-                start = found.pop().low
-            found.append(Piece(start, end, leaves))
-        return [half for piece in found for half in (_halves(piece) if self.has_laplace else [piece])]
+            if pieces and pieces[-1].leaves == leaves and pieces[-1].high == start and smooth:
+                start = pieces.pop().low
+            pieces.append(Piece(start, end, leaves))
+        return [half for piece in pieces for half in (_halves(piece) if self.has_laplace else [piece])]
 
     @property
     def has_laplace(self) -> bool:
@@ -349,7 +349,7 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
     """Nodes and weights on [-1, 1], about those of Gauss and Legendre, and a δ with |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the
     Chebyshev polynomials T_j of j < 2·count; the weights are positive, and their sum is less than 5/2."""
     one = 1 << bits
-    found: list[tuple[int, int]] = []
+    nodes: list[tuple[int, int]] = []
     for k in range(count):
         x = _root_of_legendre(count, k, bits)
         slope = one
@@ -357,18 +357,18 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
             before, now = _legendre(count, x, bits)
             slope = count * ((x * now >> bits) - before << bits) // ((x * x >> bits) - one)
             x -= (now << bits) // slope
-        found.append((x, (2 * one << 2 * bits) // ((one - (x * x >> bits)) * (slope * slope >> bits))))
-    if not all(w > 0 and abs(x) < one for x, w in found) or sum(w for _, w in found) * 2 > 5 * one:
+        nodes.append((x, (2 * one << 2 * bits) // ((one - (x * x >> bits)) * (slope * slope >> bits))))
+    if not all(w > 0 and abs(x) < one for x, w in nodes) or sum(w for _, w in nodes) * 2 > 5 * one:
         raise NotDerived("nodes of an integral are not found")
     # T_0, T_1 and so on at all nodes: each step is off by a unit at most, and what T_j is off by grows as (j + 1)².
-    first, second = [one] * count, [x for x, _ in found]
+    first, second = [one] * count, [x for x, _ in nodes]
     most = _ZERO
     for j in range(2 * count):
-        value = sum(w * t for (_, w), t in zip(found, first, strict=True)) >> bits
+        value = sum(w * t for (_, w), t in zip(nodes, first, strict=True)) >> bits
         wanted = _ZERO if j % 2 else Fraction(2 * one, 1 - j * j)
         most = max(most, abs(value - wanted) + 2 * (j + 1) ** 2 + 2)
-        first, second = second, [(2 * x * t >> bits) - b for (x, _), t, b in zip(found, second, first, strict=True)]
-    return tuple((Fraction(x, one), Fraction(w, one)) for x, w in found), 2 * most / one
+        first, second = second, [(2 * x * t >> bits) - b for (x, _), t, b in zip(nodes, second, first, strict=True)]
+    return tuple((Fraction(x, one), Fraction(w, one)) for x, w in nodes), 2 * most / one
 
 
 def _root_of_legendre(n: int, k: int, bits: int) -> int:
@@ -403,15 +403,15 @@ def kinked_of(laws: Sequence[Spread], rows: _Rows, *, fixed: bool) -> Kinked:
     centers = [i for i in range(len(laws)) if all(len(row.keys() - {i}) <= 1 for row, _ in rows)]
     if centers:
         return min(_around(center, None, dict(enumerate(laws)), rows, fixed=fixed) for center in centers)
-    found = [
+    events = [
         event
         for pair in combinations(range(len(laws)), 2)
         if all(len(row.keys() - {*pair}) <= 1 for row, _ in rows)
         for event in _across(pair, laws, rows, fixed=fixed)
     ]
-    if not found:
+    if not events:
         raise NotDerived("comparisons of Gaussian noises have neither one nor two of them in common")
-    return min(found)
+    return min(events)
 
 
 def _across(pair: tuple[int, int], laws: Sequence[Spread], rows: _Rows, *, fixed: bool) -> Iterator[Kinked]:
@@ -486,18 +486,18 @@ def _scaled(
 ) -> Kinked:
     """In the multiples of the leaves in which the greatest coefficient of t is 1, or that of w, and that of t and w in
     which the greatest rate is, or the greatest slack."""
-    found: list[Bounded] = []
+    bounded: list[Bounded] = []
     for spread, low, up in leaves:
         size = next(filter(None, (max(abs(line[place]) for line in low | up) for place in (0, 2, 1))), _ONE)
         # -L has the law of L.
         first, second = sorted(tuple(sorted((a / size, d / size, b / size) for a, d, b in side)) for side in (low, up))
-        found.append(Bounded(spread.times(1 / size), *((first, second) if first else (second, first))))
-    moving = [leaf for leaf in found if any(a or b for a, _, b in leaf.lines)]
+        bounded.append(Bounded(spread.times(1 / size), *((first, second) if first else (second, first))))
+    moving = [leaf for leaf in bounded if any(a or b for a, _, b in leaf.lines)]
     rates = [each.size for each in (center, *(leaf.spread for leaf in moving)) if each.laplace]
     slacks = [abs(d) for _, d, _ in (*own, *(line for leaf in moving for line in leaf.lines))]
     most = 1 / max(rates) if rates else max(slacks, default=_ONE) or _ONE
     counted: dict[Bounded, int] = {}
-    for leaf in found:
+    for leaf in bounded:
         if any(a or b for a, _, b in leaf.lines):
             lower, upper = (tuple((a, d / most, b) for a, d, b in side) for side in (leaf.lower, leaf.upper))
             leaf = Bounded(leaf.spread.times(1 / most), lower, upper)

@@ -79,10 +79,10 @@ def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
 def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
     """Whether no point of rationals satisfies all guards, strict ones strictly. Raises NotDerived where the
     certificate says neither."""
-    found = _shown_empty(guards, budget, exact=True)
-    if found is None:
+    empty = _shown_empty(guards, budget, exact=True)
+    if empty is None:
         raise NotDerived("the certificate does not say whether some half-spaces meet")
-    return found
+    return empty
 
 
 def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget) -> bool:

@@ -88,9 +88,9 @@ class Iterations:
                     if arrays.get(name, low) < low:
                         raise NotDerived("an output may end without a value")
         shared = tuple(item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
-        metric = tuple(_condition(found, parameter, loop, arrays) for found in tree.metric)
+        metric = tuple(_condition(field, parameter, loop, arrays) for field in tree.metric)
         norm = next(
-            (found.value.name for found in metric if found.name == "input" and isinstance(found.value, Name)), "linf"
+            (field.value.name for field in metric if field.name == "input" and isinstance(field.value, Name)), "linf"
         )
         if norm not in ("linf", "l1"):
             raise NotDerived("the distance of inputs of its `metric` block is none that is known for every number")
@@ -109,11 +109,11 @@ class Iterations:
         """All values of the finite inputs, together those that are alike but for the elements."""
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
-        found: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
+        groups: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
         for values in self.distances(budget).combinations():
             shared = (value for slot, value in zip(finite, values, strict=True) if slot.name not in self.elements)
-            found.setdefault(tuple((type(value), value) for value in shared), []).append(values)
-        return found.values()
+            groups.setdefault(tuple((type(value), value) for value in shared), []).append(values)
+        return groups.values()
 
 
 def alone(
@@ -147,9 +147,9 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
     assert isinstance(machine.code[head], Branch)
     live = Shape.of(machine, machine.numbered("output"), budget).live[head]
     carried = tuple(
-        at
-        for at, slot in enumerate(machine.slots)
-        if live >> at & 1 and slot.role != "input" and slot.name not in arrays
+        number
+        for number, slot in enumerate(machine.slots)
+        if live >> number & 1 and slot.role != "input" and slot.name not in arrays
     )
     return Side(machine, head, end, carried)
 
@@ -174,7 +174,7 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
     arrays: dict[str, int] = {}
     others: set[str] = set()
     domains = {
-        name: domain for found in tree.declarations if isinstance(found, Domains) for name, domain in found.bindings
+        name: domain for each in tree.declarations if isinstance(each, Domains) for name, domain in each.bindings
     }
     for declared in (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables)):
         match declared:
@@ -210,15 +210,15 @@ def _ends_at_most(parameter: str, domain: object) -> None:
     _without(parameter, domain, "a domain")
 
 
-def _without(parameter: str, part: object, what: str) -> None:
-    if parameter in names(part):
+def _without(parameter: str, tree: object, what: str) -> None:
+    if parameter in names(tree):
         raise NotDerived(f"{what} depends on `{parameter}`")
 
 
 def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
     """The loop up to the parameter, if the statements are as the module says."""
     loops = [statement for statement in body if isinstance(statement, For)]
-    if len(loops) != 1 or sum(isinstance(found, For | While) for found in nodes(body)) != 1:
+    if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
         raise NotDerived("there is another loop, or none")
     (loop,) = loops
     if loop.high != Name(parameter):
@@ -233,35 +233,35 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
     return loop
 
 
-def _own_elements(part: object, variable: str, arrays: Mapping[str, int]) -> None:
+def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
     """That the variable is used as the index of the arrays and for nothing else, and they with no other index."""
     indices = 0
-    for found in nodes(part):
-        if isinstance(found, Element) and found.name.removesuffix("'") in arrays:
-            if found.index != Name(variable):
+    for node in nodes(tree):
+        if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
+            if node.index != Name(variable):
                 raise NotDerived("an iteration uses an element that is not its own")
             indices += 1
-        elif isinstance(found, Name) and found.name.removesuffix("'") in arrays:
+        elif isinstance(node, Name) and node.name.removesuffix("'") in arrays:
             raise NotDerived("an array is used as a whole")
-    if sum(name == variable for name in names(part)) != indices:
+    if sum(name == variable for name in names(tree)) != indices:
         raise NotDerived("the loop's variable is used otherwise than as an index")
 
 
-def _condition(found: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
+def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
     """A field of the metric, as a condition on one index."""
-    if found.name not in ("input", "apart"):
-        if found.name == "output" and found.value == Name("product"):
-            return found
+    if field.name not in ("input", "apart"):
+        if field.name == "output" and field.value == Name("product"):
+            return field
         raise NotDerived("its `metric` block has another distance of outputs")
-    _without(parameter, found.value, "the metric")
-    match found.loops:
+    _without(parameter, field.value, "the metric")
+    match field.loops:
         case ():
-            if not arrays.keys().isdisjoint(name.removesuffix("'") for name in names(found.value)):
+            if not arrays.keys().isdisjoint(name.removesuffix("'") for name in names(field.value)):
                 raise NotDerived("the metric is about some indices only")
-            return found
+            return field
         case ((variable, low, Name(high)),) if low == loop.low and high == parameter:
-            _own_elements(found.value, variable, arrays)
-            return replace(found, loops=())
+            _own_elements(field.value, variable, arrays)
+            return replace(field, loops=())
         case _:
             raise NotDerived("the metric is not about each index of the loop alone")
 
@@ -280,14 +280,14 @@ def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
 def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
     """The same part of a program with scalars in place of these arrays."""
     if isinstance(node, tuple):
-        return tuple(_scalars(part, arrays) for part in node)
+        return tuple(_scalars(child, arrays) for child in node)
     if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
         return Name(node.name)
     if isinstance(node, Variables):
         declarators = tuple((name, None if name in arrays else ends) for name, ends in node.names)
         return replace(node, names=declarators)
     if is_dataclass(node) and not isinstance(node, type):
-        return replace(node, **{part.name: _scalars(getattr(node, part.name), arrays) for part in fields(node)})
+        return replace(node, **{child.name: _scalars(getattr(node, child.name), arrays) for child in fields(node)})
     return node
 
 
@@ -415,12 +415,12 @@ class LoopRuns(Execution):
 
     def carried(self, state: State) -> tuple[int, ...]:
         """The noises that a head carries, in the order in which it has them."""
-        found: dict[int, None] = {}
+        noises: dict[int, None] = {}
         for slot in self.side.carried:
             value = state.values[slot]
             if isinstance(value, Affine):
-                found.update(dict.fromkeys(i for i, _ in value.terms if i >= self.first_noise))
-        return tuple(found)
+                noises.update(dict.fromkeys(i for i, _ in value.terms if i >= self.first_noise))
+        return tuple(noises)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
         """All ways to the head of the loop or to the end, for inputs of which this is given. Raises NotDerived."""
@@ -466,7 +466,7 @@ class LoopRuns(Execution):
         """Nothing is."""
         return False
 
-    def _drawn(self, at: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002
+    def _drawn(self, label: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002
         if law[0] not in (Family.LAPLACE, Family.ONE_SIDED):
             raise NotDerived(OTHER_CHOICE)
         drawn = Affine(_ZERO, ((self.first_noise + len(known.laws), _ONE),))

@@ -104,17 +104,17 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     whole = kinds == {True}
     if any(not form and constant < 0 for form, constant in halfspaces):
         return {}, ONE
-    found = [
+    halves = [
         NoiseHalfspace.of({i: Fraction(c) for i, c in form}, Fraction(constant), whole)
         for form, constant in halfspaces
         if form
     ]
-    used = {i: laws[i] for i in sorted({i for row in found for i, _ in row.form})}
+    used = {i: laws[i] for i in sorted({i for row in halves for i, _ in row.form})}
     # On these scales lengths and rates are integers, and eps stands for the last times eps.
-    lengths = _common(row.constant.denominator for row in found)
+    lengths = _common(row.constant.denominator for row in halves)
     rates = _common(rate.denominator for _, rate in used.values())
     unit = Fraction(1, lengths * rates)
-    rows = [(row.form, plain(row.constant * lengths)) for row in found]
+    rows = [(row.form, plain(row.constant * lengths)) for row in halves]
     scaled = {i: (family, rate * rates) for i, (family, rate) in used.items()}
     terms: _Terms = {}
     for (k, q, left, poles), c in _Elimination(whole, budget).integral(scaled, rows).items():
@@ -125,12 +125,12 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
 
 
 def _common(denominators: Iterable[int]) -> int:
-    found = 1
+    multiple = 1
     for denominator in denominators:
-        found = lcm(found, denominator)
-        if found >> MOST_COMMON_BITS:
+        multiple = lcm(multiple, denominator)
+        if multiple >> MOST_COMMON_BITS:
             raise NotDerived(f"the common denominator of its numbers has more than {MOST_COMMON_BITS} bits")
-    return found
+    return multiple
 
 
 # === elimination ===============================================================================
@@ -172,11 +172,11 @@ class _Elimination:
         alike: dict[object, list[int]] = {}
         for i, column in columns.items():
             first = next(iter(column.values()))
-            alike.setdefault(tuple((at, Fraction(a, first)) for at, a in column.items()), []).append(i)
+            alike.setdefault(tuple((noise, Fraction(a, first)) for noise, a in column.items()), []).append(i)
         gone: set[int] = set()
         for members in alike.values():
             size = {i: next(iter(columns[i].values())) for i in members}
-            i, *others = sorted(members, key=lambda at: abs(size[at]))
+            i, *others = sorted(members, key=lambda noise: abs(size[noise]))
             for j in others:
                 ratio = Fraction(size[j], size[i])
                 if self.whole and abs(ratio) != 1:
@@ -196,7 +196,7 @@ class _Elimination:
                 about[v].add(factor)
                 near[v] |= factor.variables - {v}
         while about:
-            v = min(about, key=lambda at: (self._unit(about[at], at), len(near[at]), at))
+            v = min(about, key=lambda variable: (self._unit(about[variable], variable), len(near[variable]), variable))
             self.budget.spend(10 + len(about))
             if len(near[v]) > MOST_NEIGHBOURS:
                 raise NotDerived(
@@ -247,24 +247,24 @@ class _Elimination:
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
         """The rows that say something; None where they cannot all hold, but for a set of measure 0."""
-        found: dict[Form, Number] = {}
+        least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
                 if constant < 0:
                     return None
-            elif form not in found or constant < found[form]:
-                found[form] = constant
-        for form, constant in found.items():
-            opposite = found.get(tuple([(i, -a) for i, a in form]))
+            elif form not in least or constant < least[form]:
+                least[form] = constant
+        for form, constant in least.items():
+            opposite = least.get(tuple([(i, -a) for i, a in form]))
             if opposite is not None and (constant + opposite < 0 or (not self.whole and constant + opposite == 0)):
                 return None
-        return frozenset(found.items())
+        return frozenset(least.items())
 
     def _row(self, terms: Mapping[int, Number], constant: Number) -> _Row:
         if not any(terms.values()):
             return (), constant
-        found = NoiseHalfspace.of({i: Fraction(c) for i, c in terms.items() if c}, Fraction(constant), self.whole)
-        return found.form, found.constant
+        halfspace = NoiseHalfspace.of({i: Fraction(c) for i, c in terms.items() if c}, Fraction(constant), self.whole)
+        return halfspace.form, halfspace.constant
 
     def _product(self, one: _Pieces, other: _Pieces) -> _Pieces:
         result: _Pieces = {}
@@ -342,9 +342,9 @@ class _Elimination:
             yield (
                 one,
                 [
-                    self._least(*((one, other) if side > 0 else (other, one)), int(at < number))
-                    for at, other in enumerate(listed)
-                    if at != number
+                    self._least(*((one, other) if side > 0 else (other, one)), int(position < number))
+                    for position, other in enumerate(listed)
+                    if position != number
                 ],
             )
 
@@ -372,7 +372,7 @@ class _Elimination:
         result: _Terms = {}
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
-            others = tuple([part for part in monomial if part[0] != v])
+            others = tuple([own for own in monomial if own[0] != v])
             for power, shift, factor, more in self._integrals(n, l):
                 key = (k, q + shift, _with(others, v, power, l), _joined_poles(poles, more))
                 _increase(result, key, c * factor)
@@ -417,16 +417,16 @@ class _Elimination:
         for (k, q, monomial, poles), c in f.items():
             n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
             self._spend(2 + (comb(n + len(line[0]), n) if n else 0))
-            others = tuple([part for part in monomial if part[0] != v])
+            others = tuple([other for other in monomial if other[0] != v])
             moved = q + plain(l * line[1]) if l else q
             signed = c if sign > 0 else -c
             for powers, raised, factor in _expanded(line, n):
-                parts = others
+                product = others
                 for i, d in line[0]:
                     power, slope = powers.get(i, 0), plain(l * d)
                     if power or slope:
-                        parts = _with(parts, i, power, slope)
-                key = (k if self.whole else k + raised, moved, parts, poles)
+                        product = _with(product, i, power, slope)
+                key = (k if self.whole else k + raised, moved, product, poles)
                 _increase(result, key, signed if factor == 1 else signed * factor)
 
     def _times(self, f: _Terms, g: _Terms) -> _Terms:
@@ -443,8 +443,8 @@ class _Elimination:
         for (k, q, monomial, poles), c in left:
             for (k2, q2, monomial2, poles2), d in right:
                 both = monomial
-                for part in monomial2:
-                    both = _with(both, *part)
+                for factor in monomial2:
+                    both = _with(both, *factor)
                 key = (k + k2, q + q2, both, _joined_poles(poles, poles2))
                 sums[key] = sums.get(key, 0) + c * d
         return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
@@ -456,12 +456,12 @@ class _Elimination:
 
 def _with(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
     """The product with Y_v^power·e^{slope·Y_v}."""
-    for at, (i, n, l) in enumerate(monomial):
+    for k, (i, n, l) in enumerate(monomial):
         if i == v:
             n, l = n + power, l + slope
-            return (*monomial[:at], (v, n, l), *monomial[at + 1 :]) if n or l else (*monomial[:at], *monomial[at + 1 :])
+            return (*monomial[:k], (v, n, l), *monomial[k + 1 :]) if n or l else (*monomial[:k], *monomial[k + 1 :])
         if i > v:
-            return (*monomial[:at], (v, power, slope), *monomial[at:]) if power or slope else monomial
+            return (*monomial[:k], (v, power, slope), *monomial[k:]) if power or slope else monomial
     return (*monomial, (v, power, slope)) if power or slope else monomial
 
 
@@ -474,12 +474,12 @@ def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Nu
     if not power:
         yield {}, 0, 1
         return
-    parts, constant = line
-    if not parts:
+    terms, constant = line
+    if not terms:
         if constant:
             yield {}, power, constant**power
         return
-    (j, c), rest = parts[0], parts[1:]
+    (j, c), rest = terms[0], terms[1:]
     for own in range(power + 1):
         for more, raised, factor in _expanded((rest, constant), power - own):
             yield {**more, j: own}, raised, comb(power, own) * c**own * factor
@@ -539,23 +539,23 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ..
     # The coefficient of t^j: (e^l - 1)·p_j = [j = n] - e^l·Σ_{m>j} C(m, j)·p_m. For l > 0, 1/(e^l - 1) = z/(1-z) and
     # e^l/(e^l - 1) = 1/(1-z); for l < 0 they are -1/(1-z) and -z/(1-z).
     first, onward = ((1, 1), (0, -1)) if growing else ((0, -1), (1, 1))
-    parts: dict[int, dict[tuple[int, int], int]] = {n: {(first[0], 1): first[1]}}
+    by_power: dict[int, dict[tuple[int, int], int]] = {n: {(first[0], 1): first[1]}}
     for j in range(n - 1, -1, -1):
-        parts[j] = {}
+        by_power[j] = {}
         for m in range(j + 1, n + 1):
-            for (shift, order), times in parts[m].items():
+            for (shift, order), times in by_power[m].items():
                 key = (shift + onward[0], order + 1)
-                parts[j][key] = parts[j].get(key, 0) + onward[1] * comb(m, j) * times
-    return tuple((j, shift, order, times) for j, part in parts.items() for (shift, order), times in part.items())
+                by_power[j][key] = by_power[j].get(key, 0) + onward[1] * comb(m, j) * times
+    return tuple((j, shift, order, times) for j, terms in by_power.items() for (shift, order), times in terms.items())
 
 
 def _closed(total: _Terms, rates: Sequence[Fraction], budget: Budget) -> Closed:
     """The sum over one denominator, times (1 - r)/(1 + r) for the rate of each integer noise."""
     highest: dict[Number, int] = {}
-    parts: dict[_Poles, Ring] = {}
+    numerators: dict[_Poles, Ring] = {}
     for (k, q, _, poles), c in total.items():
-        part = parts.setdefault(poles, {})
-        part[k, Fraction(q)] = part.get((k, Fraction(q)), _ZERO) + c
+        numerator = numerators.setdefault(poles, {})
+        numerator[k, Fraction(q)] = numerator.get((k, Fraction(q)), _ZERO) + c
         for d, m in poles:
             highest[d] = max(highest.get(d, 0), m)
 
@@ -565,9 +565,9 @@ def _closed(total: _Terms, rates: Sequence[Fraction], budget: Budget) -> Closed:
         return add(f, {(k, q - d): sign * c for (k, q), c in f.items()})
 
     above: Ring = {}
-    for poles, part in parts.items():
+    for poles, numerator in numerators.items():
         have = dict(poles)
-        f = {key: c for key, c in part.items() if c}
+        f = {key: c for key, c in numerator.items() if c}
         for d, m in highest.items():
             for _ in range(m - have.get(d, 0)):
                 f = times(f, d, -1)

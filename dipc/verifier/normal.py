@@ -183,7 +183,7 @@ def _plain_star(
         if leaf is None:
             raise NotDerived("half-spaces over Gaussian noise contradict each other")
         return _star(family, _ZERO, ((leaf, 1),))
-    stars = [found for i in range(len(variances)) if (found := _around(i, variances, merged, family)) is not None]
+    stars = [star for i in range(len(variances)) if (star := _around(i, variances, merged, family)) is not None]
     if not stars:
         raise NotDerived("comparisons of Gaussian noises do not have one of them in common, or bound one twice")
     return min(stars)
@@ -236,11 +236,11 @@ def _around(
     mirrored = {
         _ordered(leaf.variance, tuple((-a if a else a, d) for a, d in leaf.lines)): n for leaf, n in leaves.items()
     }
-    found = min(tuple(sorted(each.items())) for each in (leaves, mirrored))
+    least = min(tuple(sorted(each.items())) for each in (leaves, mirrored))
     # In the multiple of t in which the greatest |d| is 1.
-    size = max(abs(d) for leaf, _ in found for _, d in leaf.lines) or _ONE
+    size = max(abs(d) for leaf, _ in least for _, d in leaf.lines) or _ONE
     scaled = [
-        (Leaf(leaf.variance / size**2, tuple((a, d / size) for a, d in leaf.lines)), count) for leaf, count in found
+        (Leaf(leaf.variance / size**2, tuple((a, d / size) for a, d in leaf.lines)), count) for leaf, count in least
     ]
     return _star(family, variances[center] / size**2, tuple(sorted(scaled)))
 
@@ -439,9 +439,9 @@ class Cell(Expansion):
         """The sum over nodes of a star as a function of eps, its first coefficients; without a center the probability
         itself."""
         if star.fixed:
-            at = replace(self, middle=_ONE, radius=_ZERO, terms=1)
-            found = star.series(at) if isinstance(star, Summed) else at.star(replace(star, fixed=False))
-            return Series(found.coefficients + [0] * (self.terms - 1), found.error)
+            cell = replace(self, middle=_ONE, radius=_ZERO, terms=1)
+            series = star.series(cell) if isinstance(star, Summed) else cell.star(replace(star, fixed=False))
+            return Series(series.coefficients + [0] * (self.terms - 1), series.error)
         match star:
             case Kinked():
                 return self._kinked(star)
@@ -499,13 +499,13 @@ class Cell(Expansion):
         """The density at α + β·eps."""
         if spread.laplace:
             sign = -1 if min(alpha, beta) < 0 else 1
-            found, factor = self.falling(spread.size, sign * alpha, sign * beta), spread.size / 2
-            return Series([int(c * factor) for c in found.coefficients], int(found.error * factor) + 1 + self.terms)
+            series, factor = self.falling(spread.size, sign * alpha, sign * beta), spread.size / 2
+            return Series([int(c * factor) for c in series.coefficients], int(series.error * factor) + 1 + self.terms)
         bits = self.bits
-        at, slope = alpha + beta * self.middle, beta * self.radius
-        found = self.normal(at, slope, spread.size, _ZERO, density=True)
+        point, slope = alpha + beta * self.middle, beta * self.radius
+        series = self.normal(point, slope, spread.size, _ZERO, density=True)
         low, high = root_ends(1 / spread.size, bits + 8)
-        return self.times(found, self.constant((low >> 8, -(-high >> 8))))
+        return self.times(series, self.constant((low >> 8, -(-high >> 8))))
 
     def _near(self, leaf: Near, alpha: Fraction, beta: Fraction, w: Fraction) -> Series:
         """The probability of a leaf given the centers."""
@@ -513,8 +513,8 @@ class Cell(Expansion):
         for (a, d, b), positive in leaf.lines:
             start, slope = a * alpha + b * w, a * beta + d
             if not leaf.spread.laplace:
-                at, radius = start + slope * self.middle, slope * self.radius
-                total = self.plus(total, self.normal(at, radius, leaf.spread.size, _ZERO))
+                point, radius = start + slope * self.middle, slope * self.radius
+                total = self.plus(total, self.normal(point, radius, leaf.spread.size, _ZERO))
                 continue
             sign = 1 if positive else -1
             tail = self.falling(leaf.spread.size, sign * start, sign * slope)
@@ -530,10 +530,8 @@ class Cell(Expansion):
         for a, d in leaf.lines:
             away = abs(d) * (self.middle + self.radius) * (scale[1] - scale[0])
             d *= scale[0]
-            found = self.normal(a * t + d * self.middle, d * self.radius, leaf.variance, away)
-            total = (
-                found if total is None else self.plus(self.plus(total, found), self.constant((-1 << self.bits,) * 2))
-            )
+            one = self.normal(a * t + d * self.middle, d * self.radius, leaf.variance, away)
+            total = one if total is None else self.plus(self.plus(total, one), self.constant((-1 << self.bits,) * 2))
         assert total is not None, "a leaf has a bound"
         return total
 
@@ -603,8 +601,8 @@ class Cell(Expansion):
         try:
             outside = _ZERO
             if self.radius:
-                found = [most * ratio**self.terms / (1 - ratio) for ratio, most, _ in self.disks(total)]
-                outside = min(found, default=_ONE)
+                remainders = [most * ratio**self.terms / (1 - ratio) for ratio, most, _ in self.disks(total)]
+                outside = min(remainders, default=_ONE)
             if outside >= 1:
                 return False
             polynomial, away = self.polynomial(total)
@@ -619,10 +617,10 @@ class Cell(Expansion):
         """The same for a sum that is 0 at 0, on (0, radius], by lemma N2 around 0."""
         around = replace(self, middle=_ZERO, radius=self.middle + self.radius)
         try:
-            found = [
+            remainders = [
                 (most * ratio**self.terms + 2 * away * ratio) / (1 - ratio) for ratio, most, away in around.disks(total)
             ]
-            outside = min(found, default=_ONE)
+            outside = min(remainders, default=_ONE)
             if outside >= 1:
                 return False
             polynomial, _ = around.polynomial(total)
@@ -710,9 +708,9 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 def _near(event: Summed, *, above: bool) -> Star | Kinked:
     """That over normal noises whose probability is at least as great, or at most. Raises NotDerived."""
     laws, rows = event.near(1 if above else -1)
-    found = star_of((tuple(laws), tuple(rows)))
-    assert not isinstance(found, Summed), "its noises are normal"
-    return found
+    star = star_of((tuple(laws), tuple(rows)))
+    assert not isinstance(star, Summed), "its noises are normal"
+    return star
 
 
 def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:

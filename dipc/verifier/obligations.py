@@ -75,9 +75,9 @@ class Tally:
         """That this is the verdict of all together. Raises Rejected."""
         if not self.counts["rows"]:
             raise Rejected("there are none", what)
-        found = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
-        if stated != found:
-            raise Rejected(f"the {what} give {found}", "verdict")
+        overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
+        if stated != overall:
+            raise Rejected(f"the {what} give {overall}", "verdict")
 
 
 @dataclass(frozen=True)
@@ -175,19 +175,19 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
     """The probabilities and betas of a certificate."""
 
     def closed(value: object) -> Closed:
-        found = read_closed(value)
-        positive.open(found[1])
-        return found
+        one = read_closed(value)
+        positive.open(one[1])
+        return one
 
     def arms(value: object) -> tuple[Closed, ...]:
         if not isinstance(value, dict) or "max" not in value:
             return (closed(value),)
-        ((found),) = read.fields(value, {"max": read.listed(closed, MOST_ARGUMENTS)})
-        return tuple(found)
+        ((one),) = read.fields(value, {"max": read.listed(closed, MOST_ARGUMENTS)})
+        return tuple(one)
 
     def probability(value: object) -> Probability:
-        found, stars = _the_one(read.fields(value, {}, {"value": closed, "stars": read_enclosed}), "it has one value")
-        return found if stars is None else stars  # type: ignore[no-any-return]
+        one, stars = _the_one(read.fields(value, {}, {"value": closed, "stars": read_enclosed}), "it has one value")
+        return one if stars is None else stars  # type: ignore[no-any-return]
 
     def beta(value: object) -> Beta | None:
         table: read.Table = {
@@ -252,7 +252,7 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
         raise Rejected(f"its evidence is not that of the verdict {verdict}")
     if beta is None:
         raise Rejected("its beta is not known, and something is proved")
-    parts, counterexample, chart, sizes, cells = stated
+    arguments, counterexample, chart, sizes, cells = stated
     if counterexample is not None:
         _check_counterexample(counterexample, probability, beta, context.intervals, budget)
         if chart is None or isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
@@ -264,20 +264,20 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
             raise Rejected("beta is not the least of some functions, but something is stated")
         _check_cells_of_stars(cells, totals, context.intervals, sizes, budget)
         return Decided(place, beta_place, verdict, None)
-    return Decided(place, beta_place, verdict, _check_parts(parts, probability, beta, context, budget))
+    return Decided(place, beta_place, verdict, _check_parts(arguments, probability, beta, context, budget))
 
 
 def _check_parts(
-    parts: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
+    items: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> str | None:
     """Pr >= 1 - min(...), for each argument. Why denominators are not shown to be positive, if so."""
-    if len(parts) != len(least):
-        raise Rejected(f"there are {len(parts)} parts for the {len(least)} arguments of the `min`")
+    if len(items) != len(least):
+        raise Rejected(f"there are {len(items)} parts for the {len(least)} arguments of the `min`")
     missing = None
-    for number, (part, arms) in enumerate(zip(parts, least, strict=True)):
+    for number, (entry, arms) in enumerate(zip(items, least, strict=True)):
         with in_step(f"argument {number}"):
             functions, cells = read.fields(
-                part, {"functions": read.listed(read.nullable(read_closed)), "cells": read.items}
+                entry, {"functions": read.listed(read.nullable(read_closed)), "cells": read.items}
             )
             if len(functions) != len(arms):
                 raise Rejected(f"there are {len(functions)} functions for the {len(arms)} arguments of the `max`")
@@ -380,8 +380,8 @@ def _is_negative(total: Probability, eps: Fraction, budget: Budget) -> bool:
 def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probability:
     """Pr + a - 1."""
     total = Sum()
-    for part in (probability, arm, (constant(-1), ONE)):
-        total.include(part, budget)
+    for summand in (probability, arm, (constant(-1), ONE)):
+        total.include(summand, budget)
     return total.value
 
 
@@ -391,8 +391,8 @@ def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclos
         return None
     result = []
     for (arm,) in arguments_of(beta):
-        found = _slack(value, arm, budget)
-        result.append(found if isinstance(found, Enclosed) else Enclosed({(): found} if found[0] else {}))
+        slack = _slack(value, arm, budget)
+        result.append(slack if isinstance(slack, Enclosed) else Enclosed({(): slack} if slack[0] else {}))
     return result
 
 

@@ -89,12 +89,12 @@ class Refuted:
             "obligation": read.natural,
         }
         pair, outputs, obligation, gamma = read.fields(value, table, {"gamma": read.rational})
-        found = Refuted(pair, outputs, obligation, gamma or _ZERO)
-        if found.gamma < 0:
+        refuted = Refuted(pair, outputs, obligation, gamma or _ZERO)
+        if refuted.gamma < 0:
             raise Rejected("its gamma is negative")
-        if len(set(found.outputs)) < len(found.outputs) or (found.gamma and len(found.outputs) > 1):
+        if len(set(refuted.outputs)) < len(refuted.outputs) or (refuted.gamma and len(refuted.outputs) > 1):
             raise Rejected("an output is counted twice")
-        return found
+        return refuted
 
 
 def check_privacy(
@@ -122,9 +122,7 @@ def check_privacy(
     else:
         with in_step("refuted"):
             pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
-            one, two = (
-                [pairs.laws[at][read.index(output, pairs.laws[at])] for output in refuted.outputs] for at in pair
-            )
+            one, two = ([pairs.laws[u][read.index(output, pairs.laws[u])] for output in refuted.outputs] for u in pair)
         why = shown.of(refuted.obligation, one, two, "inaccurate")
         missing += [] if why is None else [(refuted.pair, why)]
     count = len(pairs.ordered)
@@ -168,18 +166,18 @@ class _Shown:
 
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""
-        found = self.decided[read.index(number, self.decided)]
-        least = self.context.betas[found.beta]
-        if found.verdict != verdict:
-            raise Rejected(f"it is {found.verdict}")
+        decided = self.decided[read.index(number, self.decided)]
+        least = self.context.betas[decided.beta]
+        if decided.verdict != verdict:
+            raise Rejected(f"it is {decided.verdict}")
         if least is None or not (isinstance(least, Enclosed) or (len(least) == len(least[0]) == 1)):
             raise Rejected("its beta is not one function")
         rest = Sum.of(likely, self.budget).opposite(self.budget).value
         if not same(least if isinstance(least, Enclosed) else least[0][0], rest, self.budget):
             raise Rejected("its beta is not 1 - Pr at the first input")
-        if not same(self.context.values[found.probability], allowed, self.budget):
+        if not same(self.context.values[decided.probability], allowed, self.budget):
             raise Rejected("it is not about what is allowed by the second input")
-        return found.open
+        return decided.open
 
     def total(self, numbers: Sequence[int]) -> Probability:
         """The sum of these probabilities."""
@@ -232,7 +230,7 @@ class _Sets:
                 if len(either) > MOST_OPEN:
                     raise Rejected("too many outputs have no sign")
                 for places in range(1 << len(either)):
-                    chosen = [couple for at, couple in enumerate(either) if places >> at & 1]
+                    chosen = [couple for index, couple in enumerate(either) if places >> index & 1]
                     why = self._set(tuple(sorted([*always, *chosen]))) or why
                 why = self._set(()) or why
                 if why is not None:
@@ -292,17 +290,17 @@ def _read(
     if len(rows) != len(points):
         raise Rejected("there is not one for each input", "laws")
     summed: set[tuple[int, ...]] = set()
-    for at, row in enumerate(rows):
-        with in_step(f"law {at}"):
+    for law, row in enumerate(rows):
+        with in_step(f"law {law}"):
             numbers = [read.index(number, context.values) for number in row]
             if len(numbers) != len(answers):
                 raise Rejected("it has not a probability for each output")
             for answer, number in zip(answers, numbers, strict=True):
-                theorem.check(points[at], answer, gamma, context.values[number])
+                theorem.check(points[law], answer, gamma, context.values[number])
             key = tuple(sorted(numbers))
             enclosed = any(isinstance(context.values[number], Enclosed) for number in key)
             if whole and enclosed:
-                _require_all_outputs(theorem, inputs[at], outputs, budget)
+                _require_all_outputs(theorem, inputs[law], outputs, budget)
             elif whole and key not in summed:
                 total = Sum()
                 for number in key:
@@ -322,7 +320,7 @@ def _require_all_outputs(
     run = Execution(machine, Wanted({}, every=True), budget)
     with must_be_derived():
         run.run(dict(zip(machine.numbered("input"), given, strict=True)))
-    if any(tuple(run.outputs(found.state)) not in outputs for found in run.ends):
+    if any(tuple(run.outputs(end.state)) not in outputs for end in run.ends):
         raise Rejected("a run ends with another output: some are left out")
 
 
@@ -341,15 +339,15 @@ def _ordered(
     """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
-    found = set(ordered)
-    if not ordered or len(found) < len(ordered) or any(i == j for i, j in ordered):
+    stated = set(ordered)
+    if not ordered or len(stated) < len(ordered) or any(i == j for i, j in ordered):
         raise Rejected("there is none, or one twice, or one of equal inputs", "pairs")
     if data["adjacent"] is not None:
         with in_step("adjacent"):
             distance, reach = adjacency(data["adjacent"])
         budget.spend(len(inputs) ** 2 if whole else len(ordered))
         asked = permutations(range(len(inputs)), 2) if whole else ordered
-        if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in found) for i, j in asked):
+        if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in stated) for i, j in asked):
             raise Rejected("they are not those of its inputs that are adjacent", "pairs")
     return ordered
 

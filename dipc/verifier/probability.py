@@ -66,7 +66,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
     the program may not end, or that takes too much work.
     """
     steps = run.steps
-    if len(_leading_to(steps, (at for at, row in enumerate(steps) if not row))) < len(steps):
+    if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
         raise NotDerived("the program may not end: a loop is never left")
     goals = [end.state for end in run.ends]
     useful = _leading_to(steps, goals)
@@ -75,7 +75,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
         arriving = {here: weights.pop(here) for here in together if here in weights and steps[here]}
         if len(together) == 1 and all(goal not in together for goal, _ in steps[together[0]]):
             leaving = [
-                (goal, _times(weight, step, budget)) for at, weight in arriving.items() for goal, step in steps[at]
+                (goal, _times(weight, step, budget)) for node, weight in arriving.items() for goal, step in steps[node]
             ]
         else:
             leaving = list(_through(steps, together, arriving, useful, budget).items()) if arriving else []
@@ -92,12 +92,12 @@ def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[i
         for goal, _ in row:
             before[goal].append(here)
     waiting = list(goals)
-    found = set(waiting)
+    reached = set(waiting)
     for here in waiting:
-        new = [there for there in dict.fromkeys(before[here]) if there not in found]
-        found.update(new)
+        new = [there for there in dict.fromkeys(before[here]) if there not in reached]
+        reached.update(new)
         waiting += new
-    return found
+    return reached
 
 
 def _through(
@@ -118,7 +118,7 @@ def _through(
                 row[goal] = _plus(row.get(goal, _NONE), weight, budget)
     for _ in together:
         # Those without a loop of their own first: nothing is divided for them.
-        here = min((at for at in rows if at >= 0), key=lambda at: (at in rows[at], len(rows[at]), at))
+        here = min((node for node in rows if node >= 0), key=lambda node: (node in rows[node], len(rows[node]), node))
         row = rows.pop(here)
         if here in row:
             row = _without_return(here, row, budget)
@@ -205,8 +205,8 @@ class Probabilities:
         if self.is_plain():
             yield outputs
             return
-        for answer, found in self._answers(inputs, outputs, budget):
-            if found is not None and found <= gamma:
+        for answer, distance in self._answers(inputs, outputs, budget):
+            if distance is not None and distance <= gamma:
                 yield answer
 
     def is_steady(
@@ -222,8 +222,8 @@ class Probabilities:
         slots = self.machine.slots
         if self.is_plain():
             return all(slots[slot].type not in ("real", "int") for slot in outputs)
-        distances = [found for _, found in self._answers(inputs, outputs, budget)]
-        return not any(found is not None and found > low and (high is None or found < high) for found in distances)
+        distances = [d for _, d in self._answers(inputs, outputs, budget)]
+        return not any(d is not None and d > low and (high is None or d < high) for d in distances)
 
     def is_plain(self) -> bool:
         """Whether the distance is the product distance, by which numbers alone may be off."""
@@ -245,7 +245,7 @@ class Probabilities:
             raise NotDerived("its `metric` block is about answers that are not finite, or too many")
         if set(outputs) != set(slots):
             raise NotDerived("its `metric` block is about whole answers, and part of one is left open")
-        exact = {at: outputs[slot] for at, slot in zip(self.machine.distance.exact, slots, strict=True)}
+        exact = {position: outputs[slot] for position, slot in zip(self.machine.distance.exact, slots, strict=True)}
         for chosen in product(*choices):
             answer = dict(zip(slots, chosen, strict=True))
             yield answer, self._distance({**inputs, **answer, **exact}, answer, budget)
@@ -301,26 +301,26 @@ class Probabilities:
         return weight
 
     def _measure(self, key: Hanging, budget: Budget) -> Closed:
-        found = self._measures.get(key)
-        if found is None:
-            found = self._measures[key] = measure_anew(*key, budget)
-        if isinstance(found, str):
-            raise NotDerived(found)
-        return found
+        measure = self._measures.get(key)
+        if measure is None:
+            measure = self._measures[key] = measure_anew(*key, budget)
+        if isinstance(measure, str):
+            raise NotDerived(measure)
+        return measure
 
 
 def _parts(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
     """The half-spaces by the noises that hang together."""
-    found: list[Hanging] = []
+    hanging: list[Hanging] = []
     for noises, rows in connected(known.rows.values(), lambda row: (i for i, _ in row.form)):
-        place = {i: at for at, i in enumerate(sorted(noises))}
-        found.append(
+        place = {i: index for index, i in enumerate(sorted(noises))}
+        hanging.append(
             (
                 tuple(laws[i] for i in place),
                 tuple(sorted((tuple((place[i], a) for i, a in row.form), Fraction(row.constant)) for row in rows)),
             )
         )
-    return found
+    return hanging
 
 
 # === theorem ===================================================================================
@@ -377,29 +377,29 @@ class Theorem:
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
         """That the stated probability is that of the program. Raises Rejected where it is not."""
         key = (tuple(inputs), tuple(outputs), gamma)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._derived(inputs, outputs, gamma)
-        if isinstance(found, Enclosed) or isinstance(stated, Enclosed):
-            self._require_same_sum(found, stated)
+        derived = self._known.get(key)
+        if derived is None:
+            derived = self._known[key] = self._derived(inputs, outputs, gamma)
+        if isinstance(derived, Enclosed) or isinstance(stated, Enclosed):
+            self._require_same_sum(derived, stated)
             return
-        if isinstance(found, str):
-            self.reasons[found] += 1
+        if isinstance(derived, str):
+            self.reasons[derived] += 1
             check_range(stated, self.whole)
             return
-        same = (id(found), id(stated))
+        same = (id(derived), id(stated))
         if same not in self._equal:
-            if not equal_closed(found, stated, self.whole):
+            if not equal_closed(derived, stated, self.whole):
                 raise Rejected("the program has another probability at these inputs")
             self._equal.add(same)
         self.derived += 1
 
-    def _require_same_sum(self, found: Probability | str, stated: Probability) -> None:
+    def _require_same_sum(self, derived: Probability | str, stated: Probability) -> None:
         """That a sum over normal noises is the one that was derived, term by term; else it is taken on trust."""
-        if isinstance(found, Enclosed) and isinstance(stated, Enclosed) and found.equals(stated, self.whole):
+        if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
             self.derived += 1
         else:
-            self.reasons[found if isinstance(found, str) else OTHER_SUM] += 1
+            self.reasons[derived if isinstance(derived, str) else OTHER_SUM] += 1
 
     def check_distance(self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool) -> None:
         """That the answer and dd are those of the ideal, if there is one. Raises Rejected where dd is said to be
@@ -408,13 +408,13 @@ class Theorem:
             if computed:
                 raise Rejected("dd is said to be that of the `ideal`, and the program has none")
             return
-        found = self._distance(inputs, outputs)
-        if not isinstance(found, str) and found == (None if dd == "inf" else read.rational(dd)):
+        distance = self._distance(inputs, outputs)
+        if not isinstance(distance, str) and distance == (None if dd == "inf" else read.rational(dd)):
             self.measured += 1
             return
-        if computed and not isinstance(found, str):
+        if computed and not isinstance(distance, str):
             raise Rejected("dd is not that of the `ideal`")
-        self.distances[found if isinstance(found, str) else "it is another than the `ideal` gives"] += 1
+        self.distances[distance if isinstance(distance, str) else "it is another than the `ideal` gives"] += 1
 
     def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> Fraction | str | None:
         """dd of the ideal, None for infinity, or why it is not known."""
@@ -470,14 +470,14 @@ class Theorem:
 
 
 def program_of(
-    text: str, digest: object, name: str, constants: Mapping[str, Fraction], at: Fraction | None, budget: Budget
+    text: str, digest: object, name: str, constants: Mapping[str, Fraction], only_at: Fraction | None, budget: Budget
 ) -> tuple[Program, Machine]:
-    """The program of this text, which has this digest, name and constants, read at the eps `at`, or at every one;
+    """The program of this text, which has this digest, name and constants, read at the eps `only_at`, or at every one;
     raises Rejected."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
         raise Rejected("`sha256` is not that of its text")
     with must_be_derived():
-        tree = replace(read_program(text, budget), at=at)
+        tree = replace(read_program(text, budget), at=only_at)
         machine = Machine.of(tree, constants, budget)
     if machine.name != name:
         raise Rejected(f"its name is `{machine.name}`")

@@ -174,7 +174,7 @@ class Machine:
 
     def numbered(self, role: str) -> list[int]:
         """The slots of the inputs, or of the outputs, in the order of their declaration."""
-        return [at for at, slot in enumerate(self.slots) if slot.role == role]
+        return [number for number, slot in enumerate(self.slots) if slot.role == role]
 
     @staticmethod
     def of(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
@@ -199,13 +199,13 @@ def computed(
 ) -> dict[str, Fraction]:
     """What the text computes these constants from the values of all others. Raises NotDerived."""
     compiler = _Compiler(budget, tree.at)
-    found: dict[str, Fraction] = {}
+    values: dict[str, Fraction] = {}
     for declaration in tree.declarations:
         for name, expr in declaration.bindings if isinstance(declaration, syntax.Constants) else ():
             if name in names:
-                found[name] = compiler.number(expr)
-            compiler.constants[name] = found[name] if name in names else constants[name]
-    return found
+                values[name] = compiler.number(expr)
+            compiler.constants[name] = values[name] if name in names else constants[name]
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class _Compiler:
 
     def declare(self, declarations: Sequence[syntax.Declaration], given: Mapping[str, Fraction]) -> None:
         """Constants, then domains, then variables."""
-        bound = [item for found in declarations if isinstance(found, syntax.Constants) for item in found.bindings]
+        bound = [item for each in declarations if isinstance(each, syntax.Constants) for item in each.bindings]
         if sorted(name for name, _ in bound) != sorted(given):
             raise NotDerived("the constants given are not those of the program")
         for name, expr in bound:
@@ -242,15 +242,15 @@ class _Compiler:
             # A value from outside wins over the text: what the text says must be a number all the same.
             self.constants[name] = given[name]
             del expr
-        for found in declarations:
-            if isinstance(found, syntax.Domains):
-                for name, domain in found.bindings:
+        for each in declarations:
+            if isinstance(each, syntax.Domains):
+                for name, domain in each.bindings:
                     if name in self.domains:
                         raise NotDerived(f"the domain `{name}` is declared twice")
                     self.domains[name] = self.domain(domain)
-        for found in declarations:
-            if isinstance(found, syntax.Variables):
-                self._variables(found)
+        for each in declarations:
+            if isinstance(each, syntax.Variables):
+                self._variables(each)
 
     def _fresh(self, name: str) -> None:
         if name in self.constants or name in self.variables or name in self.labels:
@@ -274,18 +274,18 @@ class _Compiler:
                 self.budget.spend(10 * (last - first))
                 return tuple(Fraction(value) for value in range(first, last + 1))
             case Listed(written):
-                found: list[Value] = []
+                values: list[Value] = []
                 for expr in written:
                     if isinstance(expr, Name) and expr.name not in self.constants and expr.name not in self.locals:
                         if expr.name not in self.labels:
                             self._fresh(expr.name)
                             self.labels.add(expr.name)
-                        found.append(expr.name)
+                        values.append(expr.name)
                     else:
-                        found.append(self.number(expr))
-                if len(set(found)) < len(found) or len({isinstance(value, str) for value in found}) > 1:
+                        values.append(self.number(expr))
+                if len(set(values)) < len(values) or len({isinstance(value, str) for value in values}) > 1:
                     raise NotDerived("a domain has a value twice, or names and numbers")
-                return tuple(found)
+                return tuple(values)
 
     def _variables(self, declared: syntax.Variables) -> None:
         type_: Type = declared.type if isinstance(declared.type, str) else self._set_of(declared.type)
@@ -350,7 +350,7 @@ class _Compiler:
                 self._add_other_inputs()
                 apart = tuple(self._each(field_.loops, field_.value))
         exact, other = (
-            tuple(at for at, slot in enumerate(self.slots) if slot.role == role) for role in ("exact", "other")
+            tuple(number for number, slot in enumerate(self.slots) if slot.role == role) for role in ("exact", "other")
         )
         places = [place for place, slot in enumerate(exact) if self.slots[slot].type not in ("real", "int")]
         told = places if places and not everything else range(len(exact))
@@ -369,8 +369,8 @@ class _Compiler:
             return
         (variable, low, high), *rest = loops
         self._require_new(variable, {*self.variables, *_RESERVED})
-        for at in range(self.integer(low), self.integer(high) + 1):
-            hidden = self._with(variable, Fraction(at))
+        for number in range(self.integer(low), self.integer(high) + 1):
+            hidden = self._with(variable, Fraction(number))
             yield from self._each(rest, value)
             self.locals = hidden
 
@@ -453,9 +453,9 @@ class _Compiler:
             if isinstance(expr, Apply):
                 waiting += expr.arguments
             elif isinstance(expr, Name | Element) and expr.name in self.variables and expr.name not in self.locals:
-                found = self.resolved(expr)
-                if isinstance(found, Read) and self.slots[found.slot].type not in ("real", "int"):
-                    return found
+                code = self.resolved(expr)
+                if isinstance(code, Read) and self.slots[code.slot].type not in ("real", "int"):
+                    return code
         return None
 
     def _for_each_value(self, read: Read, statement: syntax.Statement) -> None:
@@ -498,9 +498,9 @@ class _Compiler:
             raise NotDerived(f"`{target.name}` is no array")
         index = self.resolved(target.index)
         if isinstance(index, Literal) and isinstance(index.value, Fraction) and index.value.denominator == 1:
-            at = int(index.value) - variable.low
-            if 0 <= at < len(variable.slots):
-                return Place((variable.slots[at],), 0, None)
+            offset = int(index.value) - variable.low
+            if 0 <= offset < len(variable.slots):
+                return Place((variable.slots[offset],), 0, None)
         return Place(variable.slots, variable.low, index)
 
     # --- expressions ------------------------------------------------------------------------------
@@ -530,12 +530,12 @@ class _Compiler:
                 variable = self.variables.get(name)
                 if variable is None or variable.low is None:
                     raise NotDerived(f"`{name}` is no array")
-                at = self.resolved(index)
-                if not isinstance(at, Literal):
-                    return Place(variable.slots, variable.low, at)
-                place = at.value - variable.low if isinstance(at.value, Fraction) else None
+                offset = self.resolved(index)
+                if not isinstance(offset, Literal):
+                    return Place(variable.slots, variable.low, offset)
+                place = offset.value - variable.low if isinstance(offset.value, Fraction) else None
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
-                    return Fault(f"`{name}` has no element {at.value}")
+                    return Fault(f"`{name}` has no element {offset.value}")
                 return self._read(variable.slots[int(place)])
             case Apply("exp" | "sqrt" | "log" as op):
                 raise NotDerived(f"`{op}` stands in an expression of the program")
@@ -564,10 +564,10 @@ class _Compiler:
 
     def number(self, expr: Expr) -> Fraction:
         """The rational that the expression always is, 1 or 0 for a condition."""
-        found = self.resolved(expr)
-        if not isinstance(found, Literal) or not isinstance(found.value, Fraction | bool):
+        code = self.resolved(expr)
+        if not isinstance(code, Literal) or not isinstance(code.value, Fraction | bool):
             raise NotDerived("a constant number is expected")
-        return Fraction(found.value)
+        return Fraction(code.value)
 
     def integer(self, expr: Expr) -> int:
         """The integer that the expression always is."""
@@ -591,18 +591,18 @@ class _Compiler:
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
         """The c and n of c·eps^n."""
-        parts = self.weight(expr)
-        if any(len(part) != 1 or next(iter(part))[1] for part in parts):
+        weight = self.weight(expr)
+        if any(len(ring) != 1 or next(iter(ring))[1] for ring in weight):
             raise NotDerived("a deviation is no power of eps")
-        ((above, c),), ((below, d),) = (part.items() for part in parts)
+        ((above, c),), ((below, d),) = (ring.items() for ring in weight)
         return c / d, (above[0] - below[0],)
 
     def rate(self, expr: Expr) -> Fraction:
         """The a > 0 of a rate a·eps."""
-        found = self._multiple(expr)
-        if found is None or found <= 0:
+        rate = self._multiple(expr)
+        if rate is None or rate <= 0:
             raise NotDerived("a rate is no positive multiple of eps")
-        return found
+        return rate
 
     def _multiple(self, expr: Expr) -> Fraction | None:
         """The a of a·eps, for all eps or for the one that the program is read at; None where it is none."""
@@ -643,10 +643,10 @@ class _Compiler:
                     result = multiply_closed(result, value, self.budget)
                 return reduced(result)
             case Apply("exp", (inner,)):
-                found = self._multiple(inner)
-                if found is None:
+                multiple = self._multiple(inner)
+                if multiple is None:
                     raise NotDerived("an exponent in a weight is no multiple of eps")
-                return {(0, found): Fraction(1)}, ONE
+                return {(0, multiple): Fraction(1)}, ONE
             case _:
                 return constant(self.number(expr)), ONE
 

@@ -355,11 +355,11 @@ def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -
         given = items(value, most)
         if step is None:
             return [reader(item) for item in given]
-        found = []
+        values = []
         for number, item in enumerate(given):
             with in_step(f"{step} {number}"):
-                found.append(reader(item))
-        return found
+                values.append(reader(item))
+        return values
 
     return read
 
@@ -368,10 +368,10 @@ def tuple_of(*readers: Reader[Any]) -> Reader[tuple[Any, ...]]:
     """A list of exactly what these read."""
 
     def read(value: object) -> tuple[Any, ...]:
-        found = items(value)
-        if len(found) != len(readers):
-            raise Rejected(f"{len(readers)} items are expected, not {len(found)}")
-        return tuple(reader(item) for reader, item in zip(readers, found, strict=True))
+        values = items(value)
+        if len(values) != len(readers):
+            raise Rejected(f"{len(readers)} items are expected, not {len(values)}")
+        return tuple(reader(item) for reader, item in zip(readers, values, strict=True))
 
     return read
 
@@ -382,11 +382,11 @@ def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
     def read(value: object) -> dict[str, T]:
         if not isinstance(value, dict):
             raise Rejected(f"an object is expected, not {_kind(value)}")
-        found = {}
+        values = {}
         for name, one in value.items():
             with in_step(f"`{_short(name)}`"):
-                found[name] = reader(one)
-        return found
+                values[name] = reader(one)
+        return values
 
     return read
 
@@ -402,11 +402,11 @@ def fields(value: object, table: Table, optional: Table | None = None) -> list[A
     for name in given:
         if name not in readers:
             raise Rejected(f"`{_short(name)}` is not known here")
-    found = []
+    values = []
     for name, reader in readers.items():
         with in_step(name):
-            found.append(reader(given[name]) if name in given else None)
-    return found
+            values.append(reader(given[name]) if name in given else None)
+    return values
 
 
 def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str, list[Any]]:
@@ -418,13 +418,13 @@ def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str,
 
 def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fraction]:
     """Rational numbers by what they are of, which is listed once, from 0 on unless `any_number` may stand for it."""
-    found: dict[int, Fraction] = {}
+    numbers: dict[int, Fraction] = {}
     for item in items(value):
         place, number = tuple_of(anything, rational)(item)
-        if type(place) is not int or place in found or (place < 0 and not any_number):
+        if type(place) is not int or place in numbers or (place < 0 and not any_number):
             raise Rejected("what has a coefficient is numbered, each once")
-        found[place] = number
-    return found
+        numbers[place] = number
+    return numbers
 
 
 def index(value: object, among: Sequence[object]) -> int:
@@ -451,5 +451,5 @@ def _kind(value: object) -> str:
 
 
 def _short(value: str) -> str:
-    shown = value if len(value) <= 40 else value[:37] + "..."
-    return shown.encode("ascii", "backslashreplace").decode("ascii")
+    shortened = value if len(value) <= 40 else value[:37] + "..."
+    return shortened.encode("ascii", "backslashreplace").decode("ascii")

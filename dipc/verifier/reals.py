@@ -198,7 +198,7 @@ Monomial = tuple[Number, tuple[Fraction, ...]]
 
 def is_irrational(tree: Expr) -> bool:
     """Whether such a function is in it."""
-    return any(isinstance(found, Apply) and found.op in FUNCTIONS for found in nodes(tree))
+    return any(isinstance(node, Apply) and node.op in FUNCTIONS for node in nodes(tree))
 
 
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
@@ -229,8 +229,8 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
             return number * other.inverse, tuple(a - b for a, b in zip(exponents, others, strict=True))
         case _ if is_irrational(tree):
             raise NotDerived("irrational numbers are added, or compared")
-    c, found = plain(tree)
-    return Number(c), tuple(map(Fraction, found))
+    c, degrees = plain(tree)
+    return Number(c), tuple(map(Fraction, degrees))
 
 
 # === as they are written =======================================================================

@@ -22,8 +22,8 @@ STEADINESS = "that within a range of gamma the answers within gamma are the same
 def _own(value: object) -> dict[str, str]:
     """The cells of a row that win over the claim."""
     names = ("alpha", "beta", "gamma")
-    found = zip(names, read.fields(value, {}, dict.fromkeys(names, read.text)), strict=True)
-    return {name: cell for name, cell in found if cell is not None}
+    cells = zip(names, read.fields(value, {}, dict.fromkeys(names, read.text)), strict=True)
+    return {name: cell for name, cell in cells if cell is not None}
 
 
 _ROW: read.Table = {
@@ -108,18 +108,18 @@ class Rows:
         table = {**_ROW, "alpha": end, "gamma": read.rational, **_VERDICT, **_NUMBERS}
         place, inputs, outputs, alpha, gamma, *result, dd, own = read.fields(value, table, {**_WORDS, **_CELLS})
         cells = self._cells(number, place, inputs, outputs, dd, own)
-        found = Result(*result)
+        read_result = Result(*result)
         terms = self.claim.terms(cells.own, dd, budget)
         if alpha != terms[0]:
             raise Rejected("alpha is not what is claimed")
         if gamma != terms[1]:
             raise Rejected("gamma is not what is claimed")
-        if (id(terms), found.beta) not in self._equal:
-            self._require_same(terms[2], found.beta, budget)
-            self._equal.add((id(terms), found.beta))
+        if (id(terms), read_result.beta) not in self._equal:
+            self._require_same(terms[2], read_result.beta, budget)
+            self._equal.add((id(terms), read_result.beta))
         is_far = dd is None or dd == "inf" or alpha is None
         vacuous = not is_far and self.claim.is_near(cells.own, read.rational(dd), alpha)
-        return cells, self._result(cells, found, gamma, vacuous)
+        return cells, self._result(cells, read_result, gamma, vacuous)
 
     def _cells(
         self,
@@ -154,21 +154,21 @@ class Rows:
         for number, item in enumerate(ranges):
             with in_step(f"range {number}"):
                 to, alpha, *result = read.fields(item, {"to": end, "alpha": end, **_VERDICT, **_NUMBERS}, _WORDS)
-                found = Result(*result)
+                stated = Result(*result)
                 if position is None or (to is not None and to <= position):
                     raise Rejected("it does not end after the one before")
                 greatest, least, vacuous = self.claim.range(cells.own, cells.dd, (position, to), budget)
                 if alpha != greatest:
                     raise Rejected("alpha is not what is claimed")
-                self._require_same(least, found.beta, budget)
-                _, _, why = self._result(cells, found, position, vacuous)
+                self._require_same(least, stated.beta, budget)
+                _, _, why = self._result(cells, stated, position, vacuous)
                 if least is not None and not vacuous and not self.claim.never_grows(cells.own, budget):
                     doubts.add(GROWTH)
-                if found.verdict == "inaccurate":
+                if stated.verdict == "inaccurate":
                     doubt = self.theorem.steadiness(cells.inputs, cells.outputs, (position, to))
                     doubts |= set() if doubt is None else {f"{STEADINESS}: {doubt}"}
-                verdicts.append(found.verdict)
-                missing = missing or (why if found.verdict != "undecided" else None)
+                verdicts.append(stated.verdict)
+                missing = missing or (why if stated.verdict != "undecided" else None)
                 all_vacuous = all_vacuous and vacuous
                 position = to
         if ranges and position is not None:
@@ -179,32 +179,32 @@ class Rows:
             raise Rejected(f"its ranges give {together}")
         return verdict, all_vacuous, missing
 
-    def _result(self, cells: Cells, found: Result, gamma: Fraction, vacuous: bool) -> _Verdict:
+    def _result(self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool) -> _Verdict:
         """What was found of a row with these cells, of all of it or of one of its ranges of gamma."""
-        verdict = found.verdict
-        if (found.vacuous or False) is not vacuous:
+        verdict = stated.verdict
+        if (stated.vacuous or False) is not vacuous:
             raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")
-        if found.probability is not None:
-            value = self.context.values[read.index(found.probability, self.context.values)]
+        if stated.probability is not None:
+            value = self.context.values[read.index(stated.probability, self.context.values)]
             self.theorem.check(cells.inputs, cells.outputs, gamma, value)
-        if (found.reason is not None) != (verdict == "undecided"):
+        if (stated.reason is not None) != (verdict == "undecided"):
             raise Rejected("a reason is given exactly for the verdict undecided")
         if vacuous:
-            if verdict != "accurate" or found.obligation is not None:
+            if verdict != "accurate" or stated.obligation is not None:
                 raise Rejected("it holds vacuously, so it is accurate without an obligation")
             return verdict, True, None
-        if found.obligation is None:
-            if (found.open is None) is (verdict != "undecided"):
+        if stated.obligation is None:
+            if (stated.open is None) is (verdict != "undecided"):
                 raise Rejected(f"{verdict} without an obligation")
-            return verdict, False, found.open
-        if found.open is not None:
+            return verdict, False, stated.open
+        if stated.open is not None:
             raise Rejected("it has an obligation, and says that it has none")
-        decided = self.decided[read.index(found.obligation, self.decided)]
-        if decided.beta != found.beta:
+        decided = self.decided[read.index(stated.obligation, self.decided)]
+        if decided.beta != stated.beta:
             raise Rejected("its obligation is about another beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.
         of_nothing = verdict == "accurate" and self.context.values[decided.probability] == ({}, ONE)
-        if decided.probability != found.probability and not of_nothing:
+        if decided.probability != stated.probability and not of_nothing:
             raise Rejected("its obligation is about another probability")
         if verdict != decided.verdict:
             raise Rejected(f"its obligation is {decided.verdict}, not {verdict}")

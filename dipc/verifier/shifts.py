@@ -102,7 +102,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
     inputs: dict[int, Held] = {slot: Affine(_ZERO, ((open_input(slot), _ONE),)) for slot in slots}
     run.explore(inputs)
     visits(run, budget)  # the weights of all ways are those of a program
-    found = []
+    exits = []
     for end in run.ends:
         slacks = tuple(Change(*run.centered(row.form)) for row in end.known.rows.values())
         outputs = tuple(
@@ -114,8 +114,8 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
             raise NotDerived("shifts of Gaussian noise have no finite cost")
         rates = {i: run.laws[i][1] for i in noises if not is_whole(run.laws[i][0])}
         growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
-        found.append(AlignedExit(slacks, outputs, rates, growing))
-    return found
+        exits.append(AlignedExit(slacks, outputs, rates, growing))
+    return exits
 
 
 def alignment_cost(
@@ -234,14 +234,14 @@ class Followed:
     def left(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """The shifts of the noises that are carried on."""
         shifts = (*before, *fresh)
-        return tuple(shifts[at] for at in self.carried)
+        return tuple(shifts[noise] for noise in self.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
         """That of shifts of the noises carried so far and of those drawn; None where they do not do."""
         shifts = (*before, *fresh)
 
         def changed(noises: Mapping[int, Fraction]) -> Fraction:
-            return sum((c * shifts[at] for at, c in noises.items()), _ZERO)
+            return sum((c * shifts[noise] for noise, c in noises.items()), _ZERO)
 
         cost = self.costs[tuple(before)] + sum(map(mul, self.drawn, map(abs, fresh)), _ZERO)
         fits = all(changed(noises) + moved >= 0 for noises, moved in self.slacks)
@@ -300,16 +300,16 @@ class _Exploration:
                 for way in self._from(head):
                     names = {slot for change in (*way.slacks, *way.outputs) for slot in change.inputs}
                     for own, after in self._moves(sorted(names.difference(shared)), spent=moved):
-                        found = self._followed(costs, way, {**fixed, **own})
-                        if not found:
+                        costs_after = self._followed(costs, way, {**fixed, **own})
+                        if not costs_after:
                             raise NotDerived("some run has no shifts of so little cost")
-                        key = way.goal, after, frozenset(found.items())
+                        key = way.goal, after, frozenset(costs_after.items())
                         if way.goal is None or key in seen:
                             continue
                         seen.add(key)
                         if len(seen) > MOST_TABLES:
                             raise NotDerived(f"shifts lead to more than {MOST_TABLES} tables of costs")
-                        waiting.append((way.goal, after, found))
+                        waiting.append((way.goal, after, costs_after))
         return sum(map(len, self._ways.values()))
 
     def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
@@ -337,7 +337,7 @@ class _Exploration:
         question = Followed(costs, way.carried, way.drawn, slacks, outputs, self.radius, self.most)
         with answers_count():
             answer = self.budget.answers.to(question.key, question)
-            found: dict[tuple[Fraction, ...], Fraction] = {}
+            costs_after: dict[tuple[Fraction, ...], Fraction] = {}
             (stated,) = read.fields({"shifts": []} if answer is None else answer, {"shifts": _SHIFTS})
             for before, fresh in stated:
                 self.budget.spend(5 + 3 * (1 + len(changes)))
@@ -347,8 +347,8 @@ class _Exploration:
                 if cost is None:
                     raise Rejected("a shift does not do, or costs more than the budget")
                 key = question.left(before, fresh)
-                found[key] = min(found.get(key, cost), cost)
-        return found
+                costs_after[key] = min(costs_after.get(key, cost), cost)
+        return costs_after
 
     # --- ways -----------------------------------------------------------------------------------------
 
@@ -356,13 +356,13 @@ class _Exploration:
         """The ways from a head, through an iteration or behind the loop; None: those up to the loop."""
         if head not in self._ways:
             if head is None:
-                found = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]
+                ways = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]
             else:
                 state = self._heads[head]
                 carried = len(state.laws)
-                found = [self._way(carried, end, elements=True) for end in self._ends(self.runs.entered(state))]
-                found += [self._way(carried, end, elements=False) for end in self._ends(self.runs.left(state))]
-            self._ways[head] = tuple(found)
+                ways = [self._way(carried, end, elements=True) for end in self._ends(self.runs.entered(state))]
+                ways += [self._way(carried, end, elements=False) for end in self._ends(self.runs.left(state))]
+            self._ways[head] = tuple(ways)
         return self._ways[head]
 
     def _ends(self, state: State) -> Iterator[State]:

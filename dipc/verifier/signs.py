@@ -77,15 +77,15 @@ def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget) -> 
     first = exp_minus(x, fine)
     steps: dict[int, Pair] = {1: first}
     current: Pair = (1 << fine, 1 << fine)
-    at = 0
+    exponent = 0
     result: list[Pair] = []
     for j in exponents:
         if least is not None and j > least:
             result.append((0, 1))
             continue
-        if j > at:
-            current = _product(current, _power(j - at, steps, fine), fine)
-            at = j
+        if j > exponent:
+            current = _product(current, _power(j - exponent, steps, fine), fine)
+            exponent = j
         result.append((current[0] >> fine - bits, -(-current[1] >> fine - bits)))
     return result
 
@@ -183,10 +183,10 @@ class Curve:
     @cached_property
     def columns(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
         """For each j, increasing, the pairs (k, c)."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        columns: dict[int, list[tuple[int, int]]] = {}
         for j, k, c in self.terms:
-            found.setdefault(j, []).append((k, c))
-        return tuple((j, tuple(column)) for j, column in found.items())
+            columns.setdefault(j, []).append((k, c))
+        return tuple((j, tuple(column)) for j, column in columns.items())
 
     @cached_property
     def degree(self) -> int:
@@ -603,12 +603,12 @@ def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budg
 
 def _require_nonnegative(factors: Sequence[tuple[int, Signs | None]], *, strictly: bool) -> None:
     total = 1
-    for number, (multiplicity, found) in enumerate(factors, start=1):
-        if (strictly or multiplicity % 2) and (found is None or found.roots):
+    for number, (multiplicity, signs) in enumerate(factors, start=1):
+        if (strictly or multiplicity % 2) and (signs is None or signs.roots):
             what = "it is not shown to be different from 0" if strictly else "it changes its sign"
             raise Rejected(what, f"factor {number}")
-        if found is not None and multiplicity % 2:
-            total *= found.left
+        if signs is not None and multiplicity % 2:
+            total *= signs.left
     if total < 0:
         raise Rejected("the product of the signs is negative")
 
@@ -617,9 +617,9 @@ def prove_chart(value: object, function: Ring, within: Range, budget: Budget) ->
     """Raises Rejected unless the stated factors show where the function is negative: nowhere, or all roots inside
     `within`, each in an interval of its own."""
     factors = _all_signs(value, function, within, budget)
-    if any(found is None for _, found in factors):
+    if any(signs is None for _, signs in factors):
         _require_nonnegative(factors, strictly=False)
-    roots = sorted(root for _, found in factors if found is not None for root in found.roots)
+    roots = sorted(root for _, signs in factors if signs is not None for root in signs.roots)
     for one, other in pairwise(roots):
         if one[1] > other[0] or one == other:
             raise Rejected("two roots are not told apart")

@@ -73,8 +73,8 @@ class Mass:
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
         """Those of 0 to K: of a normal one with what is left in the place of all of Θ."""
         if self.fixed and cell.terms > 1:
-            found = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
-            return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in found]
+            masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
+            return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in masses]
         one = cell.constant((1 << cell.bits,) * 2)
         if self.laplace:
             z = cell.exponential(-self.size)
@@ -265,11 +265,11 @@ class _Evaluation:
                 continue
             total = total or [self.cell.constant((1 << self.cell.bits,) * 2)]
             most = len(total) // 2
-            parts: list[list[Series]] = [[] for _ in range(2 * (most + abs(c) * spread) + 1)]
+            products: list[list[Series]] = [[] for _ in range(2 * (most + abs(c) * spread) + 1)]
             for k in range(-spread, spread + 1):
                 for place, value in enumerate(total, start=(k + spread) * abs(c)):
-                    parts[place].append(self.cell.times(value, half[abs(k)]))
-            total = [self.cell.sum(each) for each in parts]
+                    products[place].append(self.cell.times(value, half[abs(k)]))
+            total = [self.cell.sum(each) for each in products]
         return total
 
 
@@ -327,14 +327,14 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
         key = None if united else i, *((place, Fraction(c, first)) for place, c in column)
         alike.setdefault(key, []).append((i, first))
     values: list[list[tuple[Mass, int]]] = []
-    found: list[_Row] = [({}, d) for _, d in rows]
+    combined: list[_Row] = [({}, d) for _, d in rows]
     for members in alike.values():
         unit = gcd(*(c for _, c in members))
         i, first = members[0]
         for place, c in columns[i]:
-            found[place][0][len(values)] = c * unit // first
+            combined[place][0][len(values)] = c * unit // first
         values.append([(masses[j], abs(c) // unit) for j, c in members])
-    return values, found
+    return values, combined
 
 
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:

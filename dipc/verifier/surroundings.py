@@ -73,11 +73,11 @@ class Surroundings:
         that may have the same answer: such a one is either on this side altogether, or begins only some way behind, or
         its answer changes on the way, so that it is the same at one point at most.
         """
-        found = [*self.path.guards, *filter(None, map(self._moved, self.path.guards))]
+        guards = [*self.path.guards, *filter(None, map(self._moved, self.path.guards))]
         greatest = self._greatest_of_ints() if self.ideal.whole else self._greatest()
         if greatest is not None:
-            found.append(Guard(((ALPHA, -_ONE),), greatest, strict=False))
-        return found
+            guards.append(Guard(((ALPHA, -_ONE),), greatest, strict=False))
+        return guards
 
     def _greatest(self) -> Fraction | None:
         """What the distance is at most, because other answers are as near as anything is; None where that is not known.
@@ -217,8 +217,8 @@ class Surroundings:
             else:
                 one[slot] = other[slot] = next(left)
         beyond = Guard(((length, width), *((slot, -c) for slot, c in facet.form)), -facet.constant, strict=True)
-        way = Guard(((length, _ONE),), _ZERO, strict=False)
-        return any(apart for _, apart in self.ideal.cases(one, other, [*self.path.guards, beyond, way]))
+        outwards = Guard(((length, _ONE),), _ZERO, strict=False)
+        return any(apart for _, apart in self.ideal.cases(one, other, [*self.path.guards, beyond, outwards]))
 
     # --- those of others ------------------------------------------------------------------------------
 
@@ -250,14 +250,14 @@ class Surroundings:
         is_strip = self.ideal.norm == "linf" and _is_strip(other.guards)
         if not is_box and not is_strip and len(other.guards) != 1:
             return self._around_inner(other) if self.ideal.norm == "linf" else None
-        found = []
+        guards = []
         for guard in other.guards:
             width, _ = outwards(self.ideal.norm, guard)
             step = width - 1 if guard.form[0][0] in self.ideal.whole else _ZERO
-            found.append(
+            guards.append(
                 Guard((*((slot, -c) for slot, c in guard.form), (ALPHA, -width)), step - guard.constant, False)
             )
-        return found
+        return guards
 
     def _around_inner(self, other: Path) -> list[Guard] | None:
         """The same from what is left of the path if its sides g >= 0 of ints are g >= w/2, unless that is nothing.

@@ -224,17 +224,17 @@ def nodes(tree: object) -> Iterator[Any]:
     """Everything that a part of a program consists of."""
     waiting = [tree]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, tuple):
-            waiting += found
-        elif is_dataclass(found):
-            yield found
-            waiting += [getattr(found, part.name) for part in fields(found)]
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting += node
+        elif is_dataclass(node):
+            yield node
+            waiting += [getattr(node, field.name) for field in fields(node)]
 
 
 def names(tree: object) -> Iterator[str]:
     """The names of values that stand in it, as often as they do; those of arrays are among them."""
-    return (found.name for found in nodes(tree) if isinstance(found, Name | Element))
+    return (node.name for node in nodes(tree) if isinstance(node, Name | Element))
 
 
 # --- tokens ----------------------------------------------------------------------------------------
@@ -279,23 +279,23 @@ def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token
     if len(text) > MOST_CHARACTERS:
         raise Exhausted(f"it has more than {MOST_CHARACTERS} characters", "program")
     budget.spend(len(text))
-    found: list[_Token] = []
-    at, line = 0, 1
-    while at < len(text):
-        match = _TOKEN.match(text, at)
+    tokens: list[_Token] = []
+    position, line = 0, 1
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            raise NotDerived(f"{what} is not read: `{text[at]}` in line {line}")
+            raise NotDerived(f"{what} is not read: `{text[position]}` in line {line}")
         word = match.group()
         if match.lastgroup == "number":
-            found.append(_Token("number", word, line))
+            tokens.append(_Token("number", word, line))
         elif match.lastgroup != "blank":
             word = _SPELLINGS.get(word, word)
             plain = match.lastgroup == "name" and word not in _KEYWORDS
-            found.append(_Token("name" if plain else word, word, line))
+            tokens.append(_Token("name" if plain else word, word, line))
         line += word.count("\n")
-        at = match.end()
-    found.append(_Token("", "the end", line))
-    return found
+        position = match.end()
+    tokens.append(_Token("", "the end", line))
+    return tokens
 
 
 def read_program(text: str, budget: Budget) -> Program:
@@ -352,10 +352,10 @@ class _Reader:
         return self._expect("name")
 
     def _separated(self, item: Callable[[], T]) -> tuple[T, ...]:
-        found = [item()]
+        items = [item()]
         while self._take(","):
-            found.append(item())
-        return tuple(found)
+            items.append(item())
+        return tuple(items)
 
     def _deeper(self) -> None:
         self._depth += 1
@@ -472,7 +472,7 @@ class _Reader:
 
     def _metric(self) -> tuple[Field, ...]:
         self._expect("{")
-        found: list[Field] = []
+        fields: list[Field] = []
         while not self._take("}"):
             name = self._kind
             if not self._take("input", "output"):
@@ -486,13 +486,13 @@ class _Reader:
                 self._expect("..")
                 loops.append((variable, low, self.expression()))
                 self._expect(":")
-            if name in {field.name for field in found}:
+            if name in {field.name for field in fields}:
                 raise NotDerived(f"the metric has two fields `{name}`")
-            found.append(Field(name, tuple(loops), self.expression()))
+            fields.append(Field(name, tuple(loops), self.expression()))
             if self._kind != "}":
                 self._expect(";")
         self._take(";")
-        return tuple(found)
+        return tuple(fields)
 
     def _is_noiseless(self) -> bool:
         """Whether the ideal is `{ noiseless }`, which then has been read."""
@@ -512,7 +512,7 @@ class _Reader:
             variables.append(self._variables())
         self._hidden = []
         body = self._block()
-        if any(isinstance(found, Noise | Mechanism | Choose) for found in nodes(body)):
+        if any(isinstance(node, Noise | Mechanism | Choose) for node in nodes(body)):
             raise NotDerived("its `ideal` draws something at random")
         self._expect("}")
         self._take(";")
@@ -524,16 +524,16 @@ class _Reader:
         self._deeper()
         if self._before:
             raise self._wrong("an expression without a draw")
-        found: list[Statement] = []
+        statements: list[Statement] = []
         while self._kind in ("name", "if", "while", "for", "exit"):
             statement = self._statement()
-            found += self._before
+            statements += self._before
             self._before = []
-            found[-1:] = self._joined(found[-1:], statement)
+            statements[-1:] = self._joined(statements[-1:], statement)
             if not self._take(";") and not isinstance(statement, If | While | For):
                 break
         self._depth -= 1
-        return tuple(found)
+        return tuple(statements)
 
     def _statement(self) -> Statement:
         if self._take("exit"):
@@ -641,10 +641,10 @@ class _Reader:
     def _undrawn(self) -> Expr:
         """An expression in which nothing is drawn."""
         known = len(self._before)
-        found = self.expression()
+        expression = self.expression()
         if len(self._before) > known:
             raise self._wrong("an expression without a draw")
-        return found
+        return expression
 
     def _arm(self) -> tuple[Expr, Expr]:
         value = self.expression()
@@ -655,10 +655,10 @@ class _Reader:
 
     def alone(self) -> Expr:
         """An expression and nothing else."""
-        found = self.expression()
+        expression = self.expression()
         if self._kind or self._before:
             raise self._wrong("an expression without noise")
-        return found
+        return expression
 
     def expression(self, least: int = 1) -> Expr:
         """An expression of operators that bind at least so strongly."""

@@ -168,17 +168,17 @@ class Expansion:
         if first <= series.error:
             raise NotShown
         self.budget.spend(self.terms * self.terms // 8 + 8, bits)
-        found = [(1 << 2 * bits) // first]
+        quotient = [(1 << 2 * bits) // first]
         for n in range(1, self.terms):
-            found.append(-sum(map(mul, others[:n], reversed(found))) // first)
+            quotient.append(-sum(map(mul, others[:n], reversed(quotient))) // first)
         mine = series.coefficients
-        left = [sum(map(mul, mine[: k + 1], found[k::-1])) for k in range(self.terms)]
+        left = [sum(map(mul, mine[: k + 1], quotient[k::-1])) for k in range(self.terms)]
         left[0] -= 1 << 2 * bits
-        size = sum(map(abs, found))
+        size = sum(map(abs, quotient))
         away = Fraction(sum(map(abs, left)) + series.error * size, 1 << 2 * bits)
         if away > Fraction(1, 2):
             raise NotShown
-        return Series(found, int(size * 2 * away) + 1)
+        return Series(quotient, int(size * 2 * away) + 1)
 
     def ring(self, function: Ring) -> Series:
         """An exponential polynomial."""
@@ -196,15 +196,15 @@ class Expansion:
 
     def exponential(self, q: Fraction) -> Series:
         """e^{q·eps}, the coefficients e^{q·middle}·(q·radius)^k/k!."""
-        bits, at, slope = self.bits, abs(q) * self.middle, q * self.radius
-        if growth_bits(at) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
+        bits, exponent, slope = self.bits, abs(q) * self.middle, q * self.radius
+        if growth_bits(exponent) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
             raise NotShown
-        low, high = exp_minus(at, bits + 2 * growth_bits(at))
+        low, high = exp_minus(exponent, bits + 2 * growth_bits(exponent))
         if q > 0:
-            shift = 2 * bits + 2 * growth_bits(at)
+            shift = 2 * bits + 2 * growth_bits(exponent)
             low, high = (1 << shift) // high, -(-(1 << shift) // low)
         else:
-            low, high = low >> 2 * growth_bits(at), -(-high >> 2 * growth_bits(at))
+            low, high = low >> 2 * growth_bits(exponent), -(-high >> 2 * growth_bits(exponent))
         self.budget.spend(4 * self.terms, bits)
         coefficients, above, below = [], 1, 1
         for k in range(self.terms):
@@ -220,14 +220,14 @@ class Expansion:
         return self.times(first, self.exponential(-rate * beta)) if beta else first
 
     def normal(
-        self, at: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
+        self, start: Fraction, slope: Fraction, variance: Fraction, away: Fraction, *, density: bool = False
     ) -> Series:
         """Φ((at + slope·u)/√variance), or φ of it, where these may be so far away from the numbers meant."""
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)
-        x, s = (number.numerator * low // (number.denominator << 8) for number in (at, slope))
+        x, s = (number.numerator * low // (number.denominator << 8) for number in (start, slope))
         # How far both are from the numbers meant.
-        off = 2 + int(((abs(at) + abs(slope)) * (high - low) + away * high) / 256) + 1
+        off = 2 + int(((abs(start) + abs(slope)) * (high - low) + away * high) / 256) + 1
         size, far = Fraction(abs(s) + off, 1 << bits), Fraction(max(0, abs(x) - off), 1 << bits)
         self.budget.spend(3 * self.terms + 60 + min(int(far * far), 4_000), bits)
         if far > 4 * size and decay_bits((far * far - 4 * size * far) / 2) > bits:
