@@ -42,7 +42,7 @@ _GRID = range(-4, 5)
 
 
 class Solved(Answers):
-    """Answers that are found when they are asked for, and kept in `stated`."""
+    """Answers that are computed on demand, and kept in `stated`."""
 
     def __init__(self) -> None:
         super().__init__({})
@@ -162,8 +162,8 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 
 
 def division(question: Divided) -> dict[str, Any] | None:
-    """A class that is right about all of the cell, and in which way; else along which comparison it is cut, or on the
-    sides of which path with another answer. None where nothing helps."""
+    """A class that is right about all of the cell, and with which merges; else the comparison along which the cell is
+    cut, or the path with another answer along whose sides it is. None where nothing helps."""
     coverage, cell = question.coverage, question.cell
     # Of many classes most are not about a point of the cell.
     point = solution(list(map(_halfspace, cell.guards)))
@@ -185,7 +185,7 @@ def division(question: Divided) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """Which ways are put together: the first pair that can be, until none can; if there are not more than so many."""
+    """Which ways are put together: the first pair that can be, until none can; if there are not more than this many."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)
@@ -355,7 +355,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
 
 
 def _without(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
-    """The sum of multiples of two half-spaces in which the variable is no more."""
+    """The sum of multiples of two half-spaces in which the variable cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
     terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}

@@ -63,7 +63,7 @@ _SIZES = ((24, 16), (40, 24), (64, 40), (96, 64), (160, 100))
 #: From where tails are looked at.
 _STARTS = [Fraction(2) ** n for n in range(-20, 31)]
 
-#: A cell is at least so many times shorter than its interval, and there are so many.
+#: A cell is at least this many times shorter than its interval, and there are this many.
 _SHORTEST, _MOST_CELLS = 1 << 30, 1_000
 
 NO_CELLS = "its Taylor polynomials do not show it in the checker's precision"
@@ -293,7 +293,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Where a function with these roots and signs between them is nonnegative, but for slivers at the roots."""
+    """Where a function with these roots and signs between them is nonnegative, except for slivers at the roots."""
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
         if sign < 0:

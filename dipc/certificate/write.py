@@ -233,7 +233,7 @@ class _RangeWriter:
         return data | {"verdict": str(result.verdict)}
 
     def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
-        """What is claimed for one gamma, or the gammas of one range, and what was found."""
+        """The claim for one gamma, or the gammas of one range, and its decision."""
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
         decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
@@ -314,7 +314,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
         one = question.at(constant.numbers.at)
     assert isinstance(one, PrivacyQuestion), "it is about one number"
     if low > 0:
-        # A refutation by real outputs is looked for anew, and need not be found next to the constant.
+        # A refutation by real outputs is looked for again, and need not be found next to the constant.
         with suppress(*() if one.finite_outputs else (Uncertified,)):
             refuted = decided(one, low, PrivacyVerdict.NOT_PRIVATE)
     claim = {**proved["claim"], "budget": None}

@@ -1,7 +1,7 @@
 """Bounds of an answer's probability for all inputs of a class (FORMAT.md, lemmas 6 to 6e).
 
-The program is executed with its real and int inputs left open, which gives ways to an answer: what has to hold of
-centered noises, at slacks that inputs move. Its probability never decreases when a slack grows. What a certificate says
+The program is executed with its real and int inputs left open, which gives ways to an answer: constraints on centered
+noises, with slacks that depend on inputs. Its probability never decreases when a slack grows. What a certificate says
 about slacks, added up before (`classes.py`), is used for the program's own exits.
 """
 
@@ -66,7 +66,7 @@ class Comparison:
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
     def opposite(self) -> Comparison | None:
-        """What holds where this does not, but for an event of probability 0; None for one side of a ball."""
+        """What holds where this does not, except for an event of probability 0; None for one side of a ball."""
         if self.radius:
             return None
         constant = -self.constant
@@ -142,7 +142,7 @@ def is_steady(weight: Closed) -> bool:
 
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
-    """Comparisons by the noises that hang together, which are numbered anew in their order."""
+    """Comparisons by the noises that hang together, which are numbered again in their order."""
     result = []
     for noises, members in connected(comparisons, lambda comparison: (i for i, _ in comparison.noises)):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -152,8 +152,8 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 
 
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
-    """Ways with the same sum of weight·probability for all inputs: one pair after the other, which differ in one
-    comparison alone, is taken out and what is put together of both comes last. Raises NotDerived."""
+    """Ways with the same sum of weight·probability for all inputs: one after the other, two ways that differ in one
+    comparison alone are replaced by their union, which comes last. Raises NotDerived."""
     left = list(ways)
     for i, j in pairs:
         if not 0 <= j < i < len(left):
@@ -558,7 +558,7 @@ class OpenRun(Execution):
         return noises, {slot: c for slot, c in inputs.items() if c}
 
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
-        """The way to an exit, with what has to hold besides."""
+        """The way to an exit, with further comparisons that have to hold."""
         rows = end.known.rows.values()
         own = (Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole) for row in rows)
         return Way.of(weights[end.state], [*besides, *own], self.laws)
@@ -585,7 +585,7 @@ class _Runs:
 
 @dataclass
 class Bounds:
-    """Bounds of one program. Its exits are found once for inputs whose comparisons come out alike."""
+    """Bounds of one program. Inputs with the same outcomes of comparisons share one run."""
 
     machine: Machine
     ideal: Ideal
@@ -617,9 +617,9 @@ class Bounds:
         unites: bool,
         merges: Merges,
     ) -> Iterator[Probability]:
-        """For each input of which `decide` says how comparisons come out, some of these is at most the probability of
-        the path's answer: as the class's bounds of slacks are used, of ways that are put together as `merges` says.
-        Raises NotDerived, and what `decide` raises."""
+        """For each input whose comparisons come out as `decide` says, one of these is at most the probability of the
+        path's answer, by the class's bounds of slacks, after the `merges` of ways. Raises NotDerived, and what `decide`
+        raises."""
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
         if self._is_plain:

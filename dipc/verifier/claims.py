@@ -5,7 +5,7 @@ exponential polynomials in eps, whose numerator may also depend on unknown numbe
 without bound, or a number of queries: Σ f(eps)·Π X^j·e^{r·X·eps}.
 
 Sums, exp and products with what is not negative are monotone, so they are taken form by form; max is distributed over
-min, and the negative of a least is a greatest. What has no such value is no claim that is certified (NotOneForm).
+min, and the negative of a least is a greatest. A claim without such a value is not certified (NotOneForm).
 """
 
 from __future__ import annotations
@@ -515,7 +515,7 @@ class Interval:
 
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
-    """Intervals of eps, at least one and at most so many, each above all before it. Raises Rejected for others."""
+    """Intervals of eps, at least one and at most this many, each above all before it. Raises Rejected for others."""
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
         raise Rejected("it is about no eps")
@@ -743,7 +743,7 @@ def _normal_beta(
 
 
 def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
-    """A product with 1 in the place of erfc, and what that is taken of."""
+    """A product with 1 in place of erfc, and the argument of erfc."""
     match tree:
         case Apply("erfc", (argument,)):
             return Literal(Fraction(1)), [argument]
@@ -810,7 +810,7 @@ def linear(
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
-    """What names stand for: with every eps, and then at the one that is given."""
+    """The values of names: for every eps, and then at the one that is given."""
     return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 

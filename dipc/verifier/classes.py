@@ -1,4 +1,4 @@
-"""Classes of real and int inputs: what is claimed of one, and what its bounds of slacks rest on, added up again.
+"""Classes of real and int inputs: the claim about one, and its bounds of slacks, added up again.
 
 Every input u of a class at which something is claimed lies in its half-spaces, form(u) >= alpha·step. A slack of the
 program is bounded below by form = constant + Σ weight·(form of a half-space), and so by base + distance·slope. Where a
@@ -74,7 +74,8 @@ def meaning(
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
     """alpha and gamma as base + rate·distance, and what beta is made of."""
     if variable == "eps":
-        # What is said at the distance 0 is said at all, if nothing depends on it: half-spaces only move inwards.
+        # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
+        # move inwards.
         texts = (claim.beta or "", claim.gamma or "")
         steady = claim.alpha == "dd" and not any(mentions(text, name) for text in texts for name in ("alpha", "dd"))
         if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):

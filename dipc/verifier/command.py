@@ -49,8 +49,8 @@ def verify(
     """Check a certificate, given by its path or as the text itself, and compare it with the files given; `constants`
     win over those of the program's text.
 
-    Raises Rejected, naming the step that is wrong, Unreadable for what is no certificate or cannot be read, and
-    Exhausted where checking takes more than the budget permits.
+    Raises Rejected, naming the wrong step, Unreadable if it is not a certificate or cannot be read, and Exhausted where
+    checking takes more than the budget permits.
     """
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     budget = budget or Budget()

@@ -136,7 +136,7 @@ def _plural(noun: str) -> str:
 
 # === least =====================================================================================
 
-#: What is asked for: the factor of beta, a part of a claim about accuracy, or the budget of one about privacy.
+#: The number sought: the factor of beta, a part of a claim about accuracy, or the budget of one about privacy.
 _SOUGHT = ("factor", "gamma", "eps", "budget")
 
 #: The parts of a row that say which it is; the others follow from the claim.
@@ -149,7 +149,7 @@ _object = read.by_name(read.anything)
 
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
     """What follows, in words, from documents that prove and refute: that they are about the same program, inputs and
-    claim, but for the number sought, and that this is greater in the one that proves. Raises Rejected."""
+    claim, except for the number sought, and that this is greater in the one that proves. Raises Rejected."""
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
@@ -202,8 +202,8 @@ def _pairs(data: _Data) -> list[list[list[str]]]:
 
 
 def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """What a document is about, but for its claim, and for a constant that is left open; no row has an own value of the
-    part of the claim that is sought."""
+    """What a document is about, except for its claim, and for a constant that is left open; no row has an own value of
+    the part of the claim that is sought."""
     if left_open is not None:
         constants = dict(one["program"]["constants"])
         if left_open[0] not in constants:
@@ -225,8 +225,8 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
 
 
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
-    """The claim that is asked about, with this number for what is sought: a proof is about all eps asked about from it
-    on, a refutation about this eps alone."""
+    """The claim with this value of the number sought; where eps is sought, a proof is about all eps of the question
+    from it on, a refutation about this eps alone."""
     match sought:
         case "factor":
             with must_be_derived():
@@ -383,7 +383,7 @@ class Document:
 
 
 def read_document(source: str) -> Document:
-    """Raises Unreadable for what is no certificate of this version, Rejected for one that was corrupted."""
+    """Raises Unreadable if it is not a certificate of this version, Rejected for one that was corrupted."""
     return _document(read.parse(source), len(source))
 
 
@@ -408,7 +408,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 
 
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
-    """The document of parsed data, whose digest is not looked at. Raises Rejected."""
+    """The document of parsed data, without a check of its digest. Raises Rejected."""
     question = Question(data["question"])
     for name, reader in (("tool", read.text), ("claim", _object)):
         with in_step(name):
@@ -704,7 +704,7 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
 
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
-    """What is claimed of the rows: an expression that is none of theirs was not looked at."""
+    """The claim about the rows: an expression that no row uses was not examined."""
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
     texts = [f"{name} = {claim[name]}" for name in used if claim[name] is not None]
     stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])

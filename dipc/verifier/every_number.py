@@ -117,8 +117,8 @@ class _Entry:
 
 @dataclass
 class Agreement:
-    """Explores all runs in agreement, for these values of the finite inputs: `entries` are alike but for those of an
-    iteration, which each iteration may have anew. Terms are looked for among those stated; a slack may grow with the
+    """Explores all runs in agreement, for these values of the finite inputs: `entries` are alike except for those of an
+    iteration, which each iteration may have again. Terms are looked for among those stated; a slack may grow with the
     distance that is left open, as `wanted` says."""
 
     shape: Iterations
@@ -222,7 +222,7 @@ class Agreement:
         return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
 
     def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
-        """All ways of the program in agreement, for inputs of which this is known."""
+        """All runs of the program in agreement, for inputs with these guards."""
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
@@ -252,14 +252,14 @@ class Agreement:
         return halves
 
     def _stated(self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]) -> Term | None:
-        """Of the stated terms with these noises that with the greatest constant, as a bound of the slack of which is
-        `implied` that it is one; None where there is none."""
+        """Of the stated terms with these noises the one with the greatest constant that is `implied` to bound the
+        slack; None where there is none."""
         return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
 
     def _moved(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
-        """What inputs of this way satisfy at which something is claimed, with the distance that is left open."""
+        """The guards of inputs of this way at which something is claimed, with the open distance."""
         path = Path(way.inputs, ())
         around = Surroundings(self._distances, entry.finite, path, self.budget)
         base, rate = self.wanted.alpha
@@ -357,8 +357,8 @@ class Agreement:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """Of these terms that with the noises, up to a positive factor, which has the greatest constant of which, times
-    this factor, something is implied; None where there is none."""
+    """Of these terms with the noises, up to a positive factor, the one with the greatest constant for which the
+    constant times this factor is implied; None where there is none."""
     unit = Term.of(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
     return next((term for term in alike if implied(term.constant / unit.constant)), None)

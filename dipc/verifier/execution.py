@@ -77,7 +77,7 @@ class NoiseHalfspace:
         return NoiseHalfspace(form, plain(floor(constant * scale) if whole else constant * scale), whole)
 
     def opposite(self) -> NoiseHalfspace:
-        """What holds where this does not, but for an event of probability 0."""
+        """What holds where this does not, except for an event of probability 0."""
         constant = -self.constant - 1 if self.whole else -self.constant
         return NoiseHalfspace(_negated(self.form), constant, self.whole)
 
@@ -357,7 +357,7 @@ class Execution:
         return number
 
     def reached_again(self, number: int) -> None:
-        """What a second way to a state means: its weight is no longer that of one history."""
+        """The effect of a second way to a state: its weight is no longer that of one history."""
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
@@ -560,8 +560,8 @@ class Execution:
         return value
 
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
-        """What the variable gets: a condition counts in a variable for numbers, and an int is the value of a finite
-        domain that it is equal to, if there is one."""
+        """The value assigned to the variable: a condition counts 1 or 0 in a variable for numbers, and an int becomes
+        the equal value of a finite domain, if there is one."""
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":
             return Fraction(value)

@@ -96,7 +96,7 @@ class Cell:
         return [self.within(guard, whole), self.within(guard.opposite(), whole)]
 
 
-#: The class that is right about a cell, and how ways are put together; or how the cell is divided further.
+#: The class that is right about a cell, with the merges of ways; or how the cell is divided further.
 _ANSWER: read.Table = {
     "class": read.natural,
     "unites": read.boolean,
@@ -365,8 +365,8 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What follows from the classes: their verdicts, what was taken on trust, and the constants of which no value is
-    claimed about alone."""
+    """The result about the classes: their verdicts, what was taken on trust, and the constants that have more than one
+    value."""
 
     tally: Tally
     obligations: Sequence[Decided]
@@ -421,7 +421,7 @@ def check_inputs(
             if number is not None:
                 singly[number] = worst(own)
     if parameter is not None:
-        # What is said of all other numbers must not depend on what is another for each.
+        # The claim about all other numbers must not use constants that differ between numbers.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = replace(whole, constants=steady)
         verdict, missing, words = check_numbers(data["numbers"], alike, stated, tree, singly, budget, covering)

@@ -115,8 +115,8 @@ class Piece:
 @dataclass(frozen=True, slots=True, order=True)
 class Kinked:
     """A center of this law within its `own` bounds a·t + d·eps >= 0, and leaves with how often each occurs. It is
-    `fixed` where the deviations do not depend on eps: then 1 stands in the place of eps. `across` is the variance of w,
-    0 where there is none."""
+    `fixed` where the deviations do not depend on eps: then 1 stands in place of eps. `across` is the variance of w, 0
+    where there is none."""
 
     center: Spread
     own: tuple[Line, ...]

@@ -54,7 +54,7 @@ class Guard:
 
     @property
     def inputs(self) -> dict[int, Fraction]:
-        """The coefficients of the form but for that of the distance."""
+        """The coefficients of the form except for that of the distance."""
         return {i: c for i, c in self.form if i != ALPHA}
 
     @property

@@ -102,11 +102,11 @@ class Iterations:
         return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
 
     def distances(self, budget: Budget) -> Ideal:
-        """The ideal's machine, for what is said of distances of inputs; its paths are not those of the program."""
+        """The ideal's machine, for distances of inputs; its paths are not those of the program."""
         return Ideal(self.ideal.machine, self.norm, budget)
 
     def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
-        """All values of the finite inputs, together those that are alike but for the elements."""
+        """All values of the finite inputs, together those that are alike except for the elements."""
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
         groups: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
@@ -170,7 +170,7 @@ def first_index(loop: For) -> int:
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
     """The arrays that end at the parameter, with their first indices. Raises NotDerived where a declaration depends on
-    it otherwise, but for domains that end there."""
+    it otherwise, except for domains that end there."""
     arrays: dict[str, int] = {}
     others: set[str] = set()
     domains = {
@@ -395,8 +395,8 @@ class LoopRuns(Execution):
         return replace(head, at=self.side.end)
 
     def stripped(self, state: State) -> State:
-        """The head that a state is: what is carried, with noises numbered by their first occurrence, and nothing known
-        of them. Raises NotDerived where an input of one iteration is carried to others."""
+        """The head of a state: the carried values, with noises numbered by their first occurrence, without constraints
+        on them. Raises NotDerived where an input of one iteration is carried to others."""
         places: dict[int, int] = {}
         slots = self.machine.slots
         values: list[Held] = [self._fresh(slot) if slot.role == "input" else None for slot in slots]
@@ -423,7 +423,7 @@ class LoopRuns(Execution):
         return tuple(noises)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
-        """All ways to the head of the loop or to the end, for inputs of which this is given. Raises NotDerived."""
+        """All ways to the head of the loop or to the end, for inputs with these guards. Raises NotDerived."""
         waiting = [replace(state, given=given)]
         count = 0
         while waiting:

@@ -1,4 +1,4 @@
-"""The probability of half-spaces over independent noises, computed anew by integrating out one after the other.
+"""The probability of half-spaces over independent noises, computed again by integrating out one after the other.
 
     measure_anew(laws, halfspaces, budget)     a closed form, or why there is none
 
@@ -246,7 +246,7 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """The rows that say something; None where they cannot all hold, but for a set of measure 0."""
+        """The rows that say something; None where they cannot all hold, except for a set of measure 0."""
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
@@ -356,7 +356,7 @@ class _Elimination:
         return self._row(terms, one[1] - other[1] - strictly * self.whole)
 
     def _between(self, grown: _Terms, v: int, low: _Line | None, high: _Line | None) -> _Terms:
-        """The integral over v from `low` to `high`, None for infinity, of what has this primitive."""
+        """The integral over v from `low` to `high`, None for infinity, of the function with this primitive."""
         if any((low is None and l <= 0) or (high is None and l >= 0) for l in _slopes(grown, v)):
             raise NotDerived("an integrand does not decay")
         result: _Terms = {}
@@ -450,7 +450,7 @@ class _Elimination:
         return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
 
     def _spend(self, terms: int, bits: int = 0) -> None:
-        """Count the making of so many terms."""
+        """Count the making of this many terms."""
         self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms, bits)
 
 

@@ -4,7 +4,7 @@
 - `one-sided`: density rate·eps·e^{-rate·eps·x} for x >= 0;
 - `discrete-laplace`: mass (1-r)/(1+r)·r^|i| at every integer i, with r = e^{-rate·eps}.
 
-Normal and discrete normal noise have their variance in the place of the rate (`normal.py`, `summed.py`).
+Normal and discrete normal noise have their variance in place of the rate (`normal.py`, `summed.py`).
 """
 
 from __future__ import annotations

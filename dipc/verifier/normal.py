@@ -69,7 +69,7 @@ class Leaf:
 @dataclass(frozen=True, slots=True, order=True)
 class Star:
     """Leaves, with how often each occurs, around a center of this variance; the variance 0 and one leaf for none. It is
-    `fixed` where the deviations do not depend on eps: then 1 stands in the place of eps. Variances are in multiples of
+    `fixed` where the deviations do not depend on eps: then 1 stands in place of eps. Variances are in multiples of
     `square`: eps/√square is what stands in the lines."""
 
     variance: Fraction
@@ -345,7 +345,7 @@ class Sum:
         self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
     def include(self, other: Probability, budget: Budget, factor: Closed | None = None) -> None:
-        """All of another sum, or so many times as much."""
+        """All of another sum, or this many times as much."""
         for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
             self.add(stars, weight if factor is None else multiply_closed(weight, factor, budget), budget)
 
@@ -460,7 +460,7 @@ class Cell(Expansion):
         return total
 
     def _mass(self, k: int, step: Fraction, variance: Fraction) -> Series:
-        """The step times the density at so many of them."""
+        """The step times the density at this many of them."""
         bits = self.bits + 8
         self.budget.spend(50, self.bits)
         low, high = exp_minus((k * step) ** 2 / (2 * variance), bits)
@@ -553,8 +553,8 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Ratios, a bound of the sum with trapezoid sums on the disk that is so many times larger, and of how far it is
-        there from the true one."""
+        """Ratios, a bound of the sum with trapezoid sums on the disk that is this many times larger, and of how far it
+        is there from the true one."""
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)
             disk = self.radius / ratio
@@ -682,7 +682,7 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """At most the sum, with normal noises in the place of discrete ones; None where there are none, or a weight has no
+    """At most the sum, with normal noises in place of discrete ones; None where there are none, or a weight has no
     sign."""
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):

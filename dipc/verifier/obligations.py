@@ -57,8 +57,8 @@ def worst(verdicts: Collection[str]) -> str:
 
 @dataclass
 class Tally:
-    """What is said of rows, or of classes of inputs, that are numbered from 1: how many there are, of each verdict, and
-    those that say nothing; and why what is said of some has no proof."""
+    """The verdicts of rows, or of classes of inputs, numbered from 1: how many of each, and how many say nothing; and
+    why some verdicts have no proof."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0))
     open: list[tuple[int, str]] = field(default_factory=list)
@@ -106,8 +106,8 @@ def end(value: object) -> Fraction | None:
 
 
 class Positive:
-    """The denominators of a certificate that were shown to be positive for every eps > 0, or on the intervals that all
-    of it is about, if there are such, and why others were not."""
+    """The denominators of a certificate that were shown to be positive for every eps > 0, or on the intervals of the
+    whole certificate, if it has any; and why others were not."""
 
     def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
         self._open: dict[frozenset[tuple[tuple[int, Fraction], Fraction]], str | None] = {}

@@ -105,7 +105,7 @@ def check_privacy(
     decided: Sequence[Decided],
     budget: Budget,
 ) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
-    """How many pairs there are, and those of which something is open, by number, with the reason. Raises Rejected."""
+    """How many pairs there are, and the numbers of pairs with an open point, with the reason. Raises Rejected."""
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"
     excess, sets, couples = (_obligations(data, name, context) for name in ("excess", "sets", "couples"))
@@ -143,7 +143,7 @@ def claim_text(data: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Shown:
-    """Which obligations say of which probabilities what is claimed."""
+    """Which obligations make the claim about which probabilities."""
 
     claim: PrivacyClaim
     context: Context

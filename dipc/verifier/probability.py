@@ -62,8 +62,8 @@ _NONE: Closed = ({}, ONE)
 def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
     """The total weights of the ways from the first state to the wanted ends, by their states.
 
-    Steps lead onwards in the text but for those of a `while`, whose states are left together. Raises NotDerived where
-    the program may not end, or that takes too much work.
+    Steps lead onwards in the text except for those of a `while`, whose states are left together. Raises NotDerived
+    where the program may not end, or that takes too much work.
     """
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
@@ -498,7 +498,7 @@ def _cell(slot: Slot, cell: str) -> Value:
 
 
 def check_range(stated: Closed, budget: Budget, *, bound: bool = False) -> None:
-    """Raises Rejected where the function is seen not to be a probability, or a lower `bound` of one."""
+    """Raises Rejected where the function is clearly not a probability, or a lower `bound` of one."""
     above, below = stated
     for eps in _SAMPLES:
         side = sign_of_ring(below, eps, budget)

@@ -33,7 +33,8 @@ def plain(text: str) -> str:
 
 
 class Ended(Exception):
-    """What ends a check, or part of it: `why`, in half a sentence, and the `steps` in which it was, outermost first."""
+    """The end of a check, or of a part of it: `why`, in half a sentence, and the `steps` where it happened, outermost
+    first."""
 
     def __init__(self, why: str, *steps: str) -> None:
         super().__init__(why, *steps)
@@ -57,7 +58,7 @@ class Exhausted(Ended):
 
 
 class Unreadable(Ended):
-    """What was given is no certificate of this version; `why` is one sentence."""
+    """The input is not a certificate of this version; `why` is one sentence."""
 
 
 class NotDerived(Ended):
@@ -66,7 +67,7 @@ class NotDerived(Ended):
 
 @dataclass(frozen=True, slots=True)
 class in_step:  # noqa: N801 - it is used as a word: `with in_step("row 3")`
-    """Says of what is rejected inside, or takes too much, in which step it is."""
+    """Names the step to whatever is rejected inside, or takes too much."""
 
     name: str
 
@@ -138,12 +139,12 @@ class Budget:
         self.answers = answers or Answers({})
 
     def part(self, share: Fraction) -> Budget:
-        """A budget of this share of the whole one; what is spent of it is spent of the whole, too."""
+        """A budget of this share of the whole one; its spending counts for the whole, too."""
         whole = self if self.whole is None else self.whole
         return Budget(int(whole.steps * share), whole, self.answers)
 
     def spend(self, operations: int, bits: int = 0) -> None:
-        """Count so many operations on numbers of so many bits; raises Exhausted past the budget."""
+        """Count this many operations on numbers of this many bits; raises Exhausted past the budget."""
         if bits > BITS:
             raise Exhausted(f"it takes numbers of {bits} bits, more than {BITS}")
         # Products of long numbers cost about in proportion to the square of their length, with a small constant.
@@ -191,7 +192,7 @@ _RATIONAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:/([1-9][0-9]*))?", re.ASCII)
 
 
 def parse(text: str) -> object:
-    """The JSON value; raises Unreadable for what is none, for floats, NaN, long integers and names given twice."""
+    """The JSON value; raises Unreadable for other texts, for floats, NaN, long integers and names given twice."""
     if len(text) > MOST_BYTES:
         raise Unreadable(f"it is longer than {MOST_BYTES // 1_000_000} MB")
     # Lists and objects take far more memory than their text.
@@ -310,7 +311,8 @@ def decimal_integer(digits: str) -> int:
 
 
 def decimal(cell: str) -> Fraction:
-    """The number that is written like 1/3, 0.25 or 1e-23. Raises ValueError for what is none, or is too long."""
+    """The number that is written like 1/3, 0.25 or 1e-23. Raises ValueError for anything else, and for one that is too
+    long."""
     mantissa, _, exponent = cell.lower().partition("e")
     if len(mantissa) > MOST_CELL or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_EXPONENT:
         raise ValueError(cell)
@@ -340,7 +342,7 @@ def one_of(*allowed: str) -> Reader[str]:
 
 
 def items(value: object, most: int = 10_000_000) -> list[Any]:
-    """A list of at most so many items."""
+    """A list of at most this many items."""
     if not isinstance(value, list):
         raise Rejected(f"a list is expected, not {_kind(value)}")
     if len(value) > most:
@@ -349,7 +351,7 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
 
 
 def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -> Reader[list[T]]:
-    """A list of what this reads, in steps of this name, if it has one, which are numbered from 0 on."""
+    """A list of values for this reader, in steps of this name, if it has one, numbered from 0 on."""
 
     def read(value: object) -> list[T]:
         given = items(value, most)
@@ -417,7 +419,7 @@ def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str,
 
 
 def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fraction]:
-    """Rational numbers by what they are of, which is listed once, from 0 on unless `any_number` may stand for it."""
+    """Rational numbers by the number of their variable, each listed once: from 0 on, unless `any_number` is allowed."""
     numbers: dict[int, Fraction] = {}
     for item in items(value):
         place, number = tuple_of(anything, rational)(item)

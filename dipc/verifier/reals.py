@@ -1,8 +1,8 @@
 """Irrational constants of a program or a claim: a rational times powers of logarithms, of e, and of rationals.
 
-What is written in other ways may be equal, and is not seen to be: equal objects are equal numbers, and no more. Each is
-enclosed by rationals: a logarithm by the series of the inverse hyperbolic tangent, an exponential by its own, and roots
-by those of integers.
+Numbers written differently may be equal without being seen as equal: equal objects are equal numbers, and no more. Each
+is enclosed by rationals: a logarithm by the series of the inverse hyperbolic tangent, an exponential by its own, and
+roots by those of integers.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _ends(number: Number, bits: int) -> Ends:
 
 
 def _rounded(x: Fraction, bits: int) -> Ends:
-    """Numbers of so many bits around a positive one."""
+    """Numbers of this many bits around a positive one."""
     shift = bits - x.numerator.bit_length() + x.denominator.bit_length()
     unit = Fraction(2) ** -shift
     whole = x // unit
@@ -202,8 +202,8 @@ def is_irrational(tree: Expr) -> bool:
 
 
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
-    """The number and the exponents of a product of powers of variables; `plain` gives those of what has no such
-    functions in it. Raises NotDerived for others."""
+    """The number and the exponents of a product of powers of variables; `plain` gives those of an expression without
+    such functions. Raises NotDerived for others."""
     match tree:
         case Apply("sqrt", (inner,)):
             number, exponents = monomial(inner, plain)
@@ -242,7 +242,7 @@ def number_data(number: Number) -> list[Any]:
 
 
 def read_number(value: object, depth: int = 0) -> Number:
-    """Of a certificate. Raises Rejected for what is no positive number of this form."""
+    """Of a certificate. Raises Rejected if it is not a positive number of this form."""
     if depth > DEEPEST:
         raise Rejected("its numbers are too deep in each other")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)

@@ -86,7 +86,7 @@ class Rows:
     tally: Tally = field(default_factory=Tally)
     #: How many have an alpha, beta or gamma of their own.
     own: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("alpha", "beta", "gamma"), 0))
-    #: Pairs of what is claimed and the beta of a row that were found equal.
+    #: Pairs of a claim and the beta of a row that are equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
 
     def check(self, value: object, budget: Budget) -> None:
@@ -180,7 +180,7 @@ class Rows:
         return verdict, all_vacuous, missing
 
     def _result(self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool) -> _Verdict:
-        """What was found of a row with these cells, of all of it or of one of its ranges of gamma."""
+        """The verdict on a row with these cells, or on one of its ranges of gamma."""
         verdict = stated.verdict
         if (stated.vacuous or False) is not vacuous:
             raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")

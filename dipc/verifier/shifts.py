@@ -189,7 +189,7 @@ def _left_open(guard: Guard) -> bool:
 #: Tables of costs.
 MOST_TABLES = 20_000
 
-#: Domains that end at the number are as for one greater than any that a run comes to in so many heads.
+#: Domains that end at the number are as for one greater than any that a run comes to in this many heads.
 _MANY = 1_000
 
 
@@ -325,8 +325,8 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """The costs after a way, by the shifts of what is carried then, as the certificate says how noises are
-        shifted."""
+        """The costs after a way, by the shifts of the noises carried then, with noises shifted as the certificate
+        says."""
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)

@@ -504,7 +504,7 @@ class Signs:
 
 def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
     """All sign changes of a function inside `within`; raises Rejected where the stated pieces do not show them. None
-    are stated of what is linear in eps, because its root says all, or of a single term."""
+    are stated for a function linear in eps, because its root says all, or for a single term."""
     if value is None:
         return _evident(function, within)
     curve = Curve.of(function, budget)

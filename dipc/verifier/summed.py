@@ -71,7 +71,7 @@ class Mass:
         return reach
 
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
-        """Those of 0 to K: of a normal one with what is left in the place of all of Θ."""
+        """Those of 0 to K: of a normal one with the rest in place of all of Θ."""
         if self.fixed and cell.terms > 1:
             masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
             return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in masses]
@@ -93,7 +93,7 @@ class Mass:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Branch:
-    """A value: the sum of so many times each noise, within limits, with the branches that hang from it and how often
+    """A value: the sum of this many times each noise, within limits, with the branches that hang from it and how often
     each does."""
 
     noises: tuple[tuple[Mass, int], ...]
@@ -301,7 +301,7 @@ _Values = tuple[list[list[tuple[Mass, int]]], list[_Row]]
 def summed_of(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[tuple[Sequence[tuple[int, int]], Fraction]]
 ) -> Summed:
-    """The event of half-spaces over integer noises. Raises NotDerived for what is no tree."""
+    """The event of half-spaces over integer noises. Raises NotDerived if it is not a tree."""
     masses = [Mass.of(*law) for law in laws]
     nearest: dict[tuple[tuple[int, int], ...], int] = {}
     for form, constant in rows:

@@ -4,8 +4,8 @@
     found.behind()          what every input u of the path satisfies with every alpha <= dd(u)
     found.rivals()          alternatives: of each list it satisfies one
 
-A half-space here is a guard over inputs and `ALPHA`, a distance that is left open. What is said of reals is argued
-along straight lines and with closures, what is said of ints with steps of 1.
+A half-space here is a guard over inputs and `ALPHA`, a distance that is left open. Statements about reals are argued
+along straight lines and with closures, statements about ints with steps of 1.
 """
 
 from __future__ import annotations

@@ -460,7 +460,7 @@ class _Reader:
         return name, (low, high)
 
     def _claim(self) -> None:
-        """A claim, which is not looked at: that of the certificate counts."""
+        """A claim, which is skipped: that of the certificate counts."""
         self._expect("{")
         depth = 1
         while depth:
@@ -568,7 +568,7 @@ class _Reader:
         value = self.expression()
         last = self._before[-1] if self._before else None
         if isinstance(last, Noise | Mechanism | Choose) and value is last.target:
-            # Nothing is made of what was drawn.
+            # The drawn value is the whole expression.
             self._hidden.pop()
             self._before.pop()
             return replace(last, target=target)

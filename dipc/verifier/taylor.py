@@ -63,7 +63,7 @@ def peak_ends(bits: int) -> Pair:
 
 
 def _density(x: int, bits: int) -> tuple[Pair, int]:
-    """φ at x·2^-bits, in so many bits: as many more as it is small."""
+    """φ at x·2^-bits, in this many bits: as many more as it is small."""
     square = Fraction(x * x, 1 << 2 * bits + 1)
     fine = bits + growth_bits(square) // 32 * 32 + 32
     low, high = exp_minus(square, fine)
@@ -112,7 +112,7 @@ class NotShown(Exception):
 
 @dataclass(frozen=True)
 class Expansion:
-    """eps = middle + radius·u for -1 <= u <= 1: series have so many `terms`, numbers are multiples of 2^-bits, and
+    """eps = middle + radius·u for -1 <= u <= 1: series have this many `terms`, numbers are multiples of 2^-bits, and
     integrals are wrong by at most 2^-accuracy."""
 
     middle: Fraction
