@@ -267,11 +267,11 @@ class RunTemplate:
     ) -> None:
         mentioned = {noise for _, _, path in steps for item in path for noise, _ in item.form.noises}
         used = [noise for noise in noises if noise.id in mentioned]
-        places = {noise.id: place for place, noise in enumerate(used)}
+        places = {noise.id: index for index, noise in enumerate(used)}
         means = {noise.id: noise.mean for noise in used}
         self._noises = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in used])
         items = dict.fromkeys(item for _, _, path in steps for item in path if item.form.noises)
-        number = {item: place for place, item in enumerate(items)}
+        number = {item: index for index, item in enumerate(items)}
         self._rows: list[tuple[Terms, Affine]] = []
         for item in items:
             over = centered(item.form, means)

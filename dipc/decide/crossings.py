@@ -292,9 +292,9 @@ class _Question:
             runs.append([right])
         whole = cuts(interval)
         failing: list[Stretch] = []
-        for place, run in enumerate(runs):
-            before = crossings[place - 1] if place else None
-            after = crossings[place] if place < len(crossings) else None
+        for index, run in enumerate(runs):
+            before = crossings[index - 1] if index else None
+            after = crossings[index] if index < len(crossings) else None
             sign = signs.at(run[0])
             low, closed = (interval.lower, interval.lower_closed) if before is None else (before.upper, True)
             high, high_closed = (interval.upper, interval.upper_closed) if after is None else (after.lower, True)

@@ -137,7 +137,7 @@ class Thresholds:
         DiagnosticError for claims that make no sense."""
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
-        self._places = {rate: place for place, rate in enumerate(rates.own)}
+        self._places = {rate: index for index, rate in enumerate(rates.own)}
         exact: list[Posed] = []
         for case in question.source().cases():
             try:

@@ -502,9 +502,9 @@ class _Search:
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
         for n in range(len(low)):
-            for place, bound in enumerate(least):
+            for index, bound in enumerate(least):
                 ends = [
-                    max(rates.at(c)[place] for c in corners if c[n] == end) for end in (whole.low[n], whole.high[n])
+                    max(rates.at(c)[index] for c in corners if c[n] == end) for end in (whole.low[n], whole.high[n])
                 ]
                 if min(ends) >= bound or len(set(ends)) == 1:
                     continue

@@ -747,14 +747,14 @@ class SizedPiecewise:
         Raises LimitReached."""
         below: list[SizedPiece] = []
         constant: SizedPiece = {}
-        for place, piece in enumerate(self.pieces):
+        for index, piece in enumerate(self.pieces):
             grown = [(l, size.spread(0 if l else 1)) for l, size in piece.items()]
             meter.spend(sum([size.terms for _, size in grown]))
-            if place:
-                constant = _total([*constant.items(), *_values(grown, self.breaks[place - 1])])
+            if index:
+                constant = _total([*constant.items(), *_values(grown, self.breaks[index - 1])])
             below.append(_total([*grown, *constant.items()]))
-            if place < len(self.breaks):
-                constant = _total([*constant.items(), *_values(grown, self.breaks[place])])
+            if index < len(self.breaks):
+                constant = _total([*constant.items(), *_values(grown, self.breaks[index])])
         ends = [
             SizedPiecewise((), (constant,)) if end is None else SizedPiecewise(self.breaks, tuple(below)).shifted(end)
             for end in ((high,) if low is None else (low, high))

@@ -225,7 +225,7 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
     total = flint.arb_series([0])
     whole: SeriesTerms | None = None
     inside: list[SeriesTerms] = []
-    for place, end in enumerate((*breaks, None)):
+    for index, end in enumerate((*breaks, None)):
         before, inside = inside, [function.piece_before(end) for function in functions]
         if not all(inside):
             whole = None
@@ -234,8 +234,8 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
         grown = antiderivative(whole)
         if end is not None:
             total = total + ring.value(grown, end)
-        if place:
-            total = total - ring.value(grown, breaks[place - 1])
+        if index:
+            total = total - ring.value(grown, breaks[index - 1])
     return total
 
 

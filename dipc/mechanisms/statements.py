@@ -83,8 +83,8 @@ class Statements(Expressions):
 
     def block(self, body: Sequence[python.stmt], *, tail: bool) -> None:
         """Translate statements; with `tail` nothing follows them."""
-        for place, statement in enumerate(body):
-            rest = body[place + 1 :]
+        for index, statement in enumerate(body):
+            rest = body[index + 1 :]
             if len(self.out) > _MOST_STATEMENTS:
                 raise self.module.wrong(statement, "this is too long with all its early exits written out")
             match statement:
@@ -286,8 +286,8 @@ class Statements(Expressions):
                 self._prepare(array, name)
             case python.List(elts=elements):
                 array = Array(self.fresh(name), Bound.of(len(elements)))
-                for place, each in enumerate(elements):
-                    self.assign(ast.Element(array.name, number(place, span), span), each, span)
+                for index, each in enumerate(elements):
+                    self.assign(ast.Element(array.name, number(index, span), span), each, span)
             case (
                 python.BinOp(left=python.List(elts=[each]), op=python.Mult(), right=times)
                 | python.BinOp(left=times, op=python.Mult(), right=python.List(elts=[each]))

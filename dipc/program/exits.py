@@ -695,7 +695,7 @@ def _places(slot: Slot) -> dict[Value | None, int]:
     """The place of each value in the slot's domain; what was never assigned comes last."""
     match slot.type:
         case DomType(values=values):
-            return {value: place for place, value in enumerate([*values, None])}
+            return {value: index for index, value in enumerate([*values, None])}
         case BoolType():
             return {False: 0, True: 1, None: 2}
     raise AssertionError(f"{slot.name} has no finite type")

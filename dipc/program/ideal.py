@@ -623,10 +623,10 @@ class Distances:
             for rest in product(*choices[:position], *choices[position + 1 :]):
                 line = [(*rest[:position], value, *rest[position:]) for value in values]
                 distances = [before[inputs] for inputs in line]
-                for place, inputs in enumerate(line):
+                for index, inputs in enumerate(line):
                     nearest: dict[_Key, Fraction] = {}
                     for other, each in enumerate(distances):
-                        step = apart[place, other]
+                        step = apart[index, other]
                         for away, key in each:
                             total = self._norm.combined([away, step]) if away and step else away or step
                             if key not in nearest or total < nearest[key]:

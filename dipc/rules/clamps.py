@@ -89,7 +89,7 @@ def near_whatever(
         if wrong and not is_empty([*_facts(state, guards, gamma), *every]):
             return None
     used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
-    places = {noise: place for place, noise in enumerate(used)}
+    places = {noise: index for index, noise in enumerate(used)}
     means = {noise: noises[noise].mean for noise in used}
     halfspaces = []
     for near in nearby:

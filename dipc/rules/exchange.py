@@ -88,7 +88,7 @@ class _Kinds:
             if len(paths) == 1 or any(shared[slot] > 1 for slot in inputs):
                 by_shape[number] = [[number]]
                 continue
-            names = {slot: -1 - place for place, slot in enumerate(inputs)}
+            names = {slot: -1 - index for index, slot in enumerate(inputs)}
             shape = _shape(paths, names, {}, ()), tuple([slot in whole for slot in inputs])
             alike = by_shape.setdefault(shape, [])
             for group in alike:
@@ -163,7 +163,7 @@ class _Exchanges:
             for paths in series.segments
         ]
         often = Counter(noise for each in mentioned for noise in each)
-        own = [{n: -1 - place for place, n in enumerate(n for n in each if often[n] == 1)} for each in mentioned]
+        own = [{n: -1 - index for index, n in enumerate(n for n in each if often[n] == 1)} for each in mentioned]
         by_input: dict[int, set[int]] = {}
         for number, paths in enumerate(series.segments):
             means = [noises[noise].mean for noise in mentioned[number]]

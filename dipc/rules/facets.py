@@ -223,8 +223,8 @@ def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
     """Those that no other is implied by: whoever is behind one of the facets is behind one of these."""
     kept: list[Moving] = []
-    for place, facet in enumerate(facets):
-        others = [*kept, *facets[place + 1 :]]
+    for index, facet in enumerate(facets):
+        others = [*kept, *facets[index + 1 :]]
         if not any(_implies(region, facet, other) for other in others):
             kept.append(facet)
     return kept

@@ -448,12 +448,12 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
     """What is true at k of all inputs of the class with k - 1 < dd(u) <= k, for every integer k >= 1."""
     inputs = convex.inputs
-    for place, facet in enumerate(convex.facets):
+    for index, facet in enumerate(convex.facets):
         whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)
         # A facet of the region is passed after an integer distance; and what is an integer, and at least alpha, is at
         # least k.
         integers = [facet.form.constant, *(c for _, c in facet.form.inputs)]
-        exact = place < len(inputs.region.guards) or (
+        exact = index < len(inputs.region.guards) or (
             facet.step == 1 and all(number.denominator == 1 for number in integers)
         )
         yield facet if whole and exact else Moving(facet.form.shifted(facet.step), facet.step)

@@ -560,7 +560,7 @@ class Expressions:
                 values = [self.value(value) for value in listed]
             case _:
                 assert_never(expr)
-        return Domain(values, {value: place for place, value in enumerate(values)})
+        return Domain(values, {value: index for index, value in enumerate(values)})
 
     # --- values in runs ---
 

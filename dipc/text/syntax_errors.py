@@ -636,7 +636,7 @@ def _expectations(situation: Situation) -> list[str]:
     if END_OF_TEXT in left and "SEMICOLON" not in left:
         result.append(f"the end of {WHOLES[situation.start]}")
     left.discard(END_OF_TEXT)
-    order = {kind: place for place, kind in enumerate(ORDER)}
+    order = {kind: index for index, kind in enumerate(ORDER)}
     result += [
         (PUNCTUATION.get(kind) or f"`{spelling(kind)}`")
         for kind in sorted(left, key=lambda kind: (order.get(kind, len(ORDER)), kind))

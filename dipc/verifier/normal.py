@@ -330,12 +330,12 @@ class Sum:
 
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
         """One more summand; without a center Pr[L within two bounds] is the sum of those for each, less 1."""
-        for place, star in enumerate(stars):
+        for index, star in enumerate(stars):
             if not isinstance(star, Star):
                 continue
             leaf, _ = star.leaves[0]
             if not star.variance and len(leaf.lines) > 1:
-                rest = (*stars[:place], *stars[place + 1 :])
+                rest = (*stars[:index], *stars[index + 1 :])
                 for line in leaf.lines:
                     one = replace(star, leaves=((_ordered(leaf.variance, (line,)), 1),))
                     self.add(in_order((*rest, one)), weight, budget)

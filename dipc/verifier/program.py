@@ -352,7 +352,7 @@ class _Compiler:
         exact, other = (
             tuple(number for number, slot in enumerate(self.slots) if slot.role == role) for role in ("exact", "other")
         )
-        places = [place for place, slot in enumerate(exact) if self.slots[slot].type not in ("real", "int")]
+        places = [index for index, slot in enumerate(exact) if self.slots[slot].type not in ("real", "int")]
         told = places if places and not everything else range(len(exact))
         return Distance(kind, same, exact, apart, other, tuple(told))
 

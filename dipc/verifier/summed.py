@@ -267,8 +267,8 @@ class _Evaluation:
             most = len(total) // 2
             products: list[list[Series]] = [[] for _ in range(2 * (most + abs(c) * spread) + 1)]
             for k in range(-spread, spread + 1):
-                for place, value in enumerate(total, start=(k + spread) * abs(c)):
-                    products[place].append(self.cell.times(value, half[abs(k)]))
+                for index, value in enumerate(total, start=(k + spread) * abs(c)):
+                    products[index].append(self.cell.times(value, half[abs(k)]))
             total = [self.cell.sum(each) for each in products]
         return total
 

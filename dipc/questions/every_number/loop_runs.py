@@ -382,7 +382,7 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
     over = centered(form, {noise.id: noise.mean for noise in noises})
     own = [by_id[noise] for noise, _ in over.noises]
-    coefficients = tuple([(place, c) for place, (_, c) in enumerate(over.noises)])
+    coefficients = tuple([(index, c) for index, (_, c) in enumerate(over.noises)])
     used = tuple([exact.Noise(noise.law, noise.rate, _ZERO) for noise in own])
     return coefficients, used, Affine((), over.inputs, over.constant)
 

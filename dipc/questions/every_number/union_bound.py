@@ -381,14 +381,14 @@ class Unit:
     def _holds(self, term: Term, start: int) -> bool:
         noises, sides = term.event.noises, term.event.constraints
         all_symmetric = all(n.law.symmetric and n.law.unimodal and n.law.scales for n in noises)
-        for place, noise in enumerate(noises):
+        for index, noise in enumerate(noises):
             rate = self._rate(noise.rate)
             less = all_symmetric or (
                 noise.law.least is not None
                 and noise.law.least >= 0
                 and noise.law.scales
                 and len(sides) == 1
-                and all(c < 0 for other, c in sides[0].coefficients if other == place)
+                and all(c < 0 for other, c in sides[0].coefficients if other == index)
             )
             if rate.constant_value() is None and not (less and rate.never_falls_from(start)):
                 return False
