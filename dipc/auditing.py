@@ -237,9 +237,9 @@ class _FiniteLaws:
         step = max(1, len(rated) // _MOST_SETS)
         for count in (1, *range(step, len(rated) + 1, step)):
             chosen = rated[:count]
-            said = tuple([dict(zip(self._names, answer, strict=True)) for answer in chosen])
+            outputs = tuple([dict(zip(self._names, answer, strict=True)) for answer in chosen])
             here, there = (sum(shares[answer][place] for answer in chosen) for place in (0, 1))
-            result.append(_Set(said, here, there, (partial(_is_one_of, frozenset(chosen)),)))
+            result.append(_Set(outputs, here, there, (partial(_is_one_of, frozenset(chosen)),)))
         return result
 
 

@@ -306,10 +306,10 @@ def report_text(report: Report) -> str:
     else:
         line = verdict_line(report)
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
-    said = [("program", report.program + (f" with {constants}" if constants else ""))]
-    said += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
+    fields = [("program", report.program + (f" with {constants}" if constants else ""))]
+    fields += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
     result = class_findings(classes) if classes else findings(report)
-    return render_parts([Line(line), GAP, Fields(said), *result]).rstrip("\n")
+    return render_parts([Line(line), GAP, Fields(fields), *result]).rstrip("\n")
 
 
 def report_html(report: Report) -> str:
@@ -318,14 +318,14 @@ def report_html(report: Report) -> str:
     tally = [f"{number} {name}" for name, number in _kinds(report)]
     head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(tally))}'
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
-    said = [f"program {report.program}" + (f" with {constants}" if constants else "")]
-    said += [f"{name} = {'each row’s own' if text is None else text}" for name, text in report.claim.items()]
+    fields = [f"program {report.program}" + (f" with {constants}" if constants else "")]
+    fields += [f"{name} = {'each row’s own' if text is None else text}" for name, text in report.claim.items()]
     rows = [*report.failures[:_SHOWN], *report.select(Verdict.UNDECIDED), *report.select(Verdict.ACCURATE)]
     body = [_cells(row) for row in rows[:_SHOWN]]
     rest = counts.rows - len(body)
     table = _html_table((word, "input", "answer", "alpha", "beta", "verdict", "eps", "probability", "required"), body)
     more = f"<p>and {count(rest, f'more {word}')}</p>" if rest > 0 else ""
-    return f"<div><p>{head}</p><p>{escape('; '.join(said))}</p>{table}{more}</div>"
+    return f"<div><p>{head}</p><p>{escape('; '.join(fields))}</p>{table}{more}</div>"
 
 
 def _kinds(report: Report) -> Iterable[tuple[str, int]]:
@@ -383,10 +383,10 @@ def chain_html(dtmc: Dtmc) -> str:
 def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """The rows below the header, without the columns that are empty in all of them."""
     rows = list(rows)
-    told = [column for column in range(len(header)) if any(row[column] for row in rows)]
-    head = "".join(f"<th>{escape(header[column])}</th>" for column in told)
+    columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
+    head = "".join(f"<th>{escape(header[column])}</th>" for column in columns)
     lines = (
-        "<tr>" + "".join(f"<td>{escape(row[column]).replace(chr(10), '<br>')}</td>" for column in told) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(row[column]).replace(chr(10), '<br>')}</td>" for column in columns) + "</tr>"
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

@@ -333,13 +333,13 @@ class Options:
     @property
     def parts(self) -> dict[str, Any]:
         """The parts of the claims that are given, by name, in the order in which commands name them."""
-        said = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
-        return {name: value for name, value in said.items() if value is not None}
+        values = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
+        return {name: value for name, value in values.items() if value is not None}
 
     def mention(self, name: str) -> bool:
         """Whether the text of the claim, or of its inputs, mentions a constant."""
-        said = (*self.parts.values(), self.inputs, self.adjacent)
-        return any(re.search(rf"\b{name}\b", str(text)) for text in said if text is not None)
+        texts = (*self.parts.values(), self.inputs, self.adjacent)
+        return any(re.search(rf"\b{name}\b", str(text)) for text in texts if text is not None)
 
     @property
     def asks_for_all(self) -> bool:

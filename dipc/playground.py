@@ -80,12 +80,12 @@ def answer(asked: str, tell: Tell) -> None:
     question = Question.from_json(asked)
     question.write()
     out, errors = StringIO(), StringIO()
-    told = False
+    delivered = False
 
     def answered(outcome: Outcome, command: Sequence[str]) -> None:
         """The answer comes before its page: curves take longer than what they show."""
-        nonlocal told
-        told = True
+        nonlocal delivered
+        delivered = True
         code = outcome.standing.value
         _tell(tell, kind="answer", code=code, text=out.getvalue(), errors=errors.getvalue())
         _tell(tell, kind="page", html=html.page(outcome, command, TOOL))
@@ -99,7 +99,7 @@ def answer(asked: str, tell: Tell) -> None:
 
     with redirect_stdout(out), redirect_stderr(errors):
         code = copy_context().run(run_command)
-    if not told:
+    if not delivered:
         _tell(tell, kind="answer", code=int(code), text=out.getvalue(), errors=errors.getvalue())
 
 

@@ -252,13 +252,13 @@ class _Writer(Generic[T]):
             counterexample = report.counterexample
             points = [texts(self._question.program, point) for point in pairs.inputs]
             inputs = [
-                next(position for position, point in enumerate(points) if point == said)
-                for said in (counterexample.input, counterexample.adjacent)
+                next(position for position, point in enumerate(points) if point == values)
+                for values in (counterexample.input, counterexample.adjacent)
             ]
             named = [table.texts(answer) for answer in range(len(table.answers))]
             answers = [
-                next(position for position, output in enumerate(named) if output == said)
-                for said in counterexample.outputs
+                next(position for position, output in enumerate(named) if output == values)
+                for values in counterexample.outputs
             ]
             one, two = ([self._value(table, table.rows[position][answer]) for answer in answers] for position in inputs)
             ordered = [[0, 1]]

@@ -142,10 +142,10 @@ class _Writer:
         data |= {**_cells_of_claim(row), "input": HOLE, "output": HOLE, "row": HOLE}
         intervals = self.evidence.claim.intervals
         vacuous, nothing = terms.vacuous, outcome.vacuous
-        said = self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
-        if "open" in said:
-            said |= self._over_normal_noise(row, outcome, beta)
-        return data | {name: value for name, value in said.items() if value is not None or name != "open"}
+        entry = self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
+        if "open" in entry:
+            entry |= self._over_normal_noise(row, outcome, beta)
+        return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
         """What is said of a row without a closed form that is about normal noise."""

@@ -91,8 +91,8 @@ def enclosed_claim(
         if is_transcendental(tree):
             low, high = _Enclosure(expression, values, one_eps, open_number).ends(tree)
             stronger[name], weaker[name] = print_expression(low), print_expression(high)
-    said = {name: print_expression(claimed.tree) for name, claimed in known.items()}
-    return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
+    texts = {name: print_expression(claimed.tree) for name, claimed in known.items()}
+    return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), texts)
 
 
 def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:

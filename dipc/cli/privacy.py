@@ -186,12 +186,12 @@ class _Mode:
 
     def words(self) -> tuple[str, ...]:
         """The options that ask it."""
-        said = {"--at": self.at_text, "-n": self.runs, "--seed": self.seed}
+        given_texts = {"--at": self.at_text, "-n": self.runs, "--seed": self.seed}
         words = [] if self.option is None else [self.option]
         words += [] if self.value is None else [str(self.value)]
         words += ["--estimate"] if self.estimate else []
         words += ["--compose", str(self.together)] if self.together > 1 else []
-        return (*words, *(word for name, text in said.items() if text is not None for word in (name, str(text))))
+        return (*words, *(word for name, text in given_texts.items() if text is not None for word in (name, str(text))))
 
 
 #: What may be asked for in place of a verdict.
@@ -282,13 +282,13 @@ def _answer(
 def _statement(asked: Asked, question: PrivacyQuestion | every_number.EveryNumber) -> PrivacyStatement:
     program = question.program
     numbers = None if isinstance(question, PrivacyQuestion) else question.numbers
-    said = tuple(
+    fields = tuple(
         (name, str(value))
         for name, value in program.core.constants.items()
         if numbers is None or name != numbers.parameter
     )
     runs = question.runs if isinstance(question, PrivacyQuestion) else 1
-    return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers, runs)
+    return PrivacyStatement(str(asked.program_path), program.name, fields, asked.definitions, numbers, runs)
 
 
 def _beside(

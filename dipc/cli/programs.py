@@ -226,10 +226,10 @@ def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
 def explain(code: str | None) -> ExitCode:
     """Show an example that provokes a diagnostic, such as E0602, and what is said then; without a code, list all."""
     if code is None:
-        told: list[Part] = [Line(f"{known}  {explanation(known).about}") for known in codes()]
+        parts: list[Part] = [Line(f"{known}  {explanation(known).about}") for known in codes()]
     else:
-        told = list(_explanation_parts(explanation(code)))
-    write(sys.stdout, render_parts(told, look_of(sys.stdout)))
+        parts = list(_explanation_parts(explanation(code)))
+    write(sys.stdout, render_parts(parts, look_of(sys.stdout)))
     return ExitCode.ACCURATE
 
 

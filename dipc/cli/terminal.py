@@ -166,9 +166,9 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int | None) -> None:
         self._count = done, total
-        told = PROGRESS.get()
-        if told is not None:
-            told(done, total)
+        listener = PROGRESS.get()
+        if listener is not None:
+            listener(done, total)
         if not self._silent and time.monotonic() >= self._next:
             self._show()
 

@@ -373,8 +373,8 @@ def beta_text(beta: BetaForm) -> str:
 
 def decision_text(decision: Decision) -> str:
     """The verdict with its counterexample, failing intervals and reason, without the bound."""
-    said = decision.verdict, decision.counterexample, decision.failing, decision.reason
-    return json.dumps(_plain(said), separators=(",", ":"))
+    fields = decision.verdict, decision.counterexample, decision.failing, decision.reason
+    return json.dumps(_plain(fields), separators=(",", ":"))
 
 
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:

@@ -281,12 +281,12 @@ class _Search:
 
     def claim(self) -> dict[str, str]:
         """The parts of the claim as they are asked about."""
-        said = {}
+        texts = {}
         for name in ("alpha", "beta", "gamma"):
             expression = claim_expression(self.program.core, name, getattr(self.options, name))
             if expression is not None and name != self.wanted.value:
-                said[name] = print_expression(expression.tree)
-        return said
+                texts[name] = print_expression(expression.tree)
+        return texts
 
     @property
     def best(self) -> Tried | None:

@@ -128,17 +128,17 @@ def about_every_input(asked: Asked, program: Program, numbers: tuple[str, int] |
     if numbers is not None:
         left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.given, numbers[0]))
     between = enclosed_claim(core, options, left_open=left_open)
-    options, said = (options, {}) if between is None else (between.stronger, between.said)
+    options, texts = (options, {}) if between is None else (between.stronger, between.said)
     beta = options.beta if options.beta is not None or _states_beta(core) else "0"
     claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps, together=True)
-    alpha = said.get("alpha", claim.alpha_text)
+    alpha = texts.get("alpha", claim.alpha_text)
     return Statement(
         program=f"{core.name} ({asked.program_path})",
         table=None,
         constants=tuple((name, str(value)) for name, value in core.constants.items() if name not in left_open),
         alpha=ABOUT_EVERY_INPUT if alpha == "0" else alpha,
-        beta=said.get("beta", print_expression(claim.beta.tree)),
-        gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
+        beta=texts.get("beta", print_expression(claim.beta.tree)),
+        gamma=texts.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
         near=near_outputs(core),
         side=side_text(core),
         disputed=disputed_text(core),
@@ -290,8 +290,8 @@ def _written_out(row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]
     pairs = list(where(row))
     for form in forms:
         text = form.text if form.variable == "eps" else re.sub(r"\beps\b", "t", form.text)
-        said = "" if form.variable == "eps" else f", t = {form.variable}"
-        pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{said}"))
+        variable = "" if form.variable == "eps" else f", t = {form.variable}"
+        pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{variable}"))
     if not forms:
         pairs.append(("probability", without_closed_form(row)))
     yield Fields(pairs, label_width=len("probability"))

@@ -93,8 +93,8 @@ class Curve:
     def of(word: str, claimed: Claimed, required: str = "1 − β") -> Curve:
         """That of rows or classes with one obligation."""
         name = numbered(word, claimed.rows, _LISTED)
-        said = labels(required, exact=claimed.exact)
-        return Curve(name, claimed.variable, said, claimed.intervals, claimed.bound, claimed.beta)
+        names = labels(required, exact=claimed.exact)
+        return Curve(name, claimed.variable, names, claimed.intervals, claimed.bound, claimed.beta)
 
     @property
     def optima(self) -> tuple[float, ...]:
@@ -575,9 +575,9 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
             counterexample = curve.counterexample
             height = counterexample.required if curve.is_limit else counterexample.probability
             axes.plot([float(counterexample.eps)], [float(height[0])], marker="o", color=color, zorder=4)
-    said = sentence(curves)
+    subtitle = sentence(curves)
     variable = str(curves[0].variable) if curves else ""
-    _titled(axes, title if said is None else f"{title}\n{said}", variable, "probability" if curves else "")
+    _titled(axes, title if subtitle is None else f"{title}\n{subtitle}", variable, "probability" if curves else "")
     if curves:
         _over_logarithm(axes, min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
         if curves[0].is_compared:

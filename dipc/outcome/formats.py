@@ -72,8 +72,8 @@ def junit(outcome: Outcome) -> str:
             if case.kind is Kind.PASSED:
                 continue
             tag = "failure" if case.kind is Kind.FAILED else "error"
-            told = ET.SubElement(element, tag, type=str(case.kind), message=_clean(case.line))
-            told.text = _clean("\n".join(case.lines()) + "\n")
+            child = ET.SubElement(element, tag, type=str(case.kind), message=_clean(case.line))
+            child.text = _clean("\n".join(case.lines()) + "\n")
     ET.indent(root, " ")
     return "<?xml version='1.0' encoding='utf-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -123,10 +123,10 @@ def _annotated_diagnostic(case: Case, diagnostic: Diagnostic) -> str:
 def _annotation(level: str, place: tuple[str, int, int], title: str, message: str) -> str:
     file, line, column = place
     properties = {"file": file, "line": str(line), "col": str(column), "title": title}
-    said = ",".join(
+    where = ",".join(
         f"{name}={_escaped(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()
     )
-    return f"::{level} {said}::{_escaped(message)}"
+    return f"::{level} {where}::{_escaped(message)}"
 
 
 def _escaped(text: str) -> str:

@@ -130,8 +130,8 @@ class Case:
 
     def lines(self) -> list[str]:
         """The report about one with an unexpected result."""
-        told = [line.rstrip() for line in self.text.rstrip().splitlines()]
-        return [f"expected {self.expected}", "", *told, "", f"replay: {self.replay}"]
+        report = [line.rstrip() for line in self.text.rstrip().splitlines()]
+        return [f"expected {self.expected}", "", *report, "", f"replay: {self.replay}"]
 
 
 @frozen(kw_only=True)

@@ -454,8 +454,8 @@ def _meant(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
     if len(radii) > 1 or any("*" in name for name in ends):
         return None
     middles = {name: str((low + high) / 2) for name, (low, high) in ends.items()}
-    said = {name: text for name, text in {**output, **middles}.items() if text is not None}
-    return "--output", ",".join(f"{name}={text}" for name, text in said.items()), "--gamma", str(radii.pop())
+    values = {name: text for name, text in {**output, **middles}.items() if text is not None}
+    return "--output", ",".join(f"{name}={text}" for name, text in values.items()), "--gamma", str(radii.pop())
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
@@ -467,5 +467,5 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
 
 
 def _outputs(outputs: Sequence[Mapping[str, str | None]], inside: Sequence[str]) -> str:
-    said = ["; ".join(assignment_text(output) for output in outputs if output), *inside]
-    return ", ".join(text for text in said if text)
+    texts = ["; ".join(assignment_text(output) for output in outputs if output), *inside]
+    return ", ".join(text for text in texts if text)

@@ -303,9 +303,9 @@ def outcomes_at(
     if eps is not None:
         core.require_meaning(eps)
     if wanted:
-        said = {name: show_value(value) for name, value in wanted.items()}
+        texts = {name: show_value(value) for name, value in wanted.items()}
         form = program.probability(values, wanted, gamma)
-        outcome_s: tuple[OutputProbability, ...] = (OutputProbability(said, form),)
+        outcome_s: tuple[OutputProbability, ...] = (OutputProbability(texts, form),)
     else:
         outcome_s = _with_ints(program, values, program.outcomes(values, progress))
     closed = [each.probability.value for each in outcome_s if isinstance(each.probability, ClosedForm)]
@@ -347,10 +347,10 @@ def _with_ints(
         forms = [program.probability(values, output) for output in single]
         terms = [(1, outcome.output, Fraction(0)), *((-1, output, Fraction(0)) for output in single)]
         beyond = program.combination(values, terms)
-        said = [*map(str, middle), f"below {middle[0]} or above {middle[-1]}"]
+        labels = [*map(str, middle), f"below {middle[0]} or above {middle[-1]}"]
         result += [
             OutputProbability({**outcome.output, name: text}, form)
-            for text, form in zip(said, [*forms, beyond], strict=True)
+            for text, form in zip(labels, [*forms, beyond], strict=True)
             if not isinstance(form, ClosedForm) or not form.value.is_zero()
         ]
     return tuple(result)
@@ -389,8 +389,8 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
     yield GAP
     pairs = [("constants", assignment_text(dict(outcomes.constants)))] if outcomes.constants else []
     pairs.append(("input", assignment_text(outcomes.input)))
-    told = {name for outcome in outcomes.outcomes for name in outcome.output}
-    if unsaid := [name for name in outcomes.open_outputs if name not in told]:
+    listed = {name for outcome in outcomes.outcomes for name in outcome.output}
+    if unsaid := [name for name in outcomes.open_outputs if name not in listed]:
         pairs.append(("any value of", ", ".join(unsaid)))
     if outcomes.gamma:
         pairs.append(("gamma", f"{rational(outcomes.gamma)}, by which real and int outputs may be off"))

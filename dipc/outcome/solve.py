@@ -415,11 +415,11 @@ def _interval_parts(intervals: Intervals, asked: Asked) -> Iterator[Part]:
     first = next(iter(intervals.solutions.values()))
     options = first.question.options
     claimed = replace(asked, options=replace(asked.options, alpha=options.alpha, beta=options.beta))
-    said = dict(about(about_question(claimed, first.question), first.eps, asked="gamma"))
+    fields = dict(about(about_question(claimed, first.question), first.eps, asked="gamma"))
     yield GAP
     yield Fields(
         [
-            *((name, text) for name, text in said.items() if name in ("program", "table", "inputs", "alpha", "eps")),
+            *((name, text) for name, text in fields.items() if name in ("program", "table", "inputs", "alpha", "eps")),
             ("confidence", f"{_confidence(intervals)}{'' if len(intervals.outputs) == 1 else ', all outputs at once'}"),
             ("outputs", ", ".join(intervals.outputs)),
         ]

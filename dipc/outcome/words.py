@@ -370,14 +370,14 @@ def about(
     if statement.error is not None:
         yield "claim", f"E[{statement.error}] ≤ {required.removeprefix('1 - ').replace('beta', 'error')}, {whose}"
         yield "error", "asked for" if asked == "beta" else statement.beta
-        said = {}
+        texts = {}
     else:
         yield "claim", f"Pr[{event_text(statement.near, statement.side, statement.distance)}] ≥ {required}, {whose}"
-        said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
-    if statement.table is None and said:
-        said["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
-        said["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
-    for name, text in said.items():
+        texts = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
+    if statement.table is None and texts:
+        texts["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
+        texts["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
+    for name, text in texts.items():
         yield name, "asked for" if asked == name else text
         if name == "alpha" and statement.disputed:
             yield "dd", f"the distance to inputs with {statement.disputed}"
@@ -390,8 +390,8 @@ def about(
 
 def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
     """The program with the values of its constants."""
-    said = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in constants)
-    return program + (f" with {said}" if said else "")
+    assignments = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in constants)
+    return program + (f" with {assignments}" if assignments else "")
 
 
 def event_text(near: str, side: str, distance: bool) -> str:
@@ -417,12 +417,12 @@ class Asked:
         """The words of the command of this name that asks it; `more` are options of its own."""
         words = ["dipc", name, str(self.program_path), *([] if self.table is None else [str(self.table)])]
         inputs = specifications(self.options.inputs) or []
-        said = [("--inputs", text) for text in inputs]
-        said += [] if self.options.for_all is None else [("--for-all", self.options.for_all)]
-        said += [("-D", text) for text in self.definitions]
-        said += [(f"--{name_of}", str(text)) for name_of, text in self.options.parts.items()]
-        said += [("--limit", text) for text in self.limits]
-        return (*words, *more, *(word for option in said for word in option))
+        options = [("--inputs", text) for text in inputs]
+        options += [] if self.options.for_all is None else [("--for-all", self.options.for_all)]
+        options += [("-D", text) for text in self.definitions]
+        options += [(f"--{name_of}", str(text)) for name_of, text in self.options.parts.items()]
+        options += [("--limit", text) for text in self.limits]
+        return (*words, *more, *(word for option in options for word in option))
 
     def about_rows(self, program: Program, table: Table) -> Statement:
         """What was asked about a table."""

@@ -402,7 +402,7 @@ def disagreement(
     `whole_outputs` says which of the outputs are ints.
     """
     forms: list[tuple[Affine, bool]] = []
-    for here, there, whole in zip(*map(metric.told, (region.answer, answer, whole_outputs)), strict=True):
+    for here, there, whole in zip(*map(metric.decisive, (region.answer, answer, whole_outputs)), strict=True):
         if not isinstance(here, Affine):
             if not same_value(here, there):
                 yield region.guards
@@ -562,10 +562,10 @@ class Distances:
     def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
         """The sets of inputs where det is not this answer, where its regions are many, and products of segments: those
         where no path of some segment holds. None for other ideals."""
-        told = tuple(self._ideal.metric.told(answer))
+        decisive = tuple(self._ideal.metric.decisive(answer))
         key = _key((), answer)
         if key not in self._sections:
-            self._sections[key] = None if told != answer else self._outside(answer)
+            self._sections[key] = None if decisive != answer else self._outside(answer)
         return self._sections[key]
 
     def _outside(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
@@ -605,11 +605,11 @@ class Distances:
         answers are kept of each input, the nearest ones: of all that differ from a given answer the nearest is among
         them, and so it is after each move, which makes all distances by one coordinate no smaller.
         """
-        told = self._ideal.metric.told
+        decisive = self._ideal.metric.decisive
         answers: dict[tuple[Value, ...], _Answers] = {}
         own: dict[tuple[Value, ...], _Key] = {}
         for inputs in product(*choices):
-            answer = tuple(told(self._ideal.values(inputs)))
+            answer = tuple(decisive(self._ideal.values(inputs)))
             own[inputs] = _key(answer, ())
             answers[inputs] = ((_ZERO, own[inputs]),)
         for position, values in enumerate(choices):
@@ -691,8 +691,8 @@ class Distances:
         """Whether det for these inputs is not the answer."""
         given = {**self._by_slot(finite), **point}
         there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
-        told = self._ideal.metric.told
-        return not all(map(same_value, told(there), told(answer)))
+        decisive = self._ideal.metric.decisive
+        return not all(map(same_value, decisive(there), decisive(answer)))
 
     def _by_formulas(
         self, own: tuple[Value, ...], point: dict[int, Fraction], answer: tuple[Value, ...]
@@ -723,7 +723,7 @@ class Distances:
 
     def _find_class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
         alike = self._ideal.alike(self._by_slot(finite), answer)
-        if len(alike) != 1 or any(isinstance(value, Affine) for value in self._ideal.metric.told(alike[0].answer)):
+        if len(alike) != 1 or any(isinstance(value, Affine) for value in self._ideal.metric.decisive(alike[0].answer)):
             return None
         return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 

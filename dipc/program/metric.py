@@ -87,7 +87,7 @@ class Metric:
         #: For each output whether it makes another answer, as far as dd(u) goes.
         self.disputed = finite if self.core.dd == "finite" and any(finite) else [True] * len(finite)
 
-    def told(self, answer: Sequence[_T]) -> tuple[_T, ...]:
+    def decisive(self, answer: Sequence[_T]) -> tuple[_T, ...]:
         """The outputs that make another answer, of all."""
         return tuple(compress(answer, self.disputed))
 
@@ -117,7 +117,7 @@ class Metric:
         """Where `other`, which det gives elsewhere, is another answer than `answer`, which it gives at `inputs`."""
         formula = self.core.same
         if formula is None:
-            pairs = zip(self.told(answer), self.told(other), strict=True)
+            pairs = zip(self.decisive(answer), self.decisive(other), strict=True)
             return some(self._unequal(one, two) for one, two in pairs)
         values: list[Answer] = []
         for place in formula.places:

@@ -76,8 +76,8 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             if not betas or every_input.ideal.whole_inputs:
                 return every_input
             first, *others = (EveryInput(program, replace(options, beta=beta)) for beta in betas)
-            said, why = {"beta": every_input.stated["beta"] or ""}, every_input.claim.open().reason or ""
-            return Enclosed(first, every_input, said, why, tuple(others), itself=True)
+            texts, why = {"beta": every_input.stated["beta"] or ""}, every_input.claim.open().reason or ""
+            return Enclosed(first, every_input, texts, why, tuple(others), itself=True)
 
         number = None if opened is None else opened[0]
         return _between(program, claim, None, about_all, number)
@@ -132,13 +132,13 @@ def _between(
 class Retold(OtherSource):
     """A source whose report also says that its rows stand for others, or are all inputs."""
 
-    def __init__(self, source: Source, told: Callable[[Report], Report]) -> None:
+    def __init__(self, source: Source, retell: Callable[[Report], Report]) -> None:
         super().__init__(source)
-        self.told = told
+        self.retell = retell
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = self.source.report(rows, engine, interrupted=interrupted)
-        return report if interrupted else self.told(report)
+        return report if interrupted else self.retell(report)
 
 
 def prepared(

@@ -156,8 +156,8 @@ class TableSource(Source):
 class OtherSource(Source):
     """Another source, reported in another way."""
 
-    def __init__(self, source: Source, said: Mapping[str, str | None] | None = None) -> None:
-        super().__init__(source.program, source.intervals, {**source.stated, **(said or {})}, source.table)
+    def __init__(self, source: Source, texts: Mapping[str, str | None] | None = None) -> None:
+        super().__init__(source.program, source.intervals, {**source.stated, **(texts or {})}, source.table)
         self.source = source
 
     @property

@@ -291,7 +291,7 @@ class Families:
         None is given where that is not known from the regions alone: the outputs that are forms over the inputs differ
         from region to region. And where there are too many combinations of finite inputs.
         """
-        key = tuple(_constant(value) for value in self._ideal.metric.told(region.answer))
+        key = tuple(_constant(value) for value in self._ideal.metric.decisive(region.answer))
         if key not in self._known:
             self._known[key] = self._find(key)
         return self._known[key]
@@ -309,11 +309,11 @@ class Families:
     def _find(self, key: tuple[Value | None, ...]) -> RegionFamily | None:
         if self._all is None:
             return None
-        told = self._ideal.metric.told
-        members = [[region for region in regions if _may_equal(told(region.answer), key)] for regions in self._all]
+        decisive = self._ideal.metric.decisive
+        members = [[region for region in regions if _may_equal(decisive(region.answer), key)] for regions in self._all]
         count = sum(map(len, members))
         moving = any(
-            _constant(value) is None for regions in members for region in regions for value in told(region.answer)
+            _constant(value) is None for regions in members for region in regions for value in decisive(region.answer)
         )
         if moving and count > 1:
             return None

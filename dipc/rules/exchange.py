@@ -129,9 +129,9 @@ class _Kinds:
             if InputSet(guards, whole, ideal.program.limits.branches).is_empty:
                 continue
             region = Region(guards, answer)
-            told = Region(guards, ideal.metric.told(answer))
+            decisive = Region(guards, ideal.metric.decisive(answer))
             count = prod(_arrangements(places) for places in choice)
-            yield InputClass({}, region, told, (), (), alone, False, False, whole, integral, count, chosen)
+            yield InputClass({}, region, decisive, (), (), alone, False, False, whole, integral, count, chosen)
 
 
 def _sections(paths: Sequence[Path]) -> list[Section]:
@@ -199,8 +199,8 @@ def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
 def _shape(
     paths: Sequence[Path], names: Mapping[int, int], noises: Mapping[int, int], laws: Sequence[object]
 ) -> _Shape:
-    said = tuple([tuple([_said(item, names, noises) for item in path]) for path in paths])
-    return said, tuple(laws)
+    shape = tuple([tuple([_said(item, names, noises) for item in path]) for path in paths])
+    return shape, tuple(laws)
 
 
 def _said(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int]) -> tuple[object, ...]:

@@ -53,9 +53,9 @@ class InputClass:
     """The inputs of one region, for these finite inputs.
 
     `others` are the other regions where det may give an answer that it gives here, `rivals` those where each answer is
-    another; of answers only the outputs count that dd(u) is about, here those of `told`. `alone` says that det has no
-    other answer at all, so that dd is infinite; `restless` that the answer changes between inputs of the class as near
-    to each other as one likes, and `stepping` that it changes from each to some input at the distance 1 (see
+    another; of answers only the outputs count that dd(u) is about, here those of `decisive`. `alone` says that det has
+    no other answer at all, so that dd is infinite; `restless` that the answer changes between inputs of the class as
+    near to each other as one likes, and `stepping` that it changes from each to some input at the distance 1 (see
     `classes`). `whole` are the int inputs, and `integral` says that all distances of inputs are integers.
 
     A class may stand for `count` regions that are alike (see `exchange`). It has `sections` in place of `others` and
@@ -65,7 +65,7 @@ class InputClass:
 
     finite: Mapping[int, Value]
     region: Region
-    told: Region
+    decisive: Region
     others: tuple[Region, ...]
     rivals: tuple[Region, ...]
     alone: bool
@@ -81,7 +81,7 @@ class InputClass:
     def moving(self) -> bool:
         """Whether the answer changes inside the region, as near to each of its inputs as one likes: if it has inner
         points, steps towards some of them change a form that grows, and lead to other inputs of the region."""
-        if not _grows(self.told, self.whole):
+        if not _grows(self.decisive, self.whole):
             return False
         # A guard is about ints or about reals.
         inner = [replace(guard.guard, strict=True) for guard in self.region.guards if not guard.whole]
@@ -118,11 +118,11 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
     integral = len(whole) == len(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
     by_finite = [(finite, ideal.regions(finite)) for finite in combinations]
     every = [region for _, regions in by_finite for region in regions]
-    told = [replace(region, answer=ideal.metric.told(region.answer)) for region in every]
-    constant = all(not (isinstance(v, Affine) and v.inputs) for region in told for v in region.answer)
-    alone = constant and all(_same_answer(region, told[0]) for region in told)
+    decisive = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in every]
+    constant = all(not (isinstance(v, Affine) and v.inputs) for region in decisive for v in region.answer)
+    alone = constant and all(_same_answer(region, decisive[0]) for region in decisive)
     for finite, regions in by_finite:
-        answers = [replace(region, answer=ideal.metric.told(region.answer)) for region in regions]
+        answers = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in regions]
         numbers_of = dict[object, int]()
         constants = [_number_of(each, numbers_of) for each in answers]
         for region, own, number in zip(regions, answers, constants, strict=True):

@@ -376,8 +376,8 @@ class Partition:
             if ones:
                 alike = sum(one == other for one, other in zip(ones, others, strict=True))
                 interval = clopper_pearson(alike, len(ones), error / len(paired))
-                said = {self.part: f"alike {how}"}
-                row = Row(said, alike, interval, None, chance)
+                label = {self.part: f"alike {how}"}
+                row = Row(label, alike, interval, None, chance)
                 yield ComparedEvent(f"{self.part}, in pairs", row, len(ones))
 
 
@@ -524,9 +524,9 @@ def judge(
 
 
 def _cell(
-    outputs: str, said: Mapping[str, str], count: int, runs: int, error: float, form: Probability, eps: Fraction
+    outputs: str, cell: Mapping[str, str], count: int, runs: int, error: float, form: Probability, eps: Fraction
 ) -> ComparedEvent:
-    return ComparedEvent(outputs, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
+    return ComparedEvent(outputs, Row(cell, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
 
 
 def _finite(
@@ -547,9 +547,9 @@ def _finite(
     for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
         # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
         form: Probability = outcomes.get(key, ClosedForm(ExpPoly.ZERO))
-        said = dict(zip(names, key, strict=True))
+        assignment = dict(zip(names, key, strict=True))
         numbers[key] = len(events)
-        events.append(_cell(joint, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))
+        events.append(_cell(joint, assignment, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))
     labels = None
     if observed.ordered:
         rows = ((tuple([show_value(values[index]) for index in indices]), count) for values, count in observed.rows)
@@ -624,8 +624,8 @@ def _reals(
         other = program.combination(values, _without([_is(name, sequence[0])]), 1)
         shares = ((f"{_short(sequence[0])} exactly", whole), ("another value", other))
         cells = [
-            _cell(name, {name: said}, labels.count(cell), len(counted), error / 2, form, eps)
-            for cell, (said, form) in enumerate(shares)
+            _cell(name, {name: label}, labels.count(cell), len(counted), error / 2, form, eps)
+            for cell, (label, form) in enumerate(shares)
         ]
         return Partition(name, tuple(cells), tuple(labels))
     chosen, counted = _chosen(sequence)
@@ -645,14 +645,14 @@ def _reals(
     ]
     events: list[ComparedEvent] = []
     for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
-        said = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
+        label = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
         form = program.combination(values, terms)
-        events.append(_cell(name, said, tally[len(events)], runs, each, form, eps))
+        events.append(_cell(name, label, tally[len(events)], runs, each, form, eps))
     outside = program.combination(values, _without([*inside, *(_is(name, value) for value in single)]), 1)
     events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
     for value in single:
-        said = {name: f"{_short(value)} exactly"}
-        events.append(_cell(name, said, tally[len(events)], runs, each, atoms[value], eps))
+        label = {name: f"{_short(value)} exactly"}
+        events.append(_cell(name, label, tally[len(events)], runs, each, atoms[value], eps))
     return Partition(name, tuple(events), tuple(labels))
 
 
@@ -692,8 +692,8 @@ def _rounded(
     inside = [(*_between(name, low, high), *_without([_is(name, high)])) for low, high in pairwise(edges)]
     events: list[ComparedEvent] = []
     for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
-        said = {name: f"in [{_short(low)}, {_short(high)})"}
-        events.append(_cell(name, said, tally[len(events)], runs, each, program.combination(values, terms), eps))
+        label = {name: f"in [{_short(low)}, {_short(high)})"}
+        events.append(_cell(name, label, tally[len(events)], runs, each, program.combination(values, terms), eps))
     outside = program.combination(values, _without(inside), 1)
     events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
     return Partition(name, tuple(events), tuple(labels))

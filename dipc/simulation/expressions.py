@@ -683,21 +683,21 @@ class Expressions:
 
     def fault(self, code: Code, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
         """The diagnostic for what went wrong in one run, None for all of them; it shows the values in that run."""
-        told = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
+        situation = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
-        return DiagnosticError(Diagnostic(code, message, excerpt, notes=(*filter(None, [told]), *notes)))
+        return DiagnosticError(Diagnostic(code, message, excerpt, notes=(*filter(None, [situation]), *notes)))
 
     def _situation(self, run: int | None) -> list[str]:
         """The loop variables, and the first finite variables that have a value, in one run."""
-        told = [f"{name} = {text(value)}" for name, value in self.locals.items()]
+        texts = [f"{name} = {text(value)}" for name, value in self.locals.items()]
         if run is None:
-            return told
+            return texts
         for variable in self.scope.variables.values():
             for offset in range(variable.size if variable.finite else 0):
                 cell = self.batch.cell(variable, offset)
-                if len(told) < _SHOWN and cell.codes[run] >= 0:
-                    told.append(f"{cell.name} = {text(cell.values[int(cell.codes[run])])}")
-        return told
+                if len(texts) < _SHOWN and cell.codes[run] >= 0:
+                    texts.append(f"{cell.name} = {text(cell.values[int(cell.codes[run])])}")
+        return texts
 
 
 def text(value: Value) -> str:

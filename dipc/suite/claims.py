@@ -91,8 +91,8 @@ class ExpectedClaim:
         """What it says of its question."""
         definitions = tuple(f"{name}={value}" for name, value in self.constants.items())
         default = asdict(Limits())
-        said = {} if self.options.limits is None else asdict(self.options.limits)
-        limits = tuple(f"{name}={limit}" for name, limit in said.items() if limit != default[name])
+        chosen = {} if self.options.limits is None else asdict(self.options.limits)
+        limits = tuple(f"{name}={limit}" for name, limit in chosen.items() if limit != default[name])
         return Asked(self.program, self.options, self.table, definitions, limits)
 
 
@@ -545,8 +545,8 @@ def _case(tested: Tested) -> Case:
 def verdict_line(tested: Sequence[Tested]) -> str:
     """The whole result in one line."""
     numbers = counted(tested)
-    said = {Kind.FAILED: "otherwise", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
-    counts = [f"{numbers[kind]} {word}" for kind, word in said.items() if numbers[kind]]
+    phrases = {Kind.FAILED: "otherwise", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
+    counts = [f"{numbers[kind]} {word}" for kind, word in phrases.items() if numbers[kind]]
     claims = count(len(tested), "claim")
     if not counts:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
@@ -595,8 +595,8 @@ def _directory_line(tested: Sequence[Tested]) -> str:
     whole, numbers = overall(tested.kind for tested in tested), counted(tested)
     if whole is Kind.PASSED:
         return f"accurate: {'all ' if len(tested) > 1 else ''}{count(len(tested), 'program')}"
-    said = {Kind.FAILED: "inaccurate", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
-    counts = [f"{numbers[each]} {word}" for each, word in said.items() if numbers[each]]
+    phrases = {Kind.FAILED: "inaccurate", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
+    counts = [f"{numbers[each]} {word}" for each, word in phrases.items() if numbers[each]]
     return f"{_VERDICTS[whole]}: {count(len(tested), 'program')}, {', '.join(counts)}"
 
 

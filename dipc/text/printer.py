@@ -345,10 +345,10 @@ def _comments(text: str) -> Iterator[_Comment]:
     """No token of the language contains `#`."""
     start = 0
     for line in text.split("\n"):
-        code, sign, said = line.partition("#")
+        code, sign, comment = line.partition("#")
         if sign:
             span = Span(start + len(code), start + len(line))
-            yield _Comment(span, ("#" + said).rstrip(), len(code), not code.strip(_BLANK))
+            yield _Comment(span, ("#" + comment).rstrip(), len(code), not code.strip(_BLANK))
         start += len(line) + 1
 
 
