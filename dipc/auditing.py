@@ -194,7 +194,7 @@ def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], erro
         least = lower_end(round(here * runs[0]), runs[0], error)
         return least / upper_end(round(there * runs[1]), runs[1], error)
 
-    return max(range(len(rated)), key=lambda place: promised(rated[place]))
+    return max(range(len(rated)), key=lambda index: promised(rated[index]))
 
 
 class _FiniteLaws:
@@ -238,7 +238,7 @@ class _FiniteLaws:
         for count in (1, *range(step, len(rated) + 1, step)):
             chosen = rated[:count]
             outputs = tuple([dict(zip(self._names, answer, strict=True)) for answer in chosen])
-            here, there = (sum(shares[answer][place] for answer in chosen) for place in (0, 1))
+            here, there = (sum(shares[answer][k] for answer in chosen) for k in (0, 1))
             result.append(_Set(outputs, here, there, (partial(_is_one_of, frozenset(chosen)),)))
         return result
 
@@ -268,8 +268,8 @@ class _RealLaws:
         most = _MOST_LOSS if self._exact is None else self._exact[0]
         one, two = self._points[first], self._points[1 - first]
         result = []
-        for place in range(_BUDGETS):
-            budget = (most * place / _BUDGETS / self._eps).limit_denominator(1_000)
+        for k in range(_BUDGETS):
+            budget = (most * k / _BUDGETS / self._eps).limit_denominator(1_000)
             worst = self._real.worst_set(one, two, budget, self._eps)
             words = tuple(
                 [

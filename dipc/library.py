@@ -117,20 +117,20 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
     peak = next((peak for peak in best.peaks if peak.attained), best.peaks[0])
     match peak.at:
         case Fraction():
-            place: tuple[Fraction, Fraction] | None = peak.at, peak.at
+            eps_cell: tuple[Fraction, Fraction] | None = peak.at, peak.at
         case Root():
-            place = root_cell(peak.at, digits, limits)
+            eps_cell = root_cell(peak.at, digits, limits)
         case Far.INFINITY:
-            place = None
+            eps_cell = None
         case _:
-            place = Fraction(0), Fraction(0)
+            eps_cell = Fraction(0), Fraction(0)
     attained = any(each.attained for each in best.peaks) if best.proved or len(best.peaks) == 1 else None
     if best.is_infinite:
-        return Supremum(None, None, place, attained)
+        return Supremum(None, None, eps_cell, attained)
     low, high = best.enclosure(digits)
     if low >= 0:
         low, high = number_cell(best.numbers[0], digits)
-    return Supremum(low, high, place, attained)
+    return Supremum(low, high, eps_cell, attained)
 
 
 def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:

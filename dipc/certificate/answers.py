@@ -155,7 +155,7 @@ def _halfspace(guard: Guard) -> Halfspace:
 
 
 def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
-    return [[place, rational(number)] for place, number in sorted(numbers.items()) if number]
+    return [[variable, rational(number)] for variable, number in sorted(numbers.items()) if number]
 
 
 # --- How all inputs are covered by classes ----------------------------------------------------------------------------

@@ -230,11 +230,11 @@ class RowTexts:
             _lists(columns[self._inputs : self._inputs + self._outputs]),
             strict=False,  # the column of what is absent is infinite
         )
-        for number, (place, inputs, outputs) in enumerate(rows, start=1):
-            if not shapes[place]:
+        for number, (shape, inputs, outputs) in enumerate(rows, start=1):
+            if not shapes[shape]:
                 row = self._rows[number - 1]
-                shapes[place] = encode(shared(row, outcomes[place])).replace("%", "%%").replace(encode(HOLE), "%s")
-            yield shapes[place] % (inputs, outputs, number)
+                shapes[shape] = encode(shared(row, outcomes[shape])).replace("%", "%%").replace(encode(HOLE), "%s")
+            yield shapes[shape] % (inputs, outputs, number)
 
 
 def _lists(columns: Sequence[_Column]) -> Iterator[str]:

@@ -272,7 +272,7 @@ class _Writer:
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:
     """One half-space of an event over centered noises."""
-    noises = [(event.noises[place], c) for place, c in side.coefficients]
+    noises = [(event.noises[i], c) for i, c in side.coefficients]
     assert not any(noise.mean for noise, _ in noises), "they are centered"
     return {
         "noises": [[noise.law.checker_name, rational(noise.rate), rational(c)] for noise, c in noises],
@@ -301,7 +301,7 @@ def _form(form: Affine) -> dict[str, Any]:
 
 
 def _weights(weights: Iterable[tuple[int, Fraction]]) -> list[list[Any]]:
-    return [[place, rational(weight)] for place, weight in weights]
+    return [[index, rational(weight)] for index, weight in weights]
 
 
 def _slack(slack: SlackBound) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
             end = high if high is not None else start + 2 * far
             gamma = (end - start) / 2
             first, second = (
-                question.program.closed_probability(place, {name: str(start + gamma)}, gamma).value for place in places
+                question.program.closed_probability(u, {name: str(start + gamma)}, gamma).value for u in places
             )
             allowed = second * power(claim.budget) + claim.delta.value
             if first.enclosure(counterexample.eps)[0] > allowed.enclosure(counterexample.eps)[1]:
@@ -172,9 +172,9 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
             shift = _cheapest(aligned, move)
             if shift is None:
                 return None
-            vector = tuple((place, shift[i]) for place, i in enumerate(aligned.rates) if shift.get(i))
+            vector = tuple((noise, shift[i]) for noise, i in enumerate(aligned.rates) if shift.get(i))
             chosen[-1].append(numbers.setdefault(vector, len(numbers)))
-    vectors = [[[place, rational(t)] for place, t in vector] for vector in numbers]
+    vectors = [[[noise, rational(t)] for noise, t in vector] for vector in numbers]
     return {"vectors": vectors, "exits": chosen}
 
 

@@ -76,9 +76,9 @@ class Crossing:
         """It is between these: cut off after this many digits, and one unit of the last digit more. Raises
         LimitReached."""
         while digits <= _MOST_DIGITS:
-            place = self.signs.zero(self.lower, self.upper, digits)
-            unit = Fraction(10) ** (magnitude(place) - digits + 1)
-            edge = round_down(place, digits)
+            zero = self.signs.zero(self.lower, self.upper, digits)
+            unit = Fraction(10) ** (magnitude(zero) - digits + 1)
+            edge = round_down(zero, digits)
             for low in (edge, edge - unit, edge + unit):
                 below, above = self.signs.at(low), self.signs.at(low + unit)
                 if below == -above == (-1 if self.rises else 1):
@@ -200,20 +200,20 @@ class _Signs:
                 lower = middle
             else:
                 upper = middle
-        place, bits = (lower + upper) / 2, 8 * digits + 128
+        eps, bits = (lower + upper) / 2, 8 * digits + 128
         for _ in range(_STEPS):
-            place = Fraction(round(place * 2**bits), 2**bits)
+            eps = Fraction(round(eps * 2**bits), 2**bits)
             with precision(bits, 2):
-                value, slope = self.series(place, 2)
+                value, slope = self.series(eps, 2)
                 if not (slope > 0 or slope < 0):
                     break
                 step = dyadic((-value / slope).mid())
-            place += step
-            if not 2 * lower - upper < place < 2 * upper - lower:
+            eps += step
+            if not 2 * lower - upper < eps < 2 * upper - lower:
                 return (lower + upper) / 2
             if abs(step) < lower / 10 ** (digits + 8):
                 break
-        return place
+        return eps
 
     def is_zero(self, eps: Fraction) -> bool:
         """Whether it is proved to be 0 there."""
@@ -312,14 +312,14 @@ class _Question:
 
     @staticmethod
     def _crossing(signs: _Signs, left: Fraction, right: Fraction, *, rises: bool) -> Crossing:
-        place = signs.zero(left, right, _FEW)
-        reach = place / 10 ** (_FEW + 1)
-        low, high = max(left, place - reach), min(right, place + reach)
+        zero = signs.zero(left, right, _FEW)
+        reach = zero / 10 ** (_FEW + 1)
+        low, high = max(left, zero - reach), min(right, zero + reach)
         ends = signs.at(low), signs.at(high)
         if ends[0] != -ends[1] or not ends[0]:
-            raise OutsideFragment(f"near eps = {float(place):.6g} the signs of the slack are not seen")
+            raise OutsideFragment(f"near eps = {float(zero):.6g} the signs of the slack are not seen")
         if not signs.is_monotone(low, high):
-            raise OutsideFragment(f"near eps = {float(place):.6g} the slack may be 0 more than once")
+            raise OutsideFragment(f"near eps = {float(zero):.6g} the slack may be 0 more than once")
         simplest = simplest_between(low, high)
         return Crossing(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 

@@ -382,9 +382,9 @@ class Search:
                 if len(item.coefficients) == 1:
                     tails.append(_tail(event, item))
                     continue
-                laws = sorted(_law(event.noises[place], c) for place, c in item.coefficients)
-                place = _slack(event, item), not item.strict, event, item
-                alike.setdefault(tuple(laws), []).append(place)
+                laws = sorted(_law(event.noises[noise], c) for noise, c in item.coefficients)
+                noise = _slack(event, item), not item.strict, event, item
+                alike.setdefault(tuple(laws), []).append(noise)
         missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarse(tails))]
         for members in alike.values():
             _, _, event, item = min(members, key=lambda member: member[:2])
@@ -574,7 +574,7 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
 
 def _slack(event: Event, item: Halfspace) -> Fraction:
     """What the form of the half-space is where each noise has its mean."""
-    return item.constant + sum((c * event.noises[place].mean for place, c in item.coefficients), _ZERO)
+    return item.constant + sum((c * event.noises[noise].mean for noise, c in item.coefficients), _ZERO)
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
@@ -585,8 +585,8 @@ def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
     """An exponent q and a weight w such that the half-space, of one noise, fails with a probability of at most
     w·e^{-q·eps} for every eps."""
-    ((place, c),) = item.coefficients
-    noise = event.noises[place]
+    ((i, c),) = item.coefficients
+    noise = event.noises[i]
     reach = _slack(event, item) / abs(c)
     if reach < 0:
         return _ZERO, Fraction(1)
@@ -602,7 +602,7 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
     (Chernoff).
     """
     slack = _slack(event, item)
-    noises = [(event.noises[place], c) for place, c in item.coefficients]
+    noises = [(event.noises[i], c) for i, c in item.coefficients]
     if noises and all(noise.law.whole for noise, _ in noises):
         # Sums of multiples of integers are some unit apart: where it fails there is more missing.
         unit = Fraction(gcd(*(c.numerator for _, c in noises)), lcm(*(c.denominator for _, c in noises)))
@@ -634,7 +634,7 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
 
 def _opposite(item: Halfspace) -> Halfspace:
     """The half-space that holds where this one fails, and on the edge."""
-    return Halfspace(tuple((place, -c) for place, c in item.coefficients), -item.constant, False)
+    return Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False)
 
 
 def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
@@ -652,7 +652,7 @@ def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
     """How fast the probability of a half-space falls with eps at most, or rises."""
     if not item.coefficients:
         return _ZERO
-    noises = [(event.noises[place], abs(c)) for place, c in item.coefficients]
+    noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]
     slack = _slack(event, item)
     missing = sum((c * noise.law.nearby()[1] for noise, c in noises), -slack if falls else slack)
     return max(_ZERO, missing) * min(noise.law.greatest_density(noise.rate) / c for noise, c in noises)

@@ -187,7 +187,7 @@ class Thresholds:
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
             drawn = self._drawn[number]
-            least = min(prod((share[place] for place in drawn), start=_ONE) for share in shares)
+            least = min(prod((share[index] for index in drawn), start=_ONE) for share in shares)
             if least < _FAR:
                 continue
             # A factor that is a little greater is as good, and shorter.
@@ -309,13 +309,13 @@ class Cell:
     def middle(self) -> Values:
         return tuple([(low + high) / 2 for low, high in zip(self.low, self.high, strict=True)])
 
-    def parts(self, place: int, count: int) -> Iterator[Cell]:
+    def parts(self, constant: int, count: int) -> Iterator[Cell]:
         """Equal parts along one constant."""
-        low, high = self.low[place], self.high[place]
+        low, high = self.low[constant], self.high[constant]
         ends = [low + (high - low) * n / count for n in range(count + 1)]
         for one, two in pairwise(ends):
             start, end = list(self.low), list(self.high)
-            start[place], end[place] = one, two
+            start[constant], end[constant] = one, two
             yield Cell(tuple(start), tuple(end))
 
 
@@ -415,11 +415,11 @@ class Objective:
         """The constant along which rates change the most."""
         middle = self._rates.at(cell.middle)
 
-        def change(place: int) -> Fraction:
+        def change(constant: int) -> Fraction:
             ends = []
             for side in (cell.low, cell.high):
                 values = list(cell.middle)
-                values[place] = side[place]
+                values[constant] = side[constant]
                 ends.append(self._rates.at(tuple(values)))
             terms = zip(*ends, middle, self._least, strict=True)
             return sum((abs(high - low) / max(rate, least) for low, high, rate, least in terms), _ZERO)

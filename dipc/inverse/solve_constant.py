@@ -381,7 +381,7 @@ def _towards(program: Program, table: TableGiven | None, name: str, options: Opt
     core = program.core
     if question.parameter is not None or not core.has_product_distance:
         return None
-    inputs = [place for place, slot in enumerate(core.inputs) if not core.slots[slot].is_symbolic]
+    inputs = [index for index, slot in enumerate(core.inputs) if not core.slots[slot].is_symbolic]
 
     def wanted(values: Sequence[object]) -> _Output:
         return tuple(
@@ -394,7 +394,7 @@ def _towards(program: Program, table: TableGiven | None, name: str, options: Opt
             return None
         return [
             (
-                tuple([value_of(row.inputs[place]) for place in inputs]),
+                tuple([value_of(row.inputs[index]) for index in inputs]),
                 wanted([None if cell is None else cell.value for cell in row.outputs]),
             )
             for row in question.table.rows

@@ -84,7 +84,7 @@ class CutOrder:
         """The order of places of which one is a crossing. Raises LimitReached where they look like the same one."""
         near = Fraction(0)
         for digits in _DIGITS:
-            one, other = (end_of(Cut(place, after=False), digits, self._limits) for place in (first, second))
+            one, other = (end_of(Cut(end, after=False), digits, self._limits) for end in (first, second))
             assert one.high is not None
             assert other.high is not None
             if one.high <= other.low or other.high <= one.low:

@@ -121,17 +121,17 @@ def enclosed_peak(
         raise OutsideFragment("the factor is only looked for where beta is one exponential polynomial")
     needed = partial(_needed, form, closed.value)
     bits = 8 * (digits + _MORE)
-    place = _highest(needed, intervals, bits)
+    eps = _highest(needed, intervals, bits)
     with precision(bits, 1):
-        (ball,) = coefficients(needed(place), 1)
+        (ball,) = coefficients(needed(eps), 1)
         low = dyadic(ball.lower())
     if low <= 0:
         raise OutsideFragment("no factor above 0 is seen to be needed")
     high = low * (1 + Fraction(1, 10 ** (digits + _MORE)))
     if not suffices(high, closed.value, bound, intervals, engine):
         raise OutsideFragment(f"a factor near {float(low):.12g} is needed, and that it suffices is not shown")
-    within = _enclosing(place, low, closed.value, bound, intervals, engine)
-    return EnclosedPeak(place, True, EnclosedNumber(low, high), within)
+    within = _enclosing(eps, low, closed.value, bound, intervals, engine)
+    return EnclosedPeak(eps, True, EnclosedNumber(low, high), within)
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
@@ -154,20 +154,20 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
                 best = value, eps
     if best is None:
         raise OutsideFragment("no eps is looked at")
-    place = best[1]
+    highest = best[1]
     for _ in range(_STEPS):
         with precision(bits, 3):
-            _, slope, curvature = coefficients(needed(place), 3)
+            _, slope, curvature = coefficients(needed(highest), 3)
             if not curvature < 0:
                 raise OutsideFragment("the factor that is needed has no peak inside of the intervals")
             step = dyadic((-slope / (2 * curvature)).mid())
-        place += step
-        if not any(place in interval for interval in intervals):
+        highest += step
+        if not any(highest in interval for interval in intervals):
             raise OutsideFragment("the factor that is needed is largest next to an end of the eps")
-        place = Fraction(round(place * 2**bits), 2**bits)
-        if abs(step) < place / 2 ** (bits // 3):
+        highest = Fraction(round(highest * 2**bits), 2**bits)
+        if abs(step) < highest / 2 ** (bits // 3):
             break
-    return place
+    return highest
 
 
 def _candidates(intervals: Sequence[Interval]) -> Iterator[Fraction]:
@@ -183,11 +183,11 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 
 
 def _enclosing(
-    place: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
+    eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
     """Around all eps at which as much is needed."""
     for digits in _DIGITS:
-        ends = decimal_cell(place, digits)
+        ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _without(intervals, ends), engine):
             return ends
     raise Undecided("where the factor is needed is not known")
@@ -286,7 +286,7 @@ class Tightest:
     @property
     def attained(self) -> bool | None:
         """Whether some eps needs the factor itself; None where it is not known which of several places needs most."""
-        result = {place.attained for place in self.places}
+        result = {spot.attained for spot in self.places}
         if self.proved or len(result) == 1:
             return True in result
         return None
@@ -333,7 +333,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
         known = _improved(claims, known, peaks, digits)
         candidates = peaks.candidates(known)
         most = _greatest(candidates, digits, limits)
-        if not any(place.claimed.exact for place in most.places) and most.places:
+        if not any(spot.claimed.exact for spot in most.places) and most.places:
             upper, most = most, _greatest([each for each in candidates if each[1].exact], digits, limits)
     except Undecided as undecided:
         # Known one by one, they could not be compared, or not be written to this many digits.

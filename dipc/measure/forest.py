@@ -381,8 +381,8 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
     for position in range(len(rows) - 1, -1, -1):
         row, below = rows[position], children[position]
         if unit > 1:
-            for place in (1, 3, 5, 9):
-                row[place] //= unit
+            for column in (1, 3, 5, 9):
+                row[column] //= unit
         row[10] = len(below)
         tree = (tuple(row),)  # type: ignore[assignment]
         if below:

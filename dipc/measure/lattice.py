@@ -382,13 +382,13 @@ def _indefinite_sum(piece: Piece) -> _Sum:
 def _add_product(
     sums: dict[tuple[int, int], dict[tuple[int, int, int], flint.fmpq_poly]],
     group: tuple[int, int],
-    place: tuple[int, int, int],
+    key: tuple[int, int, int],
     factor: flint.fmpq_poly,
     by: flint.fmpq,
 ) -> None:
     terms = sums.setdefault(group, {})
     product = factor * by
-    terms[place] = terms[place] + product if place in terms else product
+    terms[key] = terms[key] + product if key in terms else product
 
 
 def _terms_of(poly: flint.fmpq_poly) -> Iterator[tuple[int, flint.fmpq]]:
@@ -599,12 +599,12 @@ class _Summation:
         return result
 
     def trend(self, slopes: Sequence[Fraction], start: int) -> LatticeTrend:
-        self._parameter = place = len(self._event.noises)
+        self._parameter = parameter = len(self._event.noises)
         self._start = start
         system = self._system(slopes)
-        used = frozenset(v for c in system for v, _ in c.coefficients) - {place}
-        summands = self._sum(self._one(), [*system, inequality({place: 1}, -start)], used, used)
-        return LatticeTrend(summands, place, tuple([self._event.noises[v].rate for v in sorted(used)]))
+        used = frozenset(v for c in system for v, _ in c.coefficients) - {parameter}
+        summands = self._sum(self._one(), [*system, inequality({parameter: 1}, -start)], used, used)
+        return LatticeTrend(summands, parameter, tuple([self._event.noises[v].rate for v in sorted(used)]))
 
     def _one(self) -> Summands:
         width = len(self._event.noises) + 1

@@ -383,8 +383,8 @@ def _terms(value: Closed) -> int:
 
 def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
     """The part of a system on some of its noises, renumbered."""
-    place = {noise: position for position, noise in enumerate(members)} | {-1: -1}
-    lower: Inequalities = {(place[i], place[j]): w for (i, j), w in system.lower.items() if i in place and j in place}
+    index = {noise: position for position, noise in enumerate(members)} | {-1: -1}
+    lower: Inequalities = {(index[i], index[j]): w for (i, j), w in system.lower.items() if i in index and j in index}
     return DifferenceSystem(
         tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
     )

@@ -688,7 +688,7 @@ def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: M
         return
     for end in (low, high):
         if end is not None:
-            exponents = [place + l * end for l, size in piece.items() for place in (size.low, size.high)]
+            exponents = [exponent + l * end for l, size in piece.items() for exponent in (size.low, size.high)]
             if max(exponents) - min(exponents) >= _SPARSE_DEGREE:
                 meter.spend(meter.limits.steps)
 

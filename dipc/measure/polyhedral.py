@@ -633,13 +633,13 @@ def independent_parts(event: Event) -> list[Event]:
     connected = components(len(event.noises), ties)
     events = []
     for members in sorted(connected, key=lambda members: min([mentioned[i] for i in members])):
-        place = {i: position for position, i in enumerate(members)}
+        index = {i: position for position, i in enumerate(members)}
         constraints = tuple(
-            Halfspace(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
+            Halfspace(tuple((index[i], x) for i, x in c.coefficients), c.constant, c.strict)
             for c in event.constraints
-            if c.coefficients[0][0] in place
+            if c.coefficients[0][0] in index
         )
-        events.append(Event(tuple(event.noises[i] for i in place), constraints))
+        events.append(Event(tuple(event.noises[i] for i in index), constraints))
     return events
 
 

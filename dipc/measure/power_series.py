@@ -193,16 +193,16 @@ class SeriesPiecewise:
         order = range(len(pieces) - 1, -1, -1) if above else range(len(pieces))
         # An antiderivative has no constant of its own; these make the integral continuous.
         constant = flint.arb_series([0])
-        for place in order:
-            entered, left = (place, place - 1) if above else (place - 1, place)
-            if place != order[0]:
-                constant = constant - self.ring.value(pieces[place], self.breaks[entered])
-            grown = dict(pieces[place])
-            if place != order[0]:
+        for index in order:
+            entered, left = (index, index - 1) if above else (index - 1, index)
+            if index != order[0]:
+                constant = constant - self.ring.value(pieces[index], self.breaks[entered])
+            grown = dict(pieces[index])
+            if index != order[0]:
                 add(grown, (0, 0), constant)
-            if place != order[-1]:
-                constant = constant + self.ring.value(pieces[place], self.breaks[left])
-            pieces[place] = grown
+            if index != order[-1]:
+                constant = constant + self.ring.value(pieces[index], self.breaks[left])
+            pieces[index] = grown
         return SeriesPiecewise(self.ring, self.breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SeriesPiecewise:
@@ -241,16 +241,16 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
     """The product of the pieces, from that of those before."""
-    changed = [place for place, piece in enumerate(inside) if whole is None or before[place] is not piece]
-    if whole is None or any(len(before[place]) != 1 for place in changed):
+    changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
+    if whole is None or any(len(before[index]) != 1 for index in changed):
         result = inside[0]
         for piece in inside[1:]:
             result = product(result, piece)
         return result
-    for place in changed:
-        (((n, l), c),) = before[place].items()
+    for index in changed:
+        (((n, l), c),) = before[index].items()
         if n or (c.coeffs() or [flint.arb(0)])[0].contains(0):
             return _changed(None, before, inside)
         inverse = c.inv()
-        whole = product(whole, {(m, k - l): d * inverse for (m, k), d in inside[place].items()})
+        whole = product(whole, {(m, k - l): d * inverse for (m, k), d in inside[index].items()})
     return whole

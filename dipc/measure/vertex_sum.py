@@ -82,13 +82,13 @@ def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
             "fewer tests, or tests of fewer noises each, have fewer",
         )
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
-    place = {i: position for position, i in enumerate(used)}
+    index = {i: position for position, i in enumerate(used)}
     noises = [_sides(event, i) for i in used]
     rows: list[list[flint.fmpq]] = []
     for c in event.constraints:
         row = [_ZERO] * len(used)
         for i, x in c.coefficients:
-            row[place[i]] = row[place[i]] + to_fmpq(x)
+            row[index[i]] = row[index[i]] + to_fmpq(x)
         rows.append(row)
     constants = [to_fmpq(c.constant) for c in event.constraints]
     for seed in range(_TRIES):

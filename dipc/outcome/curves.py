@@ -251,13 +251,13 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
     if tightest.factor is None:
         return ()
     factor = tightest.factor[0]
-    needed = [place.claimed for place in tightest.places]
+    needed = [spot.claimed for spot in tightest.places]
     claims = sorted(tightest.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return _drawn(
         replace(
             Curve.of(tightest.word, one, "1 − f·β"),
             factor=factor,
-            needed=[place.eps for place in tightest.places if place.claimed is one and place.attained],
+            needed=[spot.eps for spot in tightest.places if spot.claimed is one and spot.attained],
         )
         for one in claims[:most]
     )
@@ -716,7 +716,7 @@ def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> No
 
 def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
     grid = _grid_of_factor(tightest)
-    worst = list({id(place.claimed): place.claimed for place in tightest.places}.values())[: len(COLORS)]
+    worst = list({id(spot.claimed): spot.claimed for spot in tightest.places}.values())[: len(COLORS)]
     others = [one for one in tightest.claims.distinct if one not in worst][:_OTHERS]
     for number, one in enumerate(others):
         label = f"other {plural(tightest.word)}" if number == 0 else None
@@ -739,11 +739,11 @@ def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
 def _mark_maximum(axes: Axes, tightest: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
     height = float(factor[0])
     axes.axhline(height, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)))
-    for place in tightest.places:
-        if place.eps is not None and any(place.eps) and place.claimed in worst:
-            color = COLORS[list(worst).index(place.claimed)]
-            filled = color if place.attained else "white"
-            _line(axes, [(place.eps[0], height)], marker="o", markersize=7, color=color, mfc=filled, zorder=5)
+    for spot in tightest.places:
+        if spot.eps is not None and any(spot.eps) and spot.claimed in worst:
+            color = COLORS[list(worst).index(spot.claimed)]
+            filled = color if spot.attained else "white"
+            _line(axes, [(spot.eps[0], height)], marker="o", markersize=7, color=color, mfc=filled, zorder=5)
     axes.annotate(
         f"f = {exact(factor[0])}" + ("" if factor[0] == factor[1] or exact(factor[0]).endswith("…") else "…"),
         xy=(0.01, height),
@@ -757,7 +757,7 @@ def _mark_maximum(axes: Axes, tightest: Tightest, factor: tuple[Fraction, Fracti
 
 def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
     """Rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
-    peaks = [place.eps[0] for place in tightest.places if place.eps is not None and any(place.eps)]
+    peaks = [spot.eps[0] for spot in tightest.places if spot.eps is not None and any(spot.eps)]
     if not peaks:
         rates = [rate for one in tightest.claims.distinct for rate in _rates(one.bound)] or [Fraction(1)]
         peaks = [1 / max(rates), 1 / min(rates)]

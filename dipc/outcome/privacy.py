@@ -290,8 +290,8 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
             yield GAP
             exact = [("exact loss", _enclosed(answer.value))] if estimate is not None else []
             estimated = [] if estimate is None else _estimated(estimate)
-            place = _pair_fields(answer.input, answer.adjacent, [answer.output], [])
-            yield Fields([*place, ("loss", answer.text), *exact, *estimated])
+            pair = _pair_fields(answer.input, answer.adjacent, [answer.output], [])
+            yield Fields([*pair, ("loss", answer.text), *exact, *estimated])
         case Renyi():
             yield Fields(about)
             yield GAP

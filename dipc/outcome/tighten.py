@@ -52,7 +52,7 @@ def as_json(member: Member) -> dict[str, Any]:
         "kappa": _kappa_word(tightest),
         "attained": tightest.attained,
         "complete": tightest.complete,
-        "places": [_place_json(tightest, place) for place in tightest.places],
+        "places": [_place_json(tightest, spot) for spot in tightest.places],
         "equal": "proved" if tightest.proved else f"to {tightest.digits} digits",
         "rows": tightest.claims.cases,
         "vacuous": tightest.claims.vacuous,
@@ -68,7 +68,7 @@ def _upper_json(tightest: Tightest) -> dict[str, Any]:
     if not tightest.upper_places:
         return {}
     at_most = None if tightest.unknown else ["inf", "inf"] if tightest.upper is None else _pair(tightest.upper)
-    return {"at_most": at_most, "bounds": [_place_json(tightest, place) for place in tightest.upper_places]}
+    return {"at_most": at_most, "bounds": [_place_json(tightest, spot) for spot in tightest.upper_places]}
 
 
 def _kappa_word(tightest: Tightest) -> str | None:
@@ -78,15 +78,15 @@ def _kappa_word(tightest: Tightest) -> str | None:
     return "inf" if tightest.kappa is None else str(tightest.kappa)
 
 
-def _place_json(tightest: Tightest, place: TightSpot) -> dict[str, Any]:
-    claimed = place.claimed
+def _place_json(tightest: Tightest, spot: TightSpot) -> dict[str, Any]:
+    claimed = spot.claimed
     return {
         "rows": list(claimed.rows),
         **case_json(tightest.claims.undecided_row(claimed.rows[0])),
         "beta": str(claimed.beta),
         "probability": str(claimed.bound),
-        "eps": _eps_words(place),
-        "attained": place.attained,
+        "eps": _eps_words(spot),
+        "attained": spot.attained,
         **({} if claimed.variable is Variable.EPS else {"variable": str(claimed.variable)}),
         **({} if claimed.exact else {"exact": False}),
     }
@@ -105,10 +105,10 @@ def case_json(row: RowResult) -> dict[str, Any]:
     return tightest
 
 
-def _eps_words(place: TightSpot) -> list[str] | str:
-    if place.everywhere:
+def _eps_words(spot: TightSpot) -> list[str] | str:
+    if spot.everywhere:
         return "all"
-    return ["inf", "inf"] if place.eps is None else _pair(place.eps)
+    return ["inf", "inf"] if spot.eps is None else _pair(spot.eps)
 
 
 def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
@@ -126,16 +126,16 @@ def _table(members: Sequence[Member]) -> Table:
     for member in members:
         tightest = member.tightest
         factor = ["inf", "inf"] if tightest.factor is None else _pair(tightest.factor)
-        place = tightest.places[0] if tightest.places else None
-        eps = ["", ""] if place is None else _eps_words(place)
+        spot = tightest.places[0] if tightest.places else None
+        eps = ["", ""] if spot is None else _eps_words(spot)
         cells = (
             *(str(member.constants[name]) for name in names),
             *factor,
             _kappa_word(tightest) or "",
             _truth(tightest.complete),
-            str(place.claimed.rows[0]) if place else "",
+            str(spot.claimed.rows[0]) if spot else "",
             *(["all", "all"] if isinstance(eps, str) else eps),
-            _truth(place.attained) if place else "",
+            _truth(spot.attained) if spot else "",
             *([_at_most_word(tightest)] if bounded else []),
         )
         rows.append((_tone(tightest), cells))
@@ -350,8 +350,8 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
     return f"{first[:shared]}…" if "." in first[:shared] else f"between {first} and {second}"
 
 
-def _place(tightest: Tightest, place: TightSpot, does: str) -> Iterator[Part]:
-    rows = place.claimed.rows
+def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
+    rows = spot.claimed.rows
     if tightest.factor is None:
         heading = f"none suffices for {numbered(tightest.word, rows)}"
     else:
@@ -359,17 +359,17 @@ def _place(tightest: Tightest, place: TightSpot, does: str) -> Iterator[Part]:
         verb = one if len(rows) == 1 else {"needs": "need", "has": "have"}[one]
         heading = f"{numbered(tightest.word, rows)} {' '.join([verb, *rest])}"
     yield Line(heading, Tone.HEAD)
-    yield Fields([*_where(tightest, place), (_variable(place), _eps_text(tightest, place))])
+    yield Fields([*_where(tightest, spot), (_variable(spot), _eps_text(tightest, spot))])
 
 
-def _variable(place: TightSpot) -> str:
+def _variable(spot: TightSpot) -> str:
     """What the eps of a place is a value of."""
-    variable = place.claimed.variable
+    variable = spot.claimed.variable
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 
 
-def _where(tightest: Tightest, place: TightSpot) -> Iterable[tuple[str, str]]:
-    number = place.claimed.rows[0]
+def _where(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str]]:
+    number = spot.claimed.rows[0]
     row = tightest.claims.undecided_row(number)
     if tightest.word != "row":
         yield from where(row)
@@ -382,27 +382,27 @@ def _where(tightest: Tightest, place: TightSpot) -> Iterable[tuple[str, str]]:
         yield "gamma", row.gamma
 
 
-def _eps_text(tightest: Tightest, place: TightSpot) -> str:
-    name = "eps" if place.claimed.variable is Variable.EPS else "t"
-    if place.everywhere:
+def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
+    name = "eps" if spot.claimed.variable is Variable.EPS else "t"
+    if spot.everywhere:
         return f"every {name}" if tightest.factor is not None else f"every {name}, as beta is 0"
     if tightest.factor is None:
-        return _infinite_text(place, name)
-    if place.eps is None:
+        return _infinite_text(spot, name)
+    if spot.eps is None:
         return f"approached as {name} → ∞, and needed by no {name} itself"
-    if not any(place.eps):
+    if not any(spot.eps):
         return f"approached as {name} → 0, and needed by no {name} itself"
-    eps = cell_text(*place.eps)
-    return eps if place.attained else f"approached as {name} → {eps}"
+    eps = cell_text(*spot.eps)
+    return eps if spot.attained else f"approached as {name} → {eps}"
 
 
-def _infinite_text(place: TightSpot, name: str) -> str:
-    if place.eps is None:
+def _infinite_text(spot: TightSpot, name: str) -> str:
+    if spot.eps is None:
         return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
-    if not any(place.eps):
+    if not any(spot.eps):
         return f"(1 - Pr)/beta grows beyond every bound as {name} → 0"
-    eps = cell_text(*place.eps)
-    if place.attained:
+    eps = cell_text(*spot.eps)
+    if spot.attained:
         return f"{eps}, where Pr < 1 - f*beta for every f > 0"
     return f"(1 - Pr)/beta grows beyond every bound as {name} → {eps}"
 
@@ -448,14 +448,14 @@ def _columns(tightest: Tightest) -> list[str]:
         best = f"1/{tightest.kappa}" if tightest.kappa else "none"
     if not tightest.places:
         return [factor, inverse, best, "", ""]
-    place = tightest.places[0]
-    if place.everywhere:
+    spot = tightest.places[0]
+    if spot.everywhere:
         eps = "every"
-    elif place.eps is None:
+    elif spot.eps is None:
         eps = "→ ∞"
-    elif not any(place.eps):
+    elif not any(spot.eps):
         eps = "→ 0"
     else:
-        eps = ("" if place.attained else "→ ") + exact(place.eps[0])
-    rows = ", ".join(map(str, place.claimed.rows[:3])) + (", …" if len(place.claimed.rows) > 3 else "")
+        eps = ("" if spot.attained else "→ ") + exact(spot.eps[0])
+    rows = ", ".join(map(str, spot.claimed.rows[:3])) + (", …" if len(spot.claimed.rows) > 3 else "")
     return [factor, inverse, best, eps, rows]

@@ -117,9 +117,9 @@ class Erring(Program):
     @property
     def said(self) -> str:
         """What is expected, in words."""
-        place = self.error.place
-        name = "output" if place is None else self.outputs[place]
-        if place is None:
+        index = self.error.place
+        name = "output" if index is None else self.outputs[index]
+        if index is None:
             gap = "the distance of output and det(u)"
             return gap if self.error.moment is Moment.ABSOLUTE else f"{gap}, squared"
         return f"|{name} - det(u)|" if self.error.moment is Moment.ABSOLUTE else f"({name} - det(u))²"
@@ -165,11 +165,11 @@ class ExpectedErrors(Probabilities):
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
         """1 less the expectation of this moment. Raises as `bound` does."""
-        place = self._error.place
-        if place is None:
+        index = self._error.place
+        if index is None:
             shares = self._of_distance(inputs, outputs)
         else:
-            shares = self._of_output(place, inputs, outputs, moment)
+            shares = self._of_output(index, inputs, outputs, moment)
         return Bound(tuple([_times(share, -_ONE) for share in shares]), _ONE)
 
     def _of_distance(self, inputs: Sequence[Cell], outputs: Cells) -> Iterator[Share]:
@@ -184,9 +184,9 @@ class ExpectedErrors(Probabilities):
                 factor = self._error.moment.of(distance)
                 yield from (_times(share, factor) for share in reached.shares)
 
-    def _of_output(self, place: int, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Iterator[Share]:
-        program, cell = self.program, outputs[place]
-        slot = program.outputs[place]
+    def _of_output(self, index: int, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Iterator[Share]:
+        program, cell = self.program, outputs[index]
+        slot = program.outputs[index]
         if cell is None or not isinstance(cell.value, Fraction):
             message = f"the output `{program.slots[slot].name}` is left open, so that nothing is off from it"
             raise DiagnosticError(Diagnostic("E1804", message, notes=("fill the cell, or choose another --output",)))
@@ -295,7 +295,7 @@ class _Area:
             yield from ((2 * shift * c, {index: 1}) for index, c in terms)
         for number, (position, c) in enumerate(terms):
             yield c * c, {position: 2}
-            yield from ((2 * c * other, {position: 1, place: 1}) for place, other in terms[number + 1 :])
+            yield from ((2 * c * other, {position: 1, second: 1}) for second, other in terms[number + 1 :])
 
     def of_integers(self, moment: Moment) -> Closed:
         """The same, of one discrete Laplace noise that nothing is known of. Raises OutsideFragment for others.

@@ -333,12 +333,12 @@ def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
     kept = []
     for component in centered.parts:
         halfspaces = [half for half in component.halfspaces if bool(half.radius) is near]
-        used = sorted({place for half in halfspaces for place, _ in half.coefficients})
-        places = {place: position for position, place in enumerate(used)}
+        used = sorted({noise for half in halfspaces for noise, _ in half.coefficients})
+        places = {noise: position for position, noise in enumerate(used)}
         renamed = [
-            ShiftedHalfspace(tuple([(places[place], c) for place, c in half.coefficients]), half.slack, half.radius)
+            ShiftedHalfspace(tuple([(places[noise], c) for noise, c in half.coefficients]), half.slack, half.radius)
             for half in halfspaces
         ]
         if renamed:
-            kept.append(NoiseComponent(tuple([component.noises[place] for place in used]), tuple(renamed)))
+            kept.append(NoiseComponent(tuple([component.noises[noise] for noise in used]), tuple(renamed)))
     return tuple(kept)

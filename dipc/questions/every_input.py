@@ -693,7 +693,7 @@ class ClassCase:
             return True
         convex, lower = goal.convex, goal.lower
         slacks = (slack for share in lower.why.shares for event in share.events for slack in event)
-        tight = {place for slack in slacks for place in slack.tight}
+        tight = {facet for slack in slacks for facet in slack.tight}
         if not has_static_facets(convex.inputs, convex.own_facets) and any(convex.facets[k].step for k in tight):
             return True
         assert lower.corner is not None

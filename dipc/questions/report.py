@@ -198,11 +198,11 @@ class DecidedRows(Sequence[RowResult]):
     def append(self, outcome: RowOutcome) -> None:
         """Add the outcome of the next row."""
         key = (id(outcome.terms), id(outcome.probability), id(outcome.settled))
-        place = self._place.get(key)
-        if place is None:
-            place = self._place[key] = len(self._outcomes)
+        number = self._place.get(key)
+        if number is None:
+            number = self._place[key] = len(self._outcomes)
             self._outcomes.append(outcome)  # which keeps the three objects alive, and their identities with them
-        self._numbers.append(place)
+        self._numbers.append(number)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -238,9 +238,9 @@ class DecidedRows(Sequence[RowResult]):
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         """The rows with this verdict, in order."""
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
-        for position, place in enumerate(self._numbers):
-            if wanted[place]:
-                yield self._names.result(self._table[position], self._outcomes[place])
+        for position, number in enumerate(self._numbers):
+            if wanted[number]:
+                yield self._names.result(self._table[position], self._outcomes[number])
 
     @property
     def outcomes(self) -> tuple[Sequence[RowOutcome], NumberList]:
@@ -251,8 +251,8 @@ class DecidedRows(Sequence[RowResult]):
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[RowResult]:
-        for row, place in zip(self._table, self._numbers, strict=False):  # an interrupted check has fewer outcomes
-            yield self._names.result(row, self._outcomes[place])
+        for row, number in zip(self._table, self._numbers, strict=False):  # an interrupted check has fewer outcomes
+            yield self._names.result(row, self._outcomes[number])
 
     @overload
     def __getitem__(self, position: int) -> RowResult: ...

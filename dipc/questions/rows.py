@@ -522,6 +522,6 @@ def _require_finite(program: Program) -> None:
 
 def _outside(claim: Claim, failed: Condition) -> Diagnostic:
     beta = claim.beta
-    place = None if beta is None else beta.source.excerpt(beta.tree.span)
+    excerpt = None if beta is None else beta.source.excerpt(beta.tree.span)
     notes = ("with gamma free, one obligation stands for a range of gamma only on that condition: give gamma a number",)
-    return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", place, notes=notes)
+    return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", excerpt, notes=notes)

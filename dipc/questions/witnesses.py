@@ -253,7 +253,7 @@ def _directions(
     result: dict[tuple[tuple[int, Fraction], ...], list[_Side | None]] = {}
     for half in component.halfspaces:
         turned = half.coefficients[0][1] < 0
-        key = tuple([(place, -c) for place, c in half.coefficients]) if turned else half.coefficients
+        key = tuple([(noise, -c) for noise, c in half.coefficients]) if turned else half.coefficients
         pair = result.setdefault(key, [None, None])
         known, side = pair[turned], _side(component, half, point, gamma)
         if known is None or side.slack < known.slack:
@@ -263,9 +263,9 @@ def _directions(
 
 def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction) -> _Side:
     slack = half.slack.at(point) + half.radius * gamma
-    scales = [float(abs(c) / component.noises[place].rate) for place, c in half.coefficients]
-    (place, c), *others = half.coefficients
-    one_sided = not others and component.noises[place].law.least is not None
+    scales = [float(abs(c) / component.noises[noise].rate) for noise, c in half.coefficients]
+    (noise, c), *others = half.coefficients
+    one_sided = not others and component.noises[noise].law.least is not None
     return _Side(float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0)
 
 

@@ -479,7 +479,7 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
         if any(c.denominator != 1 for _, c in terms):
             return None
         slack = slack.shifted(Fraction(-1))
-    return ShiftedHalfspace(tuple([(place, -c) for place, c in half.coefficients]), slack, 0)
+    return ShiftedHalfspace(tuple([(noise, -c) for noise, c in half.coefficients]), slack, 0)
 
 
 def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
@@ -494,7 +494,7 @@ def _connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]
     """The component with these constraints alone, in its connected parts; noises that they do not mention are gone."""
     groups: list[tuple[set[int], list[ShiftedHalfspace]]] = []
     for half in halfspaces:
-        places, members = {place for place, _ in half.coefficients}, [half]
+        places, members = {noise for noise, _ in half.coefficients}, [half]
         apart = []
         for group in groups:
             if group[0] & places:
@@ -505,7 +505,7 @@ def _connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]
         groups = [*apart, (places, members)]
     components = []
     for places, members in groups:
-        order = {place: number for number, place in enumerate(sorted(places))}
+        order = {noise: number for number, noise in enumerate(sorted(places))}
         moved = [replace(h, coefficients=tuple([(order[p], c) for p, c in h.coefficients])) for h in members]
-        components.append(NoiseComponent(tuple([component.noises[place] for place in order]), tuple(moved)))
+        components.append(NoiseComponent(tuple([component.noises[noise] for noise in order]), tuple(moved)))
     return components

@@ -207,14 +207,14 @@ class FarAway:
         self, component: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
     ) -> _Ratio:
         """At least the probability that one half-space does not hold, where its slack is this one at least."""
-        places = [place for place, _ in half.coefficients]
-        beyond = tuple([(places.index(place), -c) for place, c in half.coefficients])
-        numbers = [*slack, *[c for _, c in beyond], *[component.noises[place].mean for place in places]]
+        places = [noise for noise, _ in half.coefficients]
+        beyond = tuple([(places.index(noise), -c) for noise, c in half.coefficients])
+        numbers = [*slack, *[c for _, c in beyond], *[component.noises[noise].mean for noise in places]]
         whole = not component.continuous and all(number.denominator == 1 for number in numbers)
         # What is an integer, and below 0, is at most -1.
         opposite = -slack[0] - whole, -slack[1]
         alone = NoiseComponent(
-            tuple([component.noises[place] for place in places]), (replace(half, coefficients=beyond),)
+            tuple([component.noises[noise] for noise in places]), (replace(half, coefficients=beyond),)
         )
         return self._measure(alone, [(alone.halfspaces[0], opposite)], start)
 

@@ -87,10 +87,10 @@ def box_of(exits: Sequence[CenteredExit]) -> Box | None:
     for centered in exits:
         path: list[tuple[int, bool]] = []
         for component in centered.parts:
-            place = _comparison_index(component, comparisons)
-            if place is None or any(place[0] == other for other, _ in path):
+            comparison = _comparison_index(component, comparisons)
+            if comparison is None or any(comparison[0] == other for other, _ in path):
                 return None
-            path.append(place)
+            path.append(comparison)
         paths.append(path)
     return Box(exits, comparisons, paths) if 0 < len(comparisons) <= _MOST_COMPARISONS else None
 

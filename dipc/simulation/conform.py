@@ -219,8 +219,8 @@ def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observe
     reader = csv.reader(lines)
     header = [name.strip() for name in next(reader, [])]
     rows = ((Excerpt(source.name, reader.line_num, 1, lines[reader.line_num - 1], 1), row) for row in reader if row)
-    place = Excerpt(source.name, 1, 1, lines[0] if lines else "", max(1, len(lines[0]) if lines else 1))
-    return _read(header, rows, program, counted, place)
+    excerpt = Excerpt(source.name, 1, 1, lines[0] if lines else "", max(1, len(lines[0]) if lines else 1))
+    return _read(header, rows, program, counted, excerpt)
 
 
 def given_observed(given: Mapping[object, int] | Iterable[object], program: CoreProgram, *, counted: bool) -> Observed:

@@ -84,9 +84,9 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
         present, places = np.unique(codes, return_inverse=True)
         return present, places.astype(np.intp, copy=False)
     present = np.flatnonzero(np.bincount(codes, minlength=bound))
-    place = np.empty(bound, dtype=np.intp)
-    place[present] = np.arange(len(present))
-    return present, place[codes]
+    order = np.empty(bound, dtype=np.intp)
+    order[present] = np.arange(len(present))
+    return present, order[codes]
 
 
 def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
@@ -159,8 +159,8 @@ def gathered(columns: Iterable[tuple[Positions, Column[R]]], size: int) -> Colum
             present, places = distinct(column.codes, len(column.values))
         else:
             present, places = np.zeros(1, dtype=np.intp), column.codes
-        place = [table.setdefault(column.values[index], len(table)) for index in present.tolist()]
-        codes[positions] = np.array(place, dtype=np.intp)[places]
+        order = [table.setdefault(column.values[index], len(table)) for index in present.tolist()]
+        codes[positions] = np.array(order, dtype=np.intp)[places]
     return Column(list(table), codes)
 
 

@@ -358,8 +358,8 @@ class Statements:
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
     """For each uniform number the place of the weight it falls on; never one of weight 0."""
-    heavy = [place for place, share in enumerate(weights) if share > 0]
-    ends = np.cumsum([weights[place] for place in heavy]) / fsum(weights)
+    heavy = [index for index, share in enumerate(weights) if share > 0]
+    ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)
     if len(heavy) == 2:
         interval_of: Positions = (uniform >= ends[0]).astype(np.intp)
     else:
