@@ -172,6 +172,21 @@ def test_shifts_first_and_every_pair_agree(seed: int, monkeypatch: pytest.Monkey
         assert proved is not None or refuted is not None or (other, below) == (None, None)
 
 
+HALVES = """
+program halves; input q[1..2] : {0..20}; output o : bool; var z, w : int;
+z <- DLap(eps, 0); w <- DLap(eps, 0); o <- 2*z >= q[1] and 2*w >= q[2]
+"""
+
+
+def test_pairs_that_refute_are_adjacent() -> None:
+    """Shifts of integers cost most where both inputs move, which no hamming:1 move does."""
+    question = asked(HALVES, "hamming:1", "all")
+    report = question.decide(read_claim(question.program, "21*eps/2", None, None))
+    assert report.verdict is PrivacyVerdict.PRIVATE
+    found = asked(HALVES, "hamming:1", "all").constant(None)
+    assert found.proved == found.refuted_below == 10
+
+
 def test_certificates_of_what_shifts_prove_are_about_all_real_inputs() -> None:
     """821 356 pairs are not written down."""
     program = dipc.load("benchmarks/sparse.dip", m=7)

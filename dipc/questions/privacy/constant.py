@@ -123,7 +123,10 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
     ordered: dict[tuple[Input, Input], None] = {}
     for each in costly[:_EXITS]:
         for start, *pair in islice(starting_pairs(opened, each, choices), _PAIRS):
-            if (own := fitted(choices, *pair)) is None or (listed and not listed.issuperset(own)):
+            # The ball of moves may be wider than what is adjacent.
+            if (own := fitted(choices, *pair)) is None or not within.relates(*own):
+                continue
+            if listed and not listed.issuperset(own):
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
