@@ -72,8 +72,9 @@ from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import Cell, Number, decimal_cell, number_cell
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.ast import mentions
+from dipc.text.ast import Expr, Name, mentions, number, rewritten
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.printer import print_expression
 
 
 def solve_alpha(
@@ -207,9 +208,49 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
     refuted = Fraction(0) if known is Verdict.INACCURATE else None
     search = LeastNumber("alpha", lambda alpha: claims_of(question.asking(alpha=alpha)), rows, refuted)
     status, rows, reason, between = search.between(digits)
-    if status is Status.SOLVED:
-        return _answer(at_zero, digits, status, rows, "", cell=between)
+    if status is Status.SOLVED and between is not None:
+        less = _may_hold_below(question, between[0])
+        if less is None:
+            return _answer(at_zero, digits, status, rows, "", cell=between)
+        reason = f"it fails with alpha = {between[0]} and holds with {between[1]}, {less}"
     return replace(solution, remark=reason)
+
+
+#: Intervals of alpha that are looked at one by one.
+_MOST_INTERVALS = 1_000
+
+
+def _may_hold_below(question: Question, low: Fraction) -> str | None:
+    """Why a claim that fails with alpha = `low` may hold with less; None where it fails for every alpha up to there.
+
+    Where beta does not move with alpha it does, as less is claimed of fewer inputs. Elsewhere beta never grows with it:
+    if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
+    """
+    beta = question.asking(alpha="dd").claim().beta
+    if beta is None or not mentions(beta.tree, "alpha"):
+        return None
+
+    tree = beta.tree
+
+    def known(alpha: Fraction, of_beta: Fraction) -> Verdict:
+        def bound_to(node: object) -> Expr | None:
+            return number(of_beta, node.span) if isinstance(node, Name) and mentions(node, "alpha") else None
+
+        text = print_expression(rewritten(tree, bound_to))
+        return all_hold(claims_of(question.asking(alpha=alpha, beta=text)))[0]
+
+    pending = [(Fraction(0), low)]
+    for _ in range(_MOST_INTERVALS):
+        if not pending:
+            return None
+        start, end = pending.pop()
+        if known(end, start) is Verdict.INACCURATE:
+            continue
+        middle = (start + end) / 2
+        if known(middle, middle) is Verdict.ACCURATE:
+            return f"but with {middle} as well"
+        pending += [(middle, end), (start, middle)]
+    return "but less may do, too"
 
 
 def _in_products(claims: Claims, digits: int) -> AlphaSolution:

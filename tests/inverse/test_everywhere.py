@@ -165,6 +165,17 @@ def test_the_least_alpha_at_one_eps_is_looked_for_among_numbers(gamma: int, beta
     assert least is None or low <= F(str(least())) <= high
 
 
+def test_an_alpha_is_not_the_least_where_less_will_do_too() -> None:
+    """Good from about 1/20 on, bad again where beta has fallen, at 1, and good where the sign is almost certain."""
+    program = dipc.load(NUMBER_AND_SIGN)
+    claim = {"inputs": "all", "gamma": 2, "beta": "max(2/5 - alpha/2, 0) + 1/400", "eps": "3"}
+    verdicts = [dipc.check(program, alpha=alpha, **claim).verdict for alpha in (0, "1/10", 1, 2)]
+    assert verdicts == [dipc.Verdict.INACCURATE, dipc.Verdict.ACCURATE] * 2
+    solution = solve(program, wanted="alpha", digits=5, **claim)
+    assert solution.status is Status.UNDECIDED
+    assert "holds with 16773/10000, but with " in solution.remark
+
+
 def test_least_beta_is_the_largest_of_the_grid() -> None:
     program = dipc.load(SPARSE, m=2)
     found = solve(program, inputs="all", wanted="beta")
