@@ -28,7 +28,6 @@ from dipc.frozen import frozen
 from dipc.inverse.question import asked
 from dipc.inverse.solve_gamma import narrowed
 from dipc.options import Options
-from dipc.program.exits import exits
 from dipc.program.ideal import Ideal
 from dipc.program.program import Program, load_source
 from dipc.questions.privacy.adjacency import Pairs, parse_adjacency, read_pairs
@@ -446,8 +445,7 @@ class _Opened:
             core = self._program.core
             slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
             given = dict(zip(slots, key, strict=True))
-            reached = exits(self._program.flow, self._program.choices, self._program.limits, given, None, core.outputs)
-            self._known[key] = [(self._output(state), self._sign(state)) for state in reached.states]
+            self._known[key] = [(self._output(state), self._sign(state)) for state in self._program.exits(given).states]
         return self._known[key]
 
     def _output(self, state: ExitState) -> _Output:

@@ -36,7 +36,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import Laws, ManyRuns, exits
+from dipc.program.exits import Exits, Laws, ManyRuns, exits, values_key
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
@@ -363,6 +363,7 @@ class Program:
         self.core = core
         self.limits = limits or Limits()
         self._pool = CellPool()
+        self._explored: dict[object, Exits] = {}
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{name} = {value}" for name, value in self.core.constants.items())
@@ -419,6 +420,14 @@ class Program:
     def choices(self) -> Choices:
         """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
         return check_choices(self.core, self.limits)
+
+    def exits(self, finite: Mapping[int, Value]) -> Exits:
+        """All exits with all outputs, for these values of the finite inputs by slot; explored once for each. Raises
+        Undecided past a limit, DiagnosticError for programs that go wrong."""
+        key = tuple(finite), values_key(finite.values())
+        if key not in self._explored:
+            self._explored[key] = exits(self.flow, self.choices, self.limits, finite, None, self.core.outputs)
+        return self._explored[key]
 
     @cached_property
     def measurer(self) -> Measurer:

@@ -45,10 +45,12 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, is_covered, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
 from dipc.linear.shifts import Ball, Shift, at_move, least_shift, worst_shift
-from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.text.core import IntType, Value
+
+#: Why there are no bounds.
+COMPARED_WITHOUT_NOISE = "the program compares inputs without noise"
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -148,14 +150,14 @@ def aligned_exits(
         raise OutsideFragment(
             "what is proved for all inputs is about real and int ones, and some are finite: leave out `--inputs all`"
         )
-    explored = exits(program.flow, program.choices, program.limits, given, None, core.outputs)
+    explored = program.exits(given)
     by_likeness: dict[Hashable, list[AlignedExit]] = {}
     for state in explored.states:
         each = _aligned(program, state, explored.weights.get(state.node))
         by_likeness.setdefault((each.likeness, each.reals), []).append(each)
     few = [each for alike in by_likeness.values() for each in _as_few(alike, program)]
     if not guarded and any(each.is_guarded for each in few):
-        raise OutsideFragment("the program compares inputs without noise")
+        raise OutsideFragment(COMPARED_WITHOUT_NOISE)
     return tuple(few)
 
 

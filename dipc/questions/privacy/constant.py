@@ -35,10 +35,10 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import at_move, least_shift
-from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
 from dipc.questions.privacy.alignment import (
+    COMPARED_WITHOUT_NOISE,
     AlignedExit,
     Costly,
     Emptiness,
@@ -106,7 +106,10 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
         widths = sorted([max(values) - min(values) for values in choices if values is not None], reverse=True)
         is_bounded = len(widths) == len(choices)
         ball = Within(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
-    costly = [costliest(aligned, ball, opened) for aligned in aligned_exits(opened)]
+    every = aligned_exits(opened, guarded=True)
+    if any(each.is_guarded for each in every):
+        return _beyond_guards(program, opened, within, every, engine, among)
+    costly = [costliest(aligned, ball, opened) for aligned in every]
     costly.sort(key=_order, reverse=True)
     proved, reason = _least_bound(costly, ball, opened), None
     if proved is None:
@@ -141,9 +144,6 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         return bounds_by_shifts(program, within, engine)
     except Undecided as undecided:
         why = undecided.reason
-    guarded = None if _has_finite(program) else _beyond_guards(program, within, engine)
-    if guarded is not None:
-        return guarded
     try:
         return _beside_finite(program, within, engine)
     except Undecided as other:
@@ -154,22 +154,29 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
 
 
-def _beyond_guards(program: Program, within: Within, engine: Engine) -> LossBounds | None:
+def _beyond_guards(
+    program: Program,
+    opened: Program,
+    within: Within,
+    every: Sequence[AlignedExit],
+    engine: Engine,
+    among: Pairs | None,
+) -> LossBounds:
     """The bounds where exits depend on comparisons of the inputs without noise, as those of clamped inputs do: by a
-    pivot for all exits with one likeness. None where there is none, or no such comparison."""
-    try:
-        every = aligned_exits(program, guarded=True)
-        if not any(each.is_guarded for each in every):
-            return None
-        alike: dict[Hashable, list[AlignedExit]] = {}
-        for each in every:
-            alike.setdefault(each.likeness, []).append(each)
-        costs = [_pivoted(exits, within, program) for exits in alike.values()]
-    except Undecided:
-        return None
+    pivot for all exits with one likeness. Raises OutsideFragment where there is none."""
+    alike: dict[Hashable, list[AlignedExit]] = {}
+    for each in every:
+        alike.setdefault(each.likeness, []).append(each)
+    costs = []
+    for exits in alike.values() if opened is program else ():
+        costs.append(_pivoted(exits, within, program))
+        if costs[-1] is None:
+            break
     known = [cost for cost in costs if cost is not None]
-    if len(known) < len(costs):
-        return None
+    if not known or len(known) < len(costs):
+        raise OutsideFragment(COMPARED_WITHOUT_NOISE)
+    if among is not None:
+        return LossBounds(max(known), None, ())
     finite = _finite_outputs(program)
     near = [*_at_guards(program, within), _grid_pairs(program, within)] if finite else []
     candidates = [each for pairs in near if pairs for each in _at(program, pairs, engine)]
@@ -430,7 +437,7 @@ def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
     if not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
         return
     try:
-        states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+        states = program.exits({}).states
     except Undecided:
         return
     ordered: dict[tuple[Input, Input], None] = {}

@@ -49,7 +49,6 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
-from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
 from dipc.questions.privacy.alignment import convex_moves
@@ -201,7 +200,6 @@ class RealOutputs:
         self._slots = [core.slots[slot] for slot in core.outputs]
         if any(isinstance(slot.type, IntType) for slot in self._slots):
             raise OutsideFragment("some outputs are real, and others int")
-        self._explored: dict[tuple[object, ...], tuple[tuple[ExitState, Closed | None], ...]] = {}
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
         #: What worst sets that are known up to a number leave out at most.
         self._left = _ZERO
@@ -282,20 +280,13 @@ class RealOutputs:
             values = dict(zip(core.inputs, point, strict=True))
             given = {slot: v for slot, v in values.items() if core.slots[slot].is_symbolic}
             by_answer: dict[_Key, list[_Density]] = {}
-            for state, weight in self._exits({slot: v for slot, v in values.items() if slot not in given}):
+            explored = self._program.exits({slot: v for slot, v in values.items() if slot not in given})
+            for state in explored.states:
                 if all(item.holds_at(given) for item in state.guards.items):  # type: ignore[arg-type]
-                    key, density = self._density(state, weight, given)  # type: ignore[arg-type]
+                    key, density = self._density(state, explored.weights.get(state.node), given)  # type: ignore[arg-type]
                     by_answer.setdefault(key, []).append(density)
             self._known[point] = by_answer
         return self._known[point]
-
-    def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[ExitState, Closed | None], ...]:
-        key = tuple([(isinstance(value, bool), value) for value in finite.values()])
-        if key not in self._explored:
-            program = self._program
-            every = exits(program.flow, program.choices, program.limits, finite, None, program.core.outputs)
-            self._explored[key] = tuple((state, every.weights.get(state.node)) for state in every.states)
-        return self._explored[key]
 
     def _density(self, state: ExitState, weight: Closed | None, given: Mapping[int, Fraction]) -> tuple[_Key, _Density]:
         drawn = {noise.id: noise for noise in state.noises}
@@ -653,7 +644,7 @@ def worst_pairs(program: Program, within: Within) -> Pairs:
     refused = OutsideFragment("no pair of all real inputs is known to be the worst")
     if not core.inputs or not all(isinstance(core.slots[position].type, RealType) for position in core.inputs):
         raise refused
-    states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+    states = program.exits({}).states
     if not any(_inputs_of(state) for state in states):
         return _pairs_of_cells(states, program, within)
     state = states[0]

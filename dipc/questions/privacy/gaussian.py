@@ -46,7 +46,6 @@ from dipc.frozen import frozen
 from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
-from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
 from dipc.questions.privacy.loss import Findings, Refuted, UnprovedLoss
@@ -99,7 +98,7 @@ class GaussianMechanism:
         core = program.core
         if any(not core.slots[slot].is_symbolic for slot in core.inputs):
             return None
-        states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+        states = program.exits({}).states
         if len(states) != 1 or states[0].constraints.items or states[0].guards.items:
             return None
         (state,) = states

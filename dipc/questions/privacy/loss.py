@@ -32,7 +32,7 @@ from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
-from dipc.program.exits import Answer, exits
+from dipc.program.exits import Answer
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
 from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
@@ -217,15 +217,11 @@ class _Here:
 def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
     """All exits, at each input those that its guards allow."""
     core = program.core
-    explored: dict[tuple[Value, ...], tuple[ExitState, ...]] = {}
     for point in inputs:
         values = dict(zip(core.inputs, point, strict=True))
         finite = {slot: value for slot, value in values.items() if not core.slots[slot].is_symbolic}
         given = {slot: value for slot, value in values.items() if slot not in finite and isinstance(value, Fraction)}
-        key = tuple(finite.values())
-        if key not in explored:
-            explored[key] = exits(program.flow, program.choices, program.limits, finite, None, core.outputs).states
-        for state in explored[key]:
+        for state in program.exits(finite).states:
             if all(item.holds_at(given) for item in state.guards.items):
                 yield _Here(state, given)
 
