@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,3 +282,74 @@ def test_random_releases(seed: int) -> None:
 def test_hundreds_of_random_releases(ten: int) -> None:
     said = [compared(seed) for seed in range(10 * ten, 10 * ten + 10)]
     assert said.count("compared") > 4
+
+
+# --- several outputs that share a distance ------------------------------------------------------------------------
+
+HISTOGRAM = """
+program histogram; input q[1..3] : real; output y[1..2] : real;
+y[1] <- Lap({first}, {a}*q[1]{more}); y[2] <- Lap({second}, {b}*q[2]); y[2] <- {factor}*y[2]
+"""
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 150))])
+def test_no_split_of_a_distance_tells_more_than_one_input_that_moves_alone(seed: int, tmp_path: Path) -> None:
+    """Outputs with Laplace noises of different scales: the pair that stands for all real inputs by L1 against random
+    pairs within the distance, exactly, and by a sum over a grid."""
+    choose = random.Random(f"shared {seed}")
+    rates = [F(choose.choice((1, 2, 3, 4)), 4) for _ in range(2)]
+    a, b, factor = (choose.choice((1, 1, 2, -1, 3)) for _ in range(3))
+    more = choose.choice((F(0), F(0), F(1), F(-2)))
+    text = HISTOGRAM.format(
+        first=f"{rates[0]}*eps", second=f"{rates[1]}*eps", a=a, b=b, more=f" + {more}*q[3]", factor=factor
+    )
+    radius = choose.choice((F(1), F(1), F(1, 2), F(2)))
+    asked = question(text, f"l1:{radius}")
+    eps, budget = choose.choice((F(1, 2), F(1), F(2))), F(choose.choice((0, 1, 2, 3, 5)), 8)
+    most, order = asked.delta_at(budget, eps)[1], asked.divergence(2, eps).value
+    loss = asked.largest_loss(eps).value
+    assert order is not None
+    assert loss is not None
+    for _ in range(3):
+        parts = [F(choose.randint(-6, 6)) for _ in range(3)]
+        size = sum(map(abs, parts)) or 1
+        move = [part * radius / size for part in parts]
+        if not any(move):
+            continue
+        path = tmp_path / "pairs.csv"
+        path.write_text("q[1],q[2],q[3],q[1]',q[2]',q[3]'\n0,0,0," + ",".join(map(str, move)) + "\n", encoding="utf-8")
+        split = question(text, str(path), None)
+        assert split.delta_at(budget, eps)[0] <= most
+        divergence = split.divergence(2, eps).value
+        assert divergence is not None
+        assert divergence[0] <= order[1]
+        largest = split.largest_loss(eps).value
+        assert largest is not None
+        assert largest[0] <= loss[1]
+        shifts = float(a * move[0] + more * move[2]), float(factor * b * move[1])
+        scales = float(1 / (rates[0] * eps)), float(abs(factor) / (rates[1] * eps))
+        assert grid_delta(shifts, scales, float(budget * eps)) <= float(most) + 2e-3
+
+
+def grid_delta(shifts: tuple[float, float], scales: tuple[float, float], budget: float) -> float:
+    """Σ max(0, p - e^budget·p') over a grid of two outputs with Laplace noises of these scales."""
+    axes = [np.linspace(-14 * s - 4, 14 * s + 4, 900) for s in scales]
+    one, two = (
+        [np.exp(-abs(axis - shift) / s) / (2 * s) for axis, s, shift in zip(axes, scales, moved, strict=True)]
+        for moved in ((0.0, 0.0), shifts)
+    )
+    excess = np.outer(*one) - math.exp(budget) * np.outer(*two)
+    return float(np.maximum(excess, 0).sum() * math.prod(axis[1] - axis[0] for axis in axes))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[1] <- Lap(eps, q[1] + q[2]); y[2] <- Lap(eps, q[2]);",  # one input moves both
+        "y[1] <- Lap(eps, q[1]); y[2] <- Expo(eps); y[2] <- y[2] + q[2];",  # another law, which is not symmetric
+    ],
+)
+def test_a_worst_pair_of_a_shared_distance_is_not_guessed(body: str) -> None:
+    asked = question(f"program p; input q[1..2] : real; output y[1..2] : real; {body}", "l1:1")
+    with pytest.raises(DiagnosticError, match="infinitely many"):
+        asked.least_delta(read_claim(asked.program, "eps/2", None, None))

@@ -25,6 +25,13 @@ each |v_i|: by log-concavity likelihood ratios of N_i and N_i + v are monotone, 
 errors fall as |v| grows; so a greater move is the better experiment, and so it is beside independent others
 (Blackwell). A pair that moves every c_i as far as any is the worst.
 
+By L1 several c_i may move a little each. Let all N_i be of one law but for their scales, let each input be part of one
+c_i alone, and let w_i be |v_i| by the scale of N_i. To tell N from N + w for one noise of the law is the better
+experiment than to tell all N_i from all N_i + w_i, where w is the sum: go from the one to the other in two steps, w_1
+and then w_2. By the data of one step a test of the size α has at most the power f_1(α), and so by both at most
+f_2(f_1(α)), whatever else is observed; for a single noise that is its power for w_1 + w_2, for the best tests of all
+shifts are the same thresholds. So a pair in which one input moves alone, the one with the greatest w, is the worst.
+
 Where outputs depend on the inputs through comparisons without noise alone, these cut the inputs into finitely many
 cells, each with one law: a pair for each two cells with adjacent inputs stands for all pairs.
 """
@@ -49,6 +56,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
+from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
 from dipc.questions.privacy.alignment import convex_moves
@@ -652,6 +660,7 @@ def worst_pairs(program: Program, within: Within) -> Pairs:
         raise refused
     drawn = {noise.id: noise for noise in state.noises}
     centers: list[Affine] = []
+    laws: list[tuple[Law, Fraction]] = []
     used: set[int] = set()
     for slot in core.outputs:
         value = state.outputs[slot]
@@ -665,7 +674,8 @@ def worst_pairs(program: Program, within: Within) -> Pairs:
         if not (law.log_concave and law.symmetric):
             raise refused
         centers.append(replace(value, noises=()) + drawn[noise].mean.scaled(factor))
-    move = _greatest_move([dict(center.inputs) for center in centers], within)
+        laws.append((law, drawn[noise].rate / abs(factor)))
+    move = _greatest_move([dict(center.inputs) for center in centers], laws, within)
     if not move:
         raise refused
     points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
@@ -705,14 +715,21 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Withi
     return Pairs(tuple(points), tuple(ordered), "all real inputs")
 
 
-def _greatest_move(centers: Sequence[Mapping[int, Fraction]], within: Within) -> dict[int, Fraction] | None:
-    """A move of the inputs that moves every center as far as any does; None where none is seen to."""
+def _greatest_move(
+    centers: Sequence[Mapping[int, Fraction]], laws: Sequence[tuple[Law, Fraction]], within: Within
+) -> dict[int, Fraction] | None:
+    """A move of the inputs that moves every center as far as any does, or one of them so far that this tells more;
+    None where none is seen to. The centers are those of noises with these laws and rates."""
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:
-        if len(moved) > 1:
+        apart = {
+            slot: abs(c) * rate for center, (_, rate) in zip(centers, laws, strict=True) for slot, c in center.items()
+        }
+        kinds = {law for center, (law, _) in zip(centers, laws, strict=True) if center}
+        alike = len(kinds) == 1 and all(law.scales for law in kinds) and len(apart) == sum(map(len, moved))
+        if len(moved) > 1 and not alike:
             return None
-        best = [max(center, key=lambda slot: abs(center[slot])) for center in moved]
-        return dict.fromkeys(best, within.radius)
+        return dict.fromkeys([max(apart, key=lambda slot: apart[slot])], within.radius) if apart else {}
     move: dict[int, Fraction] = {}
     for center in moved:
         own = {slot: within.radius if c > 0 else -within.radius for slot, c in center.items()}
