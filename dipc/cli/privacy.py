@@ -262,8 +262,8 @@ def _answer(
             return question, loss, _estimated(program, loss, mode) if mode.estimate else None
         case "--renyi":
             assert eps is not None
-            found = [question.divergence(order, eps, digits) for order in _orders(mode.value or "")]
-            return question, found[0] if len(found) == 1 else Divergences(*question.asked, tuple(found)), None
+            listed = [question.divergence(order, eps, digits) for order in _orders(mode.value or "")]
+            return question, listed[0] if len(listed) == 1 else Divergences(*question.asked, tuple(listed)), None
         case "--budget-of":
             assert eps is not None
             delta = positive_option("--budget-of", mode.value or "")

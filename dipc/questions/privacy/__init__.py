@@ -1,1 +1,1 @@
-"""Differential privacy, exactly: pairs of adjacent inputs, and what they come to."""
+"""Differential privacy, exactly: pairs of adjacent inputs, and their loss."""

@@ -15,7 +15,7 @@ program.
 output is split over exits that cannot be united (the gap to the largest of the others, which may be any of them), no
 constant shift need be cheap. Let x be one noise, y all others, and let E be exits that give the same finite outputs,
 after choices that are as likely. E_y is what such an exit says of y and the inputs alone. Let t(y, u, d) be affine for
-each two of them, and suppose that for each u and each move d of the ball, but for noises of probability 0,
+each two of them, and suppose that for each u and each move d of the ball, except for noises of probability 0,
 
 - no y is in E_y of two exits at u;
 - what is in E at u has its y in F_y at u + d for some F of the exits;
@@ -112,7 +112,7 @@ class AlignedExit:
 
     def corresponds(self, other: AlignedExit) -> bool:
         """Whether another exit gives the same finite outputs as likely after the choices, by the same inequalities and
-        real outputs but for their constants: a shift may lead from one into the other."""
+        real outputs except for their constants: a shift may lead from one into the other."""
         return self.likeness == other.likeness and _shape(self) == _shape(other)
 
 
@@ -162,7 +162,7 @@ def aligned_exits(
 
 
 class Emptiness:
-    """Which inequalities of noises and inputs have no solution, but for noises that have probability 0 whatever the
+    """Which inequalities of noises and inputs have no solution, except for noises that have probability 0 whatever the
     inputs are.
 
     A boundary is left out where a continuous noise is part of it: with all the others and the inputs given, it is one
@@ -437,7 +437,7 @@ class _Pivot:
         return max(values) if len(values) == len(ends) else None
 
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
-        """The t for which a real output stays the same, or else, where the pivot is compared once, what is left over
+        """The t for which a real output stays the same, or else, where the pivot is compared once, the slack left
         there; None where there is no such t."""
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]

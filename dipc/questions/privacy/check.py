@@ -90,7 +90,7 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
     `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs; `inputs` is as for `check`, and None lets
     finite inputs range over their domains. `budget` is k*eps (eps by default), `delta` an expression in eps (0 by
-    default). With `compose` it is about all outputs of so many independent runs. The other options are those of
+    default). With `compose` it is about all outputs of this many independent runs. The other options are those of
     `check`.
 
     Raises DiagnosticError for what cannot be read or makes no sense.
@@ -134,7 +134,7 @@ class PrivacyQuestion:
         progress: Progress | None = None,
         runs: int = 1,
     ) -> None:
-        """With several `runs` it is about all outputs of so many independent ones. `progress` is called with how many
+        """With several `runs` it is about all outputs of this many independent ones. `progress` is called with how many
         inputs, or pairs, are done of all. Raises DiagnosticError for an adjacency or inputs that cannot be read or do
         not fit the program."""
         self.program = program = two_sided(program)
@@ -420,7 +420,7 @@ class PrivacyQuestion:
         return enclosed.EnclosedLaws(table, self.engine.bounds, self.program.limits)
 
     def _excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs, Fraction]:
-        """Laws of which sets are the worst for the claim's budget, but for an excess of at most the number. Raises
+        """Laws of which sets are the worst for the claim's budget, except for an excess of at most the number. Raises
         Undecided."""
         if self.real_outputs:
             return self._densities().excesses(pairs, claim)
@@ -470,8 +470,8 @@ class PrivacyQuestion:
         return closed.ClosedLaws(table, self.engine, self._progress)
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
-        """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
-        were found; where outputs are listed, equal to so many digits, if that is said."""
+        """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or a lower and an
+        upper end; where outputs are listed, equal to this many digits, if asked for."""
         intervals = read_claim(self.program, None, None, eps).intervals
         self.require_meaning(intervals)
         pairs, reason, without_end = self._looked_at, None, None
@@ -704,34 +704,34 @@ class PrivacyQuestion:
 class ComposedQuestion(PrivacyQuestion):
     """All outputs of independent runs of several programs with the same inputs, at the same pairs."""
 
-    def __init__(self, parts: Sequence[PrivacyQuestion]) -> None:
+    def __init__(self, questions: Sequence[PrivacyQuestion]) -> None:
         """The pairs are those of the first one. Raises ValueError for programs whose inputs have other names or
         types."""
-        first = parts[0]
+        first = questions[0]
         self.__dict__.update(first.__dict__)
-        self.parts = parts
+        self.parts = questions
         wanted = [(slot.name, slot.type) for slot in _inputs(first.program)]
-        for other in parts[1:]:
+        for other in questions[1:]:
             if [(slot.name, slot.type) for slot in _inputs(other.program)] != wanted:
                 raise ValueError(
                     f"`{other.program.name}` has other inputs than `{first.program.name}`: programs are composed at "
                     "the same pair of inputs, so declare the same ones, in the same order"
                 )
-        self.runs = sum(part.runs for part in parts)
+        self.runs = sum(question.runs for question in questions)
         self._table = None
         self.__dict__.pop("_looked_at", None)
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        for part in self.parts:
-            part.require_meaning(eps)
+        for question in self.parts:
+            question.require_meaning(eps)
 
     @property
     def finite_outputs(self) -> bool:
-        return all(part.finite_outputs for part in self.parts)
+        return all(question.finite_outputs for question in self.parts)
 
     @property
     def real_outputs(self) -> bool:
-        return any(part.real_outputs for part in self.parts)
+        return any(question.real_outputs for question in self.parts)
 
     def _worst_pairs(self) -> Pairs:
         if not isinstance(self.pairs, Pairs):
@@ -740,12 +740,12 @@ class ComposedQuestion(PrivacyQuestion):
 
     def table(self, pairs: Pairs) -> LawTable:
         if self._table is None:
-            self._table = together([part.table(pairs) for part in self.parts], self.program.limits)
+            self._table = together([question.table(pairs) for question in self.parts], self.program.limits)
         return self._table
 
     def bounds(self) -> LossBounds:
         """Losses add up; what refutes less is looked for where outputs are listed."""
-        each = [part.bounds() for part in self.parts]
+        each = [question.bounds() for question in self.parts]
         known = [bound.proved for bound in each if bound.proved is not None]
         reason = next((bound.reason for bound in each if bound.reason is not None), None)
         return LossBounds(sum(known, Fraction(0)) if len(known) == len(each) else None, reason, ())
@@ -753,12 +753,12 @@ class ComposedQuestion(PrivacyQuestion):
     @property
     def asked(self) -> tuple[str, str, str, int | None]:
         _, *others = super().asked
-        names = [part.program.name + (f" ({part.runs} runs)" if part.runs > 1 else "") for part in self.parts]
+        names = [one.program.name + (f" ({one.runs} runs)" if one.runs > 1 else "") for one in self.parts]
         return ", ".join(names), *others  # type: ignore[return-value]
 
 
 def _middle(cell: Interval) -> Fraction:
-    """A place inside, at which it is halved: where there is no end, twice as far out as the other, and 1 of all."""
+    """A point inside, to halve it: without an upper end twice the lower one, and 1 for all eps."""
     if cell.upper is None:
         return 2 * cell.lower or Fraction(1)
     return (cell.lower + cell.upper) / 2

@@ -75,10 +75,10 @@ def excesses(table: LawTable, pair: tuple[int, int], claim: PrivacyClaim) -> lis
     return [table.closed(first) - scale * table.closed(second) for first, second in table.at_pair(pair)]
 
 
-def worst_sets(parts: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
+def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
     """The sets of places at which the functions are positive, for some eps of the intervals that is no root of any of
     them; the empty one left out. Raises LimitReached."""
-    numerators = [fraction_of(function)[0] for function in parts]
+    numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
     result: dict[tuple[int, ...], None] = {}
     for interval in intervals:
@@ -110,7 +110,7 @@ def _settle(
     return reason
 
 
-#: Functions whose greatest is looked for piece by piece, and places at which they are compared first.
+#: Functions whose maximum is searched piece by piece, and points at which they are compared first.
 _MOST = 12
 _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 
@@ -208,9 +208,9 @@ def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits
     """Functions of which the greatest, or 0, is the least delta on the intervals. Raises Undecided."""
     by_value: dict[Closed, Excess] = {}
     for pair in different_pairs(table, pairs):
-        parts = excesses(table, pair, claim)
-        for places in worst_sets(parts, claim.intervals, limits):
-            value = total([parts[position] for position in places])
+        excess_functions = excesses(table, pair, claim)
+        for places in worst_sets(excess_functions, claim.intervals, limits):
+            value = total([excess_functions[position] for position in places])
             by_value.setdefault(value, Excess(value, pair, places))
     ordered = sorted(by_value.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
     kept: list[Excess] = []
@@ -262,15 +262,15 @@ def supremum_of(
             if most.low is None or most.high is None:
                 raise OutsideFragment("what the least delta is at most grows without end there")
             if most.low > best[0][0]:
-                at = most.peaks[0].at
+                place_of_peak = most.peaks[0].at
                 place: tuple[Fraction, Fraction] | str
-                match at:
+                match place_of_peak:
                     case Fraction():
-                        place = at, at
+                        place = place_of_peak, place_of_peak
                     case Far():
-                        place = at.value
+                        place = place_of_peak.value
                     case _:
-                        place = root_cell(at, digits, limits)
+                        place = root_cell(place_of_peak, digits, limits)
                 best = (most.low, most.high), bool(most.attained), place, each
     return best
 
@@ -364,7 +364,7 @@ class ClosedLaws:
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        ours, theirs = (total([self.table.closed(self.table.rows[at][answer]) for answer in answers]) for at in pair)
+        ours, theirs = (total([self.table.closed(self.table.rows[u][answer]) for answer in answers]) for u in pair)
         return ClosedForm(ours), ClosedForm(theirs * power(claim.budget) + claim.delta.value)
 
     def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int, str]:

@@ -11,7 +11,7 @@ for those of the domains; what refutes is looked for among these.
 
 **From below.** For large eps the probability of an exit at u is of the order of e^(-E·eps), where E is the least cost
 of noises that reach it. The duals of the worst shift bound E at u + d from below; a u at which the bound of E from
-above leaves nothing over is found by a linear program. What comes of it is measured: nothing is believed of it.
+above leaves nothing over is found by a linear program. Its result is measured: nothing is taken on trust.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
-#: Exits, and pairs for each of them, that are looked at from below; inputs of a grid that is looked at where nothing
-#: better is known.
+#: Exits, and pairs for each of them, that are tried from below; inputs of a grid that is tried where nothing better is
+#: known.
 _EXITS, _PAIRS, _GRID = 12, 8, 81
 
 
@@ -83,7 +83,7 @@ class LossBounds:
 
 
 def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
-    """What is known of so many runs from what is of one: losses add up, and at one output of all runs they do."""
+    """Bounds for this many runs from those for one: losses add up, exactly so where all runs have one output."""
     candidates = tuple(
         replace(each, first=product_of([each.first] * runs), second=product_of([each.second] * runs))
         for each in bounds.candidates
@@ -201,7 +201,7 @@ def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
         balls = {slot.name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for slot in slots}
         point, other = pairs.texts(program, (i, j))
         try:
-            first, second = (program.closed_probability(at, output, WIDTH_OF_OUTPUTS).value for at in (point, other))
+            first, second = (program.closed_probability(u, output, WIDTH_OF_OUTPUTS).value for u in (point, other))
         except Undecided:
             continue
         if first != second and not fraction_of(first)[0].is_zero():
@@ -228,11 +228,11 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
     for group, position, sign in product(groups.values(), range(len(program.inputs)), (_ONE, -_ONE)):
         if not all(_falls(each, each.first_input + position, sign) for each in group):
             continue
-        found: list[Candidate] = []
+        moved: list[Candidate] = []
         for move in _MOVES:
             other = tuple([sign * move if place == position else _ZERO for place in range(len(origin))])
             if group[0].reals:
-                found += islice(near_outputs(program, group[0], origin, other, {}), 1)
+                moved += islice(near_outputs(program, group[0], origin, other, {}), 1)
             else:
                 wanted = {
                     program.core.slots[slot].name: None if value is None else show_value(value)
@@ -240,9 +240,9 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
                     if not isinstance(value, Affine)
                 }
                 pairs = _pairs_of([(origin, other)])
-                found += [each for each in _at(program, pairs, engine) if dict(each.output) == wanted]
-        if len(found) == len(_MOVES) and not fraction_of(found[0].first)[0].is_zero():
-            yield from found
+                moved += [each for each in _at(program, pairs, engine) if dict(each.output) == wanted]
+        if len(moved) == len(_MOVES) and not fraction_of(moved[0].first)[0].is_zero():
+            yield from moved
             return
 
 
@@ -624,7 +624,7 @@ def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction
 
 
 def near_outputs(
-    program: Program, here: AlignedExit, one: Input, two: Input, at: Mapping[int, Fraction]
+    program: Program, here: AlignedExit, one: Input, two: Input, noises: Mapping[int, Fraction]
 ) -> Iterator[Candidate]:
     """Intervals of the real and int outputs around those that an exit gives at these noises and inputs."""
     slots = program.core.slots
@@ -633,7 +633,7 @@ def near_outputs(
         for slot, value in here.state.outputs.items()
         if value is not None and not isinstance(value, Affine)
     }
-    centers = {slots[slot].name: _center(slots[slot], form.value(_zeros(form, at))) for slot, form in here.reals}
+    centers = {slots[slot].name: _center(slots[slot], form.value(_zeros(form, noises))) for slot, form in here.reals}
     signs = dict(zip(centers, _signs(here, one, two), strict=True))
     for side in (-WIDTH_OF_OUTPUTS, _ZERO, WIDTH_OF_OUTPUTS):
         middles = {name: center + signs[name] * side for name, center in centers.items()}
@@ -670,8 +670,8 @@ def _center(slot: Slot, value: Fraction) -> Fraction:
     return Fraction(floor(value)) if isinstance(slot.type, IntType) else value
 
 
-def _zeros(form: Halfspace, at: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    return {key: at.get(key, _ZERO) for key, _ in form.coefficients}
+def _zeros(form: Halfspace, values: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    return {key: values.get(key, _ZERO) for key, _ in form.coefficients}
 
 
 #: Where the supremum is neither next to 0 nor towards infinity, it is enclosed to this width.
@@ -743,9 +743,9 @@ def refuted_up_to(
     """The greatest K of which all smaller ones are refuted by some candidate; none is greater than what is `proved`, so
     that limits are enough where they come to that."""
     if proved is not None:
-        found = refuted_ends(candidates, intervals, limits, _limits, proved)
-        if found.refuted_below is None or found.refuted_below >= proved:
-            return found
+        ends = refuted_ends(candidates, intervals, limits, _limits, proved)
+        if ends.refuted_below is None or ends.refuted_below >= proved:
+            return ends
     return refuted_ends(candidates, intervals, limits)
 
 
@@ -758,7 +758,7 @@ def refuted_ends(
 ) -> Ends:
     """The greatest K of which all smaller ones are refuted by some candidate, at an eps or at a limit, or as these
     `values` say, or one that is `enough`; nothing is proved."""
-    best, at = Fraction(0), None
+    best, refuting = Fraction(0), None
     for candidate in candidates:
         if enough is not None and best >= enough:
             break
@@ -766,14 +766,14 @@ def refuted_ends(
             if value is None:
                 return Ends(None, None, candidate)
             if value > best:
-                best, at = value, candidate
-    return Ends(None, best, at)
+                best, refuting = value, candidate
+    return Ends(None, best, refuting)
 
 
 def constant_of_candidates(
     candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
 ) -> Ends:
-    """The constant of all the candidates together, which are all there is to look at: enclosed to so many significant
+    """The constant of all the candidates together, which are all there is to look at: enclosed to this many significant
     digits, or to WIDTH, where it is not a limit. Raises Undecided where that is not found."""
     limits = engine.limits
     at_limits = refuted_ends(candidates, intervals, limits, _limits)

@@ -127,7 +127,7 @@ def _at_most(high: Fraction | None, bound: Fraction | None) -> bool:
 
 @frozen
 class _Density:
-    """One exit at one input: the `weight` of what is no real output, and the outputs that have a density."""
+    """One exit at one input: the `weight` of everything but the real outputs, and the outputs that have a density."""
 
     weight: Closed
     axes: tuple[_Axis, ...]
@@ -211,7 +211,7 @@ class RealOutputs:
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
         #: What worst sets that are known up to a number leave out at most.
         self._left = _ZERO
-        #: Whether what is left out is an answer, and what it lies between: a box, two half-spaces, and w·eps.
+        #: Whether the part left out is an answer, and its bounds: a box, two half-spaces, and w·eps.
         self._above = False
         self._between: list[tuple[tuple[_Span, ...], Halfspace | None, Halfspace | None, ExpPoly]] = []
 
@@ -222,7 +222,7 @@ class RealOutputs:
         return self._table(pairs, self._losses)
 
     def excesses(self, pairs: Pairs, claim: PrivacyClaim, *, above: bool = False) -> tuple[LawTable, Pairs, Fraction]:
-        """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, but for an
+        """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, except for an
         excess that is at most the number; it is 0 unless the claim is about one eps. Where the set is another one for
         each eps they are only `above` it, if that is asked for: with answers whose second probability is 0 and whose
         first is at least the excess of what is left out. Raises Undecided."""
@@ -231,22 +231,22 @@ class RealOutputs:
         return table, own, self._left
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[Outcome]:
-        """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, but for very little.
-        Raises Undecided."""
+        """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very
+        little. Raises Undecided."""
         claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
-        parts = list(self._excesses(one, two, claim))
-        return [each for each in parts if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
+        outcomes = list(self._excesses(one, two, claim))
+        return [each for each in outcomes if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
 
     def moment(self, one: Input, two: Input, order: int, eps: Fraction) -> ClosedForm | None:
         """Σ∫ p^order·p'^(1-order), as in `ratio_power`; None is infinity at eps. Raises Undecided."""
-        parts: list[ClosedForm] = []
+        summands: list[ClosedForm] = []
         for alike in self._alike(one, two):
             for cell in alike.cells():
                 function = _cell_moment(cell, order, eps)
                 if function is None:
                     return None
-                parts.append(function)
-        return sum_of(parts)
+                summands.append(function)
+        return sum_of(summands)
 
     # --- tables -------------------------------------------------------------------------------------------
 
@@ -627,19 +627,19 @@ def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
     ratio = ratio_power(factor, other, order, eps)
     if ratio is None or (ratio.value.is_zero() and ratio.only_at is not None):
         return ratio
-    parts: list[Closed] = [ratio.value]
+    factors: list[Closed] = [ratio.value]
     for (low, high), s, t in zip(cell.box, slopes, others, strict=True):
         slope = order * s - (order - 1) * t
         if (high is None and slope >= 0) or (low is None and slope <= 0):
             return None
         if not slope:
             assert low is not None and high is not None  # noqa: PT018 - one thing
-            parts.append(ExpPoly.term(high - low, 1))
+            factors.append(ExpPoly.term(high - low, 1))
             continue
         upper = ExpPoly.ZERO if high is None else ExpPoly.term(1 / slope, 0, slope * high)
         lower = ExpPoly.ZERO if low is None else ExpPoly.term(1 / slope, 0, slope * low)
-        parts.append(upper - lower)
-    return ClosedForm(product(parts), ratio.only_at)
+        factors.append(upper - lower)
+    return ClosedForm(product(factors), ratio.only_at)
 
 
 # --- all real inputs --------------------------------------------------------------------------------------------

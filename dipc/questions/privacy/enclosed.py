@@ -174,11 +174,11 @@ class EnclosedLaws:
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        ours, theirs = ([self.table.rows[at][answer] for answer in answers] for at in pair)
+        ours, theirs = ([self.table.rows[point][answer] for answer in answers] for point in pair)
         return self.of_set(ours), self.of_set(theirs, power(claim.budget), claim.delta.value)
 
     def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
-        """An enclosure of a probability to so many significant digits. Raises Undecided where it is too small."""
+        """An enclosure of a probability to this many significant digits. Raises Undecided where it is too small."""
         bits = 4 * digits + 8
         while bits < _TINY:
             low, high = self.value(number, eps, bits)
@@ -229,9 +229,9 @@ class EnclosedLaws:
         ours, theirs = (
             [
                 sum(ends)
-                for ends in zip(*(self.value(self.table.rows[at][o], eps, bits) for o in needed.answers), strict=True)
+                for ends in zip(*(self.value(self.table.rows[u][o], eps, bits) for o in needed.answers), strict=True)
             ]
-            for at in pair
+            for u in pair
         )
         factor = ClosedForm(power(claim.budget)).at(eps, 2 * _DIGITS)
         allowed = outward(theirs[0] * factor[0] + delta[0], theirs[1] * factor[1] + delta[1], _DIGITS)
@@ -376,7 +376,7 @@ def _from(start: Fraction) -> Interval:
 
 
 def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:
-    """Cells that cover what is between: powers of one ratio, so that those of different pairs are the same."""
+    """Cells that cover the range between: powers of one ratio, so that different pairs have the same cells."""
     left = _ONE
     while left > lower:
         left /= _RATIO

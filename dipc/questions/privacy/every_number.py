@@ -38,10 +38,10 @@ from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
-#: So many numbers are looked at one by one, for what refutes; more while what is refuted grows, up to so many.
+#: How many numbers are tried one by one to refute; more while the refuted constant grows, up to the second.
 _SINGLY, _MOST_SINGLY = 4, 16
 
-#: Plans are looked at for so many numbers, for the first one at which a constant may have settled.
+#: Plans are computed for this many numbers, to see the first one at which a constant may have settled.
 _FARTHEST = 48
 
 _ZERO = Fraction(0)
@@ -52,7 +52,7 @@ _MOST_WORDS = 24
 #: How far intervals of real outputs are moved, away from outputs that other exits give.
 _ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
 
-#: What is refuted is taken to have settled when it is the same for so many numbers.
+#: What is refuted is taken to have settled when it is the same for this many numbers.
 _SETTLED = 3
 
 _OF_ONE = "iterations are independent, and each loses what one does alone"

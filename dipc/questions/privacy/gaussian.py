@@ -146,9 +146,9 @@ class GaussianMechanism:
             return _ZERO, _ZERO
         if self.whole:
             with flint.ctx.workprec(_BITS):
-                found = [ours - factor * theirs for _, ours, theirs, factor in self.edges(square, budget, eps)]
-                return max(_ZERO, *(dyadic(ball.lower()) for ball in found)), max(
-                    dyadic(ball.upper()) for ball in found
+                excesses = [ours - factor * theirs for _, ours, theirs, factor in self.edges(square, budget, eps)]
+                return max(_ZERO, *(dyadic(ball.lower()) for ball in excesses)), max(
+                    dyadic(ball.upper()) for ball in excesses
                 )
         with flint.ctx.workprec(_BITS):
             b, mean = flint.arb(to_fmpq(budget * eps)), self.mean(square, eps)
@@ -318,8 +318,8 @@ class GaussianPrivacy:
                 low, high = claim.delta.at(eps, 60)
                 most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
-            for shown in (digits, 3 * digits):
-                ends, allowed = outward(*probability, shown), outward(*most, shown)
+            for shown_digits in (digits, 3 * digits):
+                ends, allowed = outward(*probability, shown_digits), outward(*most, shown_digits)
                 if ends[0] > allowed[1]:
                     sides = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
                     return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
@@ -336,8 +336,8 @@ class GaussianPrivacy:
                 b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(self.square, eps)
                 edge = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
                 place = flint.arb(to_fmpq(edge)) * mean
-                found = _phi(place), _phi(place - mean), b.exp()
-            yield edge, *found
+                probabilities = _phi(place), _phi(place - mean), b.exp()
+            yield edge, *probabilities
 
     def _half_space(self, edge: Fraction) -> Texts:
         """The outputs that are less than so far from those of the first input without noise, towards the second's."""

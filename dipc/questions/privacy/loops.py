@@ -10,7 +10,7 @@ drawn around an input of its iteration.
 
 **Guards.** Comparisons of the inputs of an iteration without noise cut them into finitely many cells. For each two
 cells γ and γ' with adjacent inputs, each path through γ is put beside a path through γ' of its own, with the same
-answers, noises and heads, and with no inequality that it does not have itself, but for what depends on the inputs: a
+answers, noises and heads, and with no inequality that it does not have itself, except for what depends on the inputs: a
 shift leads from one into the other. What the inputs ask for is then affine on a polyhedron of pairs (q, q'), and costs
 are convex in it: corners are enough, where it is bounded. Under L1 one input after another moves, on a straight line
 from cell to cell; where what two cells say agrees on their common boundary, each part of the way stays in a cell.
@@ -221,7 +221,7 @@ class OneLoop:
         return int(self.loop.low.value)
 
     def instance(self, number: int) -> tuple[Program, ast.For, frozenset[str], int]:
-        """The program for one number, with so many iterations of the loop. Raises NotUniform where it is refused."""
+        """The program for one number, with this many iterations of the loop. Raises NotUniform where it is refused."""
         return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
 
     def paths(self) -> LoopPaths:
@@ -365,11 +365,11 @@ def _beside(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | st
     left = list(theirs)
     result = []
     for run in ours:
-        found = next(((other, path) for other in left if (path := _joined(run, other)) is not None), None)
-        if found is None:
+        partner = next(((other, path) for other in left if (path := _joined(run, other)) is not None), None)
+        if partner is None:
             return "inputs are compared without noise, and no shift leads from one outcome to the other"
-        left.remove(found[0])
-        result.append(found[1])
+        left.remove(partner[0])
+        result.append(partner[1])
     return result
 
 
@@ -565,11 +565,11 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
         return LoopCost(tuple(bounds), least)
 
     def alone(number: int) -> Fraction | None:
-        found = cost(number)
-        return None if found is None else found.at(number)
+        bound = cost(number)
+        return None if bound is None else bound.at(number)
 
-    found = cost(_MANY)
-    return None if found is None else replace(found, alone=alone)
+    bound = cost(_MANY)
+    return None if bound is None else replace(bound, alone=alone)
 
 
 # --- an extremum and one noise more ---------------------------------------------------------------------------
@@ -734,18 +734,18 @@ def _corners(path: LoopPath, within: Within) -> list[Move] | None:
     if isinstance(solution(system), Infeasible):
         return []
     closed = [half.closure() for half in system]
-    found = dict.fromkeys(
+    points = dict.fromkeys(
         (
             tuple([point[2 * place] for place in range(len(names))]),
             tuple([point[2 * place + 1] for place in range(len(names))]),
         )
         for point in corners(closed, range(2 * len(names)))
     )
-    if all(change.here == change.there for change in path.changes) and not found:
+    if all(change.here == change.there for change in path.changes) and not points:
         return None
-    if not found or not all(is_bounded_on(_by_place(change, names), closed) for change in path.changes):
+    if not points or not all(is_bounded_on(_by_place(change, names), closed) for change in path.changes):
         raise NotUniform("what a move of the inputs changes has no bound")
-    return [Move(dict(zip(names, here, strict=True)), dict(zip(names, there, strict=True))) for here, there in found]
+    return [Move(dict(zip(names, here, strict=True)), dict(zip(names, there, strict=True))) for here, there in points]
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
@@ -805,10 +805,10 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
             else:  # what ends in an iteration does so for every number
                 yield _Outline((*known, step), total, None if step.path.is_iteration else common)
 
-    found = list(islice(onwards(steps[0].start, (), 0, 0), most + 1)) if steps else []
-    if len(found) > most:
+    outlines = list(islice(onwards(steps[0].start, (), 0, 0), most + 1)) if steps else []
+    if len(outlines) > most:
         raise LimitReached("paths", f"the loop's heads are connected by more than {most} paths")
-    yield from found
+    yield from outlines
 
 
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:

@@ -153,7 +153,7 @@ def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Dec
     return decision.reason
 
 
-#: A value that is asked about, what it stands for, and by what its probability is multiplied.
+#: A value of the question, its meaning, and the factor of its probability.
 _Answered = tuple[Value, Value, Closed]
 
 
@@ -367,7 +367,7 @@ def loss_text(first: Closed, second: Closed) -> str:
 
 
 def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """log(first/second) at eps, both positive there, to so many digits; exactly where it is a multiple of eps."""
+    """log(first/second) at eps, both positive there, to this many digits; exactly where it is a multiple of eps."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     ratio = Ratio.of(above * under, below * over)
     if ratio.denominator.is_unit() and ratio.numerator.is_unit():
@@ -436,7 +436,7 @@ class UnprovedLoss:
     reason: str
 
 
-#: What pairs come to: None where the claim is proved for all of them.
+#: The result about pairs: None where the claim is proved for all of them.
 Findings = Refuted | UnprovedLoss | None
 
 
@@ -532,15 +532,15 @@ class Divergences(PrivacyAnswer):
 def moment(table: LawTable, pair: tuple[int, int], order: int, eps: Fraction) -> ClosedForm | None:
     """Σ p^order / p'^(order-1) at a pair, as in `ratio_power`; None is infinity at eps. Raises Undecided where a
     probability is not known."""
-    parts: list[ClosedForm] = []
+    summands: list[ClosedForm] = []
     for first, second in table.at_pair(pair):
         if first == IMPOSSIBLE:
             continue
-        part = None if second == IMPOSSIBLE else ratio_power(table.closed(first), table.closed(second), order, eps)
-        if part is None:
+        summand = None if second == IMPOSSIBLE else ratio_power(table.closed(first), table.closed(second), order, eps)
+        if summand is None:
             return None
-        parts.append(part)
-    return sum_of(parts)
+        summands.append(summand)
+    return sum_of(summands)
 
 
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
@@ -557,10 +557,10 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
     return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)
 
 
-def sum_of(parts: Sequence[ClosedForm]) -> ClosedForm:
+def sum_of(summands: Sequence[ClosedForm]) -> ClosedForm:
     """The sum; for one eps alone where one of them is."""
-    only_at = next((part.only_at for part in parts if part.only_at is not None), None)
-    return ClosedForm(total([part.value for part in parts]), only_at)
+    only_at = next((summand.only_at for summand in summands if summand.only_at is not None), None)
+    return ClosedForm(total([summand.value for summand in summands]), only_at)
 
 
 def largest_divergence(
@@ -596,7 +596,7 @@ def largest_divergence(
 
 
 def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
-    """The laws of so many runs. Raises Undecided where a probability has no closed form, and past the limit of
+    """The laws of this many runs. Raises Undecided where a probability has no closed form, and past the limit of
     answers."""
     if table.is_enclosed:
         raise OutsideFragment("probabilities of these runs have no closed form to be multiplied")
@@ -611,8 +611,8 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
         powers = [[ExpPoly.ONE, *[product([p] * k) for k in range(1, runs + 1)]] for p in single]
         row = []
         for counts in every:
-            ways = factorial(runs) // prod(map(factorial, counts))
-            row.append(product([powers[at][k] for at, k in enumerate(counts) if k]) * ways)
+            orders = factorial(runs) // prod(map(factorial, counts))
+            row.append(product([powers[index][k] for index, k in enumerate(counts) if k]) * orders)
         rows.append(row)
     names = [_names(table, answers) for _, answers in kinds]
     said = [", ".join(f"{k} of ({name})" for name, k in zip(names, counts, strict=True) if k) for counts in every]
@@ -661,7 +661,7 @@ def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> 
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[int, ...]]:
-    """All numbers of occurrences of so many kinds that add up to the runs."""
+    """All numbers of occurrences of this many kinds that add up to the runs."""
     if kinds == 1:
         yield (runs,)
         return

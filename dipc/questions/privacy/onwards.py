@@ -192,10 +192,10 @@ class _Word(PathRuns):
         return letter is None if isinstance(value, Mark) else show_value(value) == letter
 
     def around(self, block: int, period: int) -> State | None:
-        """The only head that the word passes before so many letters from a position on, where these lead back to it,
+        """The only head that the word passes before this many letters from a position on, where these lead back to it,
         with the same noises, and from any other head, if they do not end the word, back to that; None where there is
         none."""
-        found = []
+        heads = []
         exit_label = self._own.flow.exit_label
         for key, start in self._heads[block].items() if block < len(self._heads) else ():
             alive = alive_noises(self._own, start)
@@ -204,8 +204,8 @@ class _Word(PathRuns):
                 if end.label == exit_label or self._key(end) != key or alive_noises(self._own, end) != alive:
                     return None
             if ends and self._ends_well(ends[0], block + period):
-                found.append(start)
-        return found[0] if len(found) == 1 else None
+                heads.append(start)
+        return heads[0] if len(heads) == 1 else None
 
     def _ends_well(self, start: State, position: int) -> bool:
         """Whether the letters from a position on are possible from a head there."""
@@ -273,10 +273,10 @@ class _Word(PathRuns):
         needed = self._needed(heads, block, period)
         costs: dict[str, list[Fraction]] = {"before": [], "block": [], "after": []}
 
-        def add(part: str, end: State, known: Collection[int], forms: Sequence[Affine]) -> None:
+        def add(side: str, end: State, known: Collection[int], forms: Sequence[Affine]) -> None:
             cost = self._least(end, known, forms, unit)
             if cost is not None:
-                costs[part].append(cost)
+                costs[side].append(cost)
 
         for end in begun:
             add("before", end, (), [*self._forms(end, range(-1, block)), *self._at(needed, end)])
@@ -410,8 +410,8 @@ class _Word(PathRuns):
         balls = self._without(self._candidate.balls, block, period)
         if balls:
             middles = {name: str((low + high) / 2) for name, (low, high) in balls.items()}
-            found = smaller.closed_probability(point, {**output, **middles}, WIDTH_OF_OUTPUTS).value
-            return None if fraction_of(found)[0].is_zero() else found
+            probability = smaller.closed_probability(point, {**output, **middles}, WIDTH_OF_OUTPUTS).value
+            return None if fraction_of(probability)[0].is_zero() else probability
         values = tuple([Fraction(str(text)) for text in point.values()])
         table = law_table(smaller, [values], engine)
         places = [place for place in range(len(table.answers)) if dict(table.texts(place)) == output]
@@ -486,7 +486,7 @@ class LeastCosts:
         `likely`, by exits alone that have a positive probability there."""
         values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
         systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]
-        found = [
+        candidates = [
             reached
             for each, system in systems
             if not (
@@ -495,7 +495,7 @@ class LeastCosts:
             )
             and (reached := _least_reached(each, system, rates)) is not None
         ]
-        return min(found, key=lambda one: one.cost, default=None)
+        return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
         """The noises with which an exit is reached and gives the output; None where it gives another one."""

@@ -1,4 +1,4 @@
-"""What is claimed of the privacy of a program, and what was found, with the fields of the JSON contract.
+"""The claim about the privacy of a program, and the result, with the fields of the JSON contract.
 
 A claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of some intervals.
 """

@@ -46,7 +46,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: Budgets of a profile, and the delta below which it is not followed where the loss has no end.
 POINTS, _LEAST_DELTA = 33, Fraction(1, 10**9)
 
-#: Budgets beyond this, in units of 1, are not looked at; significant digits of one that is found by bisection.
+#: Budgets beyond this, in units of 1, are not tried; significant digits of a budget computed by bisection.
 _MOST_BUDGET, _BISECTED = 2**12, 12
 
 #: Pairs whose loss distributions are written out.
@@ -113,7 +113,7 @@ class LossDistribution:
 
     def rounded(self, step: Fraction) -> tuple[dict[int, float], float]:
         """Probabilities by losses in multiples of the step, and that of an infinite loss: losses rounded up, and
-        probabilities to greater floats, so that each delta computed from it is at least the exact one, but for the
+        probabilities to greater floats, so that each delta computed from it is at least the exact one, except for the
         errors of floats there."""
         masses: dict[int, Fraction] = {}
         infinite = _ZERO
@@ -188,7 +188,7 @@ class Profile(PrivacyAnswer):
 
 @frozen
 class Theorems:
-    """What the theorems about composition say of so many `runs`, each with a loss of at most `loss`."""
+    """What the theorems about composition say of this many `runs`, each with a loss of at most `loss`."""
 
     runs: int
     loss: Fraction
@@ -297,7 +297,7 @@ def _bisected(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """The least deltas at an eps of so many budgets, at equal distances. Raises as `budget_at` does."""
+    """The least deltas at an eps of this many budgets, at equal distances. Raises as `budget_at` does."""
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
     # Where outputs are possible at one input alone, delta has no limit 0: the others have a greatest loss.
@@ -396,8 +396,8 @@ class Composition:
 def compose(
     *programs: ProgramGiven, adjacent: str, inputs: InputSpec | None = None, runs: Sequence[int] | int = 1
 ) -> Composition:
-    """Independent runs of one or several programs with the same inputs, `runs` of each, at pairs of adjacent inputs:
-    what they come to together. `adjacent` and `inputs` are as for `dipc.check_privacy`.
+    """The joint loss of independent runs of one or several programs with the same inputs, `runs` of each, at pairs of
+    adjacent inputs. `adjacent` and `inputs` are as for `dipc.check_privacy`.
 
     Runs that choose what to ask by what came out before are one program that contains them.
 
@@ -407,8 +407,8 @@ def compose(
     if not programs or len(counts) != len(programs) or min(counts) < 1:
         raise ValueError("give programs, and with `runs` a number >= 1 for each of them")
     loaded = [within(program) for program in programs]
-    parts = [
+    questions = [
         PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits), runs=count)
         for program, count in zip(loaded, counts, strict=True)
     ]
-    return Composition(parts[0] if len(parts) == 1 else ComposedQuestion(parts))
+    return Composition(questions[0] if len(questions) == 1 else ComposedQuestion(questions))
