@@ -209,9 +209,12 @@ class State:
             loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}
         if not loose:
             return self
-        for value in self.values:
-            if isinstance(value, Affine):
+        # From the last one on: what was drawn is held there. To ask what is an instance of a class is slow.
+        for value in reversed(self.values):
+            if type(value) is Affine and value.noises:
                 loose.difference_update([noise for noise, _ in value.noises])
+                if not loose:
+                    return self
         noises = tuple([noise for noise in self.noises if noise.id not in loose])
         return State(self.label, self.values, noises, self.constraints, self.guards, self.fingerprint)
 

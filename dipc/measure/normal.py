@@ -243,6 +243,24 @@ class Piece:
         """Whether a leaf is Laplace noise."""
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
+    def at(self, places: Sequence[flint.arb], eps: flint.arb) -> Sequence[flint.arb]:
+        """The probability of the leaves, which are normal, at each of these t and one eps."""
+        result = [flint.arb(1)] * len(places)
+        for leaf, count in self.leaves:
+            assert isinstance(leaf.spread, Normal)
+            twice = []
+            for a, d in leaf.lines:
+                below = -(2 * flint.arb(to_fmpq(leaf.spread.variance))).sqrt()
+                slope, start = flint.arb(to_fmpq(a)) / below, eps * flint.arb(to_fmpq(d)) / below
+                twice.append([(t * slope + start).erfc() for t in places])
+            values = twice[0] if len(twice) == 1 else [first + second - 2 for first, second in zip(*twice, strict=True)]
+            half = flint.arb(2) ** -count
+            if count == 1:
+                result = [known * value * half for known, value in zip(result, values, strict=True)]
+            else:
+                result = [known * value**count * half for known, value in zip(result, values, strict=True)]
+        return result
+
     def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """The probability of the leaves given t."""
         total = flint.arb_series([1])
@@ -277,15 +295,20 @@ class NormalMeasure:
         for piece in self.pieces:
             # A value alone needs no disk.
             rule = _rule(_Sizes.of(self.center, piece, near, wide=length > 1), bits)
-            products = None if length > 1 or rule.grid is None else rule.grid.products(piece, flint.ctx.prec)
-            for place, (node, weight) in enumerate(rule.nodes):
-                if products is not None and isinstance(self.center, Normal):
-                    total = total + products[place] * (self.center.at(node) * weight)
-                    continue
+            error += rule.error
+            if length == 1 and isinstance(self.center, Normal) and not piece.kinked:
+                (number,) = coefficients(eps, 1)
+                places = [number * node if rule.scaled else node for node, _ in rule.nodes]
+                products = rule.grid.products(piece, flint.ctx.prec) if rule.grid else piece.at(places, number)
+                value = flint.arb(0)
+                for place, (_, weight), product in zip(places, rule.nodes, products, strict=True):
+                    value += product * (self.center.at(place) * weight)
+                total = total + (value * number if rule.scaled else value)
+                continue
+            for node, weight in rule.nodes:
                 t = eps * node if rule.scaled else flint.arb_series([node])
                 density = self.center.density(t, piece.nonnegative) * weight
                 total = total + piece.given(t, eps) * (density * eps if rule.scaled else density)
-            error += rule.error
         return blurred(total, error, center)
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
