@@ -31,7 +31,7 @@ from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import root_cell
-from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
+from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm, over_positive
 from dipc.sign.roots import Root
 
 #: Values of eps whose signs are looked at, at first: powers of 2, and between where they are
@@ -251,7 +251,7 @@ class _Question:
         whole = cuts(interval)
         cells = search.plain_beta.cells(interval, self._limits)
         if len(cells) != 1:
-            raise OutsideFragment("where a beta in pieces meets a probability without a closed form is not looked for")
+            return self._in_pieces(cells)
         signs = _Signs(search, cells[0], slack)
         if search.is_number():
             sign = signs.at(interval.inner_point)
@@ -267,6 +267,24 @@ class _Question:
                 break
             samples = sorted({*samples, tried})
         raise OutsideFragment("where the claim begins to fail is not found by its signs at single eps")
+
+    def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
+        """Where it fails cell by cell, each with the closed form that beta has there: one that fails next to the end of
+        its cell goes on in the next, as beta is continuous."""
+        found: list[Stretch] = []
+        for cell in cells:
+            value = over_positive(cell.numerator, cell.denominator, [cell.hull])
+            if value is None:
+                raise OutsideFragment("where beta is another expression a divisor has no sign that is known")
+            obligation = Obligation(self._bound, PiecewiseForm(value), (cell.hull,))
+            within = [
+                (_moved(start, cell.lower, low=True), _moved(end, cell.upper, low=False))
+                for start, end in _Question(obligation, self._bounds, self._limits).failing(cell.hull)
+            ]
+            if found and within and found[-1][1] == Cut(within[0][0].place, after=True) and not within[0][0].after:
+                within[0] = found.pop()[0], within[0][1]
+            found += within
+        return found
 
     @staticmethod
     def _samples(interval: Interval) -> list[Fraction]:
@@ -353,6 +371,21 @@ class _Question:
             if decision.verdict is Verdict.ACCURATE:
                 break
         return decision
+
+
+def _moved(cut: Cut, end: RegionEnd, *, low: bool) -> Cut:
+    """The end of a stretch in the hull of a cell, where that is the end of the hull, as that of the cell. Raises
+    OutsideFragment for one between both."""
+    root = end.value
+    if not isinstance(root, Root) or root.is_exact or cut.place is None:
+        return cut
+    if cut.place == (root.lower if low else root.upper):
+        return Cut(root, after=not low)
+    place = cut.place
+    near = (place, place) if isinstance(place, Fraction) else (place.lower, place.upper)
+    if not (near[0] > root.upper if low else near[1] < root.lower):
+        raise OutsideFragment("the claim begins to fail next to where beta becomes another expression")
+    return cut
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:

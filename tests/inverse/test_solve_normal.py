@@ -184,3 +184,35 @@ def test_hostile_scales(deviation: Fraction, gamma: Fraction) -> None:
         assert found.least is not None
         assert found.least.high is not None
         assert number(found.least.low) <= exact <= number(found.least.high)
+
+
+@pytest.mark.parametrize(
+    ("beta", "function"),
+    [
+        ("min(1/2, exp(-eps/4))", lambda e: min(0.5, mpmath.exp(-e / 4))),
+        ("max(1/16, exp(-eps))", lambda e: max(mpmath.mpf(1) / 16, mpmath.exp(-e))),
+        ("min(1/4, max(1/32, exp(-2*eps)))", lambda e: min(0.25, max(mpmath.mpf(1) / 32, mpmath.exp(-2 * e)))),
+        ("max(exp(-eps)/2, (2 - eps)/4)", lambda e: max(mpmath.exp(-e) / 2, (2 - e) / 4)),
+        ("abs(eps - 1)/2 + 1/8", lambda e: abs(e - 1) / 2 + 0.125),
+    ],
+)
+def test_betas_in_pieces(beta: str, function: Any) -> None:
+    """Where they begin and end to hold, each end a zero, and what is between as signs at many eps say."""
+    found = dipc.solve(dipc.load(COUNT), wanted="eps", beta=beta, gamma=1, **ANY)
+    assert isinstance(found, EpsSolution)
+    assert found.status == "solved"
+    with mpmath.workdps(50):
+        ends = [end for span in found.holds for end in (span.start, span.end) if end.high is not None and end.low]
+        for end in ends:
+            assert end.high is not None
+            assert abs(function(number(end.low)) - tail(number(end.low))) < mpmath.mpf(10) ** -28
+            assert end.high - end.low < F(1, 10**28)
+        for k in range(1, 400):
+            eps = mpmath.mpf(k) / 37
+            holds = any(
+                number(span.start.low) <= eps and (span.end.high is None or eps <= number(span.end.low))
+                for span in found.holds
+            )
+            assert holds is bool(function(eps) >= tail(eps)), eps
+    report = dipc.check(dipc.load(COUNT), beta=beta, gamma=1, digits=20, **ANY)
+    assert report.verdict == ("inaccurate" if ends else "accurate")
