@@ -390,8 +390,6 @@ def _values(flow: Flow, state: State, touched: int) -> str:
 #: What one noise is compared with at most, and the combinations of values that are looked at to find it.
 _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 
-_ONE = Fraction(1)
-
 
 def with_finite_noise(flow: Flow) -> Flow:
     """The flow in which the draws of noise that is compared with finite values alone are finite choices.

@@ -22,7 +22,6 @@ NONE = "None"
 #: The names that stand for None, False and True where an answer is one of these three.
 NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
-_NOWHERE = Span(0, 0)
 
 # --- sums of constants, as ends of ranges -----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from dipc.noise.law import Draws, Law, Piece, Sides
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
-_ZERO, _HALF, _ONE = Fraction(0), Fraction(1, 2), Fraction(1)
+_ZERO, _HALF = Fraction(0), Fraction(1, 2)
 
 
 class Laplace(Law):

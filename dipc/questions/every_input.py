@@ -97,10 +97,8 @@ _A_FEW = 4
 #: By how much a gamma is less than an integer.
 _SHORT = Fraction(1, 4096)
 
-#: Distances at which refuting int inputs are searched, and how many are decided before one proof for all others is
-#: tried.
+#: Distances at which refuting int inputs are searched.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
-_FIRST = 2
 
 #: This many classes are gone through one by one, though some may be alike, and this many where a certificate is wanted.
 _FEW, _FEW_PROVED = 64, 512

@@ -43,7 +43,7 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ZERO = Fraction(0)
 
 
 #: States of a chain towards all answers at once; with more, each answer is explored by itself.

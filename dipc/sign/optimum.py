@@ -668,9 +668,6 @@ __all__ = [
 # A decimal cell is a pair (low, high): low is the number cut off after the digits asked for and high is one unit of the
 # last digit more, or both are the number, which is rational then.
 
-#: More digits than this are not asked for: the limits on numbers allow no more.
-MOST_DIGITS = 2000
-
 #: Digits beyond those asked for that an enclosure has at first.
 _SPARE = 3
 
