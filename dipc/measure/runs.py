@@ -78,7 +78,8 @@ class _System:
         shape = event_shape(event)
         means, rows, unit = shape.lengths(event)
         below = lcm(*[rate.denominator for rate in shape.rates])
-        rate_unit = Fraction(gcd(*[int(rate * below) for rate in shape.rates]), below)
+        # Without noise nothing has a rate.
+        rate_unit = Fraction(gcd(*[int(rate * below) for rate in shape.rates]) or 1, below)
         length = 1 if shape.whole else gcd(*means, *[row[2] for row in rows if row is not None]) or 1
         return _System(
             [int(rate / rate_unit) for rate in shape.rates],

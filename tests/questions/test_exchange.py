@@ -228,6 +228,18 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
     assert probabilities[0] == probabilities[1]
 
 
+def test_many_runs_that_no_noise_tells_apart() -> None:
+    """What is drawn does not matter to them."""
+    lines = [
+        "program p; input q[1..7] : real; output o : bool = true; var r : real;",
+        "for i in 1..7 do r <- Lap(eps, q[i]); if q[i] < 1 and q[i] > -1 then o <- false end end",
+    ]
+    program = dipc.load("\n".join(lines))
+    for values, probability in (([2] * 7, 1), ([*([2] * 6), 0], 0)):
+        inputs = dict(zip(program.inputs, values, strict=True))
+        assert program.probability(inputs, {"o": True}).at("1") == (probability, probability)
+
+
 @given(programs(), st.integers(0, 10**6))
 def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
     """They are those to all regions with other answers."""
