@@ -1,17 +1,23 @@
 """Random programs over Gaussian and Laplace noises with one and two centers, and over discrete Gaussian noises: their
-probabilities, and verdicts next to them, against an oracle that shares nothing with dipc."""
+probabilities, verdicts next to them and their certificates, against an oracle that shares nothing with dipc."""
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import pytest
 
 import dipc
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected
 from tests.fuzz.normal_oracle import Comparison, Drawn, around, over_integers, over_plane
+from tests.verifier.samples import resealed
 
 F = Fraction
 
@@ -103,8 +109,19 @@ def attack(seed: int) -> str:
     beta = failing + side * gap
     if not 0 < beta < 1:
         return kind
-    report = dipc.check(dipc.load(text), [{"o": True}], beta=beta, alpha=0, eps=f"[{eps}, {eps}]")
+    about: dict[str, Any] = {"alpha": 0, "eps": f"[{eps}, {eps}]", "keep_proofs": True}
+    report = dipc.check(dipc.load(text), [{"o": True}], beta=beta, **about)
     assert report.verdict is (dipc.Verdict.ACCURATE if side > 0 else dipc.Verdict.INACCURATE), (text, eps, beta)
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == report.verdict
+    assert accepted.complete, (text, eps, beta)
+    if side > 0:
+        # The same of a claim that is false by as much.
+        forged = json.loads(dipc.certify(report))
+        less = beta - 2 * gap
+        forged["claim"]["beta"], forged["betas"] = str(less), [{"min": [[[0, "0", str(less)]] if less else []]}]
+        with suppress(Rejected):
+            assert not check_text(resealed(forged)).complete, (text, eps, less)
     return kind
 
 
