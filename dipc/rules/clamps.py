@@ -69,7 +69,7 @@ def near_whatever(
     noises = {noise.id: noise for state in states for noise in state.noises}
     if (
         not 1 < len(states) <= _MOST_EXITS
-        or any(noises[noise.id] != noise or noise.law.whole for state in states for noise in state.noises)
+        or any(noises[noise.id] != noise for state in states for noise in state.noises)
         or all(len({state.outputs[slot] for state in states}) == 1 for slot in forms)
     ):
         return None
@@ -90,14 +90,21 @@ def near_whatever(
             return None
     used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
     places = {noise: index for index, noise in enumerate(used)}
-    means = {noise: noises[noise].mean for noise in used}
+    # Integer noise whose mean no input moves stays around it.
+    kept = {noise for noise in used if noises[noise].law.whole and noises[noise].mean.is_number}
+    means = {noise: Affine.number(_ZERO) if noise in kept else noises[noise].mean for noise in used}
     halfspaces = []
     for near in nearby:
         for sign in near.signs:
             over = centered(near.off if sign < 0 else -near.off, means)
             terms = sorted_terms({places[noise]: c for noise, c in over.noises})
             halfspaces.append(ShiftedHalfspace(terms, Affine((), over.inputs, over.constant), 1))
-    drawn = tuple([Noise(noises[noise].law, noises[noise].rate, _ZERO) for noise in used])
+    drawn = tuple(
+        [
+            Noise(noises[noise].law, noises[noise].rate, noises[noise].mean.constant if noise in kept else _ZERO)
+            for noise in used
+        ]
+    )
     components = (NoiseComponent(drawn, tuple(halfspaces)),) if halfspaces else ()
     return CenteredExit((), None, (), bool(halfspaces), components)
 

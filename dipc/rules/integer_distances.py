@@ -122,7 +122,14 @@ class FarAway:
 
     def _start(self) -> int | None:
         beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
-        for bounds in (self._to_answer, self._from_unions, self._to_others, self._from_vertices, self._from_tails):
+        for bounds in (
+            self._to_answer,
+            self._whatever_exit,
+            self._from_unions,
+            self._to_others,
+            self._from_vertices,
+            self._from_tails,
+        ):
             least = 1
             for more in _MORE:
                 try:
@@ -183,6 +190,15 @@ class FarAway:
                 each = self._by_union(centered, start) if by_unions else self._ratio(centered, start, least=True)
                 ratio = ratio if each is None else ratio + each
         return [ratio]
+
+    def _whatever_exit(self, start: int) -> Sequence[_Ratio]:
+        """One event of the noises (see `clamps`)."""
+        distances = self.instance.distances
+        if distances.gamma_rate < 0:
+            return ()
+        near = self.instance.find_near(distances.gamma_base + start * distances.gamma_rate)
+        ratio = None if near is None else self._ratio(near, start, least=True)
+        return () if ratio is None else [ratio]
 
     def _from_unions(self, start: int) -> Sequence[_Ratio]:
         """The same where one part has too many noises to be measured: it fails with no more than the probabilities

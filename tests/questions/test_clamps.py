@@ -99,3 +99,45 @@ def test_means_of_clamped_inputs_have_a_class_for_each_way_to_clamp() -> None:
             assert len(report.rows) == 3**n
         rows = dipc.check(dipc.load(MEAN), inputs="x in {-1, 0, 1/3, 1, 7}", alpha=0, gamma=1, beta=beta)
         assert {str(row.verdict) for row in rows.rows} == {verdict}
+
+
+COUNT = """program count; const M = 10; input q : int; output v : int; var r : int;
+ideal { v <- q; if q < 0 then v <- 0 end; if q > M then v <- M end }
+r <- DLap(eps, q); v <- r; if r < 0 then v <- 0 end; if r > M then v <- M end"""
+
+
+@pytest.mark.parametrize(
+    ("gamma", "beta", "verdict"),
+    [
+        (2, "exp(-2*eps)", "accurate"),
+        (2, "exp(-5*eps/2)", "accurate"),
+        (2, "exp(-3*eps)", "inaccurate"),
+        (12, "exp(-eps)/100", "accurate"),
+        ("free", "2*exp(-gamma*eps)", "accurate"),
+        ("free", "exp(-gamma*eps)", "inaccurate"),
+    ],
+)
+def test_a_clamped_count_is_near_at_every_int(gamma: int | str, beta: str, verdict: str) -> None:
+    assert dipc.check(dipc.load(COUNT), inputs="all", alpha=0, gamma=gamma, beta=beta).verdict == verdict
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    most=st.integers(1, 5),
+    release=st.sampled_from(["r < 0 then v <- 0", "r < 0 then v <- -1", "r < -1 then v <- 0", "r < 0 then v <- r"]),
+    law=st.sampled_from(["DLap(eps, q", "DLap(eps/2, q", "DLap(2*eps, q"]),
+    shift=st.integers(-1, 1),
+    gamma=st.sampled_from([0, 1, 2, 3, "free", "free"]),
+    beta=st.sampled_from(["exp(-gamma*eps)", "2*exp(-gamma*eps)", "3/4*exp(-gamma*eps/2)", "exp(-eps)/2"]),
+    metric=st.sampled_from(["", "metric { output: above; }", "metric { output: below; }"]),
+)
+def test_what_is_proved_of_ints_holds_at_each(
+    most: int, release: str, law: str, shift: int, gamma: int | str, beta: str, metric: str
+) -> None:
+    """At each input in a window around the range, for each gamma."""
+    text = COUNT.replace("ideal", f"{metric} ideal").replace("DLap(eps, q", f"{law} + {shift}")
+    program = dipc.load(text.replace("r < 0 then v <- 0", release), M=most)
+    if dipc.check(program, inputs="all", alpha=0, gamma=gamma, beta=beta).verdict == "accurate":
+        for near in [0, Fraction(1, 2), 1, 2, 4, 7] if gamma == "free" else [gamma]:
+            rows = dipc.check(program, inputs=f"q = -6..{most + 6}", alpha=0, gamma=near, beta=beta)  # type: ignore[arg-type]
+            assert rows.verdict == "accurate"
