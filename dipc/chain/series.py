@@ -19,7 +19,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, Terms, centered
+from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, Terms
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     DETERMINISTIC,
@@ -260,7 +260,7 @@ def _mentioned(path: Path) -> int:
 
 
 class RunTemplate:
-    """A `RunGraph` for inputs to come. Its noises are centered."""
+    """A `RunGraph` for inputs to come."""
 
     def __init__(
         self, noises: Sequence[NoiseVar], steps: Sequence[tuple[int, int, Path]], live: Sequence[int | None]
@@ -268,15 +268,13 @@ class RunTemplate:
         mentioned = {noise for _, _, path in steps for item in path for noise, _ in item.form.noises}
         used = [noise for noise in noises if noise.id in mentioned]
         places = {noise.id: index for index, noise in enumerate(used)}
-        means = {noise.id: noise.mean for noise in used}
-        self._noises = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in used])
+        self._noises = used
         items = dict.fromkeys(item for _, _, path in steps for item in path if item.form.noises)
         number = {item: index for index, item in enumerate(items)}
         self._rows: list[tuple[Terms, Affine]] = []
         for item in items:
-            over = centered(item.form, means)
             coefficients = tuple([(places[noise], c) for noise, c in item.form.noises])
-            self._rows.append((coefficients, Affine((), over.inputs, over.constant)))
+            self._rows.append((coefficients, Affine((), item.form.inputs, item.form.constant)))
         self._steps = [
             (
                 RunStep(source, goal, tuple([number[item] for item in path if item.form.noises])),
@@ -286,6 +284,7 @@ class RunTemplate:
         ]
         self._live = tuple([None if noise is None else places[noise] for noise in live])
         slots = {slot for _, slack in self._rows for slot, _ in slack.inputs}
+        slots |= {slot for noise in used for slot, _ in noise.mean.inputs}
         slots |= {slot for _, guards in self._steps for guard in guards for slot, _ in guard.form.inputs}
         #: The inputs that it depends on.
         self.inputs: frozenset[int] = frozenset(slots)
@@ -294,10 +293,17 @@ class RunTemplate:
     def open(self) -> RunGraph:
         """The graph with all steps that there are at any inputs, and with slacks 0."""
         conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
-        return RunGraph(self._noises, conditions, tuple([step for step, _ in self._steps]), self._live)
+        return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 
     def at(self, inputs: Mapping[int, Fraction]) -> RunGraph:
         """The graph at these inputs: its measure is the probability of the answer there."""
         conditions = tuple([Halfspace(coefficients, slack.at(inputs)) for coefficients, slack in self._rows])
         steps = [step for step, guards in self._steps if all(guard.holds_at(inputs) for guard in guards)]
-        return RunGraph(self._noises, conditions, tuple(steps), self._live)
+        return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)
+
+    def _drawn(self, inputs: Mapping[int, Fraction]) -> tuple[Noise, ...]:
+        """The noises, where inputs that have no value are 0."""
+        means = [
+            sum([c * inputs.get(slot, Fraction(0)) for slot, c in n.mean.inputs], n.mean.constant) for n in self._noises
+        ]
+        return tuple([Noise(n.law, n.rate, mean) for n, mean in zip(self._noises, means, strict=True)])

@@ -2,10 +2,12 @@
 
 **Lemma.** Let the runs be paths of a graph without cycles, whose steps are conjunctions, so that almost surely at most
 one path holds. Let x(v) be the one noise that both a step before the node v and one after it mention, if there is any,
-and F_v(x) the probability, given x(v) = x, that all steps of some path to v hold. A step from u to v mentions x(u),
-x(v) and noises that no step before u and none after v mentions, so that given x(u) and x(v) it does not depend on what
-was before: F_v is the sum over the steps to v of the integrals of F_u, where the step holds, over all its noises but
-x(v). The measure of all runs together is F at the end. It takes as many integrals as steps, however many paths. ∎
+and F_v(x) the probability, given x(v) = x, that all steps of some path from v to the end hold. A step from u to v
+mentions x(u), x(v) and noises that no step before u and none after v mentions, so that given x(u) and x(v) it does not
+depend on what comes after: F_u is the sum over the steps from u of the integrals of F_v, where the step holds, over all
+its noises but x(u). The measure of all runs together is F at the start. It takes as many integrals as steps, however
+many paths, and fewer where nodes have the same future: however a maximum was found, what is to come depends on its
+value alone. ∎
 """
 
 from __future__ import annotations
@@ -90,8 +92,12 @@ class _System:
         )
 
 
+#: What is to come at a node, but for the name of its live noise: equal for nodes with equal functions.
+_Future = tuple[object, ...]
+
+
 class _Passing(Generic[_Function]):
-    """The functions F of a graph, node after node."""
+    """The functions F of a graph, from its end backwards; equal ones are worked out once."""
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
         self._live = graph.live
@@ -99,57 +105,82 @@ class _Passing(Generic[_Function]):
         self._kind: type[_Function] = kind
         self._one: _Function = one
         self._meter = meter
-        self._before: dict[int, list[RunStep]] = {}
+        self._after: dict[int, list[RunStep]] = {}
         for step in graph.steps:
-            self._before.setdefault(step.goal, []).append(step)
+            self._after.setdefault(step.source, []).append(step)
+        self._names: dict[_Future, int] = {}
+        self._functions: dict[int, _Function] = {}
+        self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """Where no noise is live F is a number: from each such node on, functions are passed to the next ones."""
+        """Where no noise is live F is a number: functions are passed back from each such node to those before it."""
         end = len(self._live) - 1
-        reached: dict[int, list[Closed]] = {0: [ExpPoly.ONE]}
-        for start, noise in enumerate(self._live):
-            if noise is None and start in reached and start != end:
-                share = total(reached[start])
-                for node, measured in self._from(start).items():
-                    reached.setdefault(node, []).append(share * measured)
-        return total(reached.get(end, []))
+        reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}
+        for goal in range(end, 0, -1):
+            if self._live[goal] is None and goal in reached:
+                share = total(reached[goal])
+                for node, measured in self._to(goal).items():
+                    reached.setdefault(node, []).append(measured * share)
+        return total(reached.get(0, []))
 
-    def _from(self, start: int) -> Mapping[int, Closed]:
-        """By node without live noise the measure of the paths from `start` that pass no other such node."""
-        functions: dict[int, _Function] = {}
+    def _to(self, end: int) -> Mapping[int, Closed]:
+        """By node without live noise the measure of the paths from there to `end` that pass no other such node."""
+        names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
-        for node in range(start + 1, len(self._live)):
+        for node in range(end - 1, -1, -1):
             noise = self._live[node]
-            for step in self._before.get(node, ()):
-                if step.source != start and step.source not in functions:
-                    continue
-                links = self._links(step)
-                if links is None:
-                    continue
-                passed = self._passed(step, links, functions.get(step.source))
-                if noise is None:
-                    measured = ExpPoly.ONE if passed is None else passed.integral(self._meter)
-                    numbers[node] = numbers[node] + measured if node in numbers else measured
-                else:
-                    assert passed is not None, "a function of the live noise"
-                    known = functions.get(node)
-                    functions[node] = passed if known is None else known.plus(passed, self._meter)
+            every = [step for step in self._after.get(node, ()) if step.goal == end or step.goal in names]
+            steps = [(step, links) for step in every if (links := self._links(step)) is not None]
+            if not steps:
+                continue
+            future: _Future = tuple(sorted(self._future(step, links, names.get(step.goal)) for step, links in steps))
+            name = self._names.setdefault((noise is None, *future), len(self._names))
+            if noise is not None:
+                names[node] = name
+            if name in self._functions or name in self._numbers:
+                pass
+            elif noise is None:
+                self._numbers[name] = total([self._number(step, links, names) for step, links in steps])
+            else:
+                function = self._passed(*steps[0], names)
+                for step, links in steps[1:]:
+                    function = function.plus(self._passed(step, links, names), self._meter)
+                self._functions[name] = function
+            if noise is None:
+                numbers[node] = self._numbers[name]
         return numbers
 
-    def _passed(self, step: RunStep, links: _Links, before: _Function | None) -> _Function | None:
-        """What the step adds to F, as a function of the noise that is live after it; where none is, a function with
-        that integral, None for 1."""
+    def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
+        """A step with what comes after it, where the noise that is live before it has no name."""
+        own = self._live[step.source]
+
+        def named(noise: int | None) -> int:
+            return -3 if noise is None else -2 if noise == own else noise
+
+        ranges = [
+            (named(i), named(j), low is not None, low or 0, high is not None, high or 0)
+            for (i, j), (low, high) in links.items()
+        ]
+        return tuple(sorted(ranges)), -1 if goal is None else goal, named(self._live[step.goal])
+
+    def _number(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> Closed:
+        """The measure of a step from a node without live noise, and of all that is to come."""
+        if not links and self._live[step.goal] is None:
+            return ExpPoly.ONE
+        return self._passed(step, links, names).integral(self._meter)
+
+    def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
+        """What the step adds to F, as a function of the noise that is live before it; where none is, one with that
+        integral."""
         source, goal = self._live[step.source], self._live[step.goal]
-        live: list[int] = [noise for noise in (goal, source) if noise is not None]
+        live: list[int] = [noise for noise in (source, goal) if noise is not None]
         noises = dict.fromkeys([*live, *(noise for pair in links for noise in pair if noise != ORIGIN)])
-        if not noises:
-            return None
         order, above = _ordered(list(noises), [pair for pair in links if ORIGIN not in pair])
         factors: dict[int, list[_Function]] = {noise: [] for noise in order}
         for noise in reversed(order):
-            if noise == source and before is not None:
-                factors[noise].append(before)
-            if noise != goal:
+            if noise == goal:
+                factors[noise].append(self._functions[names[step.goal]])
+            if noise != source:
                 factors[noise].append(self._kind.laplace(self._system.rates[noise], self._system.means[noise]))
             product = factors[noise][0] if factors[noise] else self._one
             for factor in factors[noise][1:]:
