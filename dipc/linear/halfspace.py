@@ -249,3 +249,12 @@ def is_contradictory(graph: Graph) -> bool:
     widened = dict(graph)
     widened[source] = [(variable, _NOWHERE) for variable in graph]
     return greatest_bounds(widened, source) is None
+
+
+def lengths(sizes: Mapping[int, int]) -> list[Halfspace]:
+    """That each of these unknowns is at most another one, whose key it stands for, and at least the opposite of it."""
+    return [
+        Halfspace(sorted_terms({key: Fraction(sign), size: Fraction(1)}), _ZERO)
+        for key, size in sizes.items()
+        for sign in (1, -1)
+    ]

@@ -20,7 +20,7 @@ from flint import fmpq
 from dipc.algebra.exppoly import to_fmpq, to_fraction
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, Weights, equation, proved_bound, refutes
+from dipc.linear.halfspace import Halfspace, Weights, equation, lengths, proved_bound, refutes
 
 # --- The simplex method over exact rationals, which proposes what `dipc.linear.program` then checks -------------------
 #
@@ -499,7 +499,7 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: i
     keys = {key for item in rest for key, _ in item.coefficients}
     size = 1 + max({*keys, *integers, *start}, default=0)
     longest = Halfspace(((size, _ONE),), _ZERO)
-    box = [Halfspace(((key, sign), (size, _ONE)), _ZERO) for key in keys & integers for sign in (_ONE, -_ONE)]
+    box = lengths(dict.fromkeys(keys & integers, size))
     in_reduced = _searched(longest, [*rest, longest, *box], integers, most)
     if in_reduced is None:
         return None

@@ -18,7 +18,7 @@ from itertools import product
 
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.halfspace import Halfspace, equation, lengths, sorted_terms
 from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, minimum
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -51,12 +51,9 @@ def least_shift(
     """
     size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
     both = [half for item in equations for half in equation(item.coefficients, item.constant)]
-    lengths = [
-        Halfspace(sorted_terms({key: sign, size[key]: _ONE}), _ZERO) for key in sorted(rates) for sign in (_ONE, -_ONE)
-    ]
     closed = [item.closure() for item in inequalities]
     cost = Halfspace(sorted_terms({size[key]: rate for key, rate in rates.items()}), _ZERO)
-    match minimum(cost, [*closed, *both, *lengths], sorted(rates)):
+    match minimum(cost, [*closed, *both, *lengths(size)], sorted(rates)):
         case Infeasible():
             return None
         case Unbounded():

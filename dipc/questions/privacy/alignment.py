@@ -42,7 +42,7 @@ from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, centered, irredundant
 from dipc.chain.state import nonnegative
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, is_covered, sorted_terms, united
+from dipc.linear.halfspace import Halfspace, equation, is_covered, lengths, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
 from dipc.linear.shifts import Ball, Shift, at_move, least_shift, worst_shift
 from dipc.program.program import Program
@@ -356,7 +356,7 @@ def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: Aligne
         return None if shift is None else shift.cost
     system = [*slacks, *[half for item in equations for half in equation(item.coefficients, item.constant)]]
     size = {key: 1 + max(aligned.rates) + position for position, key in enumerate(sorted(aligned.rates))}
-    system += [Halfspace(sorted_terms({key: sign, size[key]: _ONE}), _ZERO) for key in size for sign in (_ONE, -_ONE)]
+    system += lengths(size)
     if integer_solution(system, aligned.whole, limits.branches) is None:
         return None
     cost = Halfspace(sorted_terms({size[key]: rate for key, rate in aligned.rates.items()}), _ZERO)
@@ -489,7 +489,6 @@ def convex_moves(within: Within, moves: range) -> list[list[Halfspace]] | None:
         case _:
             assert_never(within.distance)
     sizes = [key + len(moves) for key in moves]
-    lengths = [
-        Halfspace(((key, sign), (size, _ONE)), _ZERO) for key, size in zip(moves, sizes, strict=True) for sign in signs
+    return [
+        [*lengths(dict(zip(moves, sizes, strict=True))), Halfspace(tuple([(size, -_ONE) for size in sizes]), radius)]
     ]
-    return [[*lengths, Halfspace(tuple([(size, -_ONE) for size in sizes]), radius)]]

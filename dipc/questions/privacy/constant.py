@@ -32,7 +32,7 @@ from dipc.chain.constraints import Affine, finite_values
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.halfspace import Halfspace, equation, lengths, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import at_move, least_shift
 from dipc.program.program import Program
@@ -594,11 +594,7 @@ def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction
     last = here.first_input + len(costly.move)
     sizes = {key: last + position for position, key in enumerate([*rates, *costly.move])}
     system = [Halfspace(item.coefficients, item.constant) for item in here.slacks]
-    system += [
-        Halfspace(sorted_terms({key: sign, position: _ONE}), _ZERO)
-        for key, position in sizes.items()
-        for sign in (_ONE, -_ONE)
-    ]
+    system += lengths(sizes)
     for (key, moved), values in zip(costly.move.items(), choices, strict=True):
         if values is not None:
             ends = min(values) - min(moved, _ZERO), max(values) - max(moved, _ZERO)

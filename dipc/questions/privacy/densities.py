@@ -60,11 +60,10 @@ from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
 from dipc.questions.privacy.alignment import convex_moves
-from dipc.questions.privacy.loss import LawTable, Numbering, loss_enclosure, ratio_power, sum_of
+from dipc.questions.privacy.loss import LawTable, Numbering, log_multiple, loss_enclosure, ratio_power, sum_of
 from dipc.questions.privacy.outcome import PrivacyClaim, power
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Ratio
 from dipc.text.core import IntType, RealType, Slot, Value, show_value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -386,7 +385,7 @@ class RealOutputs:
             return
         others, other = cell.theirs
         turned = [s - t for s, t in zip(slopes, others, strict=True)]
-        more = _multiple(factor, other)
+        more = log_multiple(factor, other)
         if more is not None:
             rest = more - claim.budget
             if not any(turned):
@@ -579,16 +578,6 @@ def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple
     for slopes, factors in by_slopes.items():
         return slopes, total(factors)
     return None
-
-
-def _multiple(factor: Closed, other: Closed) -> Fraction | None:
-    """The q with factor = other·e^{q·eps}; None where there is none."""
-    (above, below), (over, under) = fraction_of(factor), fraction_of(other)
-    ratio = Ratio.of(above * under, below * over)
-    if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):
-        return None
-    (k, q, c), (n, r, d) = ratio.numerator.terms()[0], ratio.denominator.terms()[0]
-    return q - r if (k, c) == (n, d) else None
 
 
 def _at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> ExpPoly:

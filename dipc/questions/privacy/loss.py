@@ -368,13 +368,20 @@ def loss_text(first: Closed, second: Closed) -> str:
 
 def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """log(first/second) at eps, both positive there, to this many digits; exactly where it is a multiple of eps."""
+    multiple = log_multiple(first, second)
+    if multiple is not None:
+        return multiple * eps, multiple * eps
+    return _log(first, second, eps, digits, _ratio(first, second, eps, digits))
+
+
+def log_multiple(first: Closed, second: Closed) -> Fraction | None:
+    """The q with first = second·e^{q·eps}; None where there is none."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     ratio = Ratio.of(above * under, below * over)
-    if ratio.denominator.is_unit() and ratio.numerator.is_unit():
-        (_, q, c), (_, r, k) = ratio.numerator.terms()[0], ratio.denominator.terms()[0]
-        if c == k:
-            return (q - r) * eps, (q - r) * eps
-    return _log(first, second, eps, digits, _ratio(first, second, eps, digits))
+    if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):
+        return None
+    (_, q, c), (_, r, k) = ratio.numerator.terms()[0], ratio.denominator.terms()[0]
+    return q - r if c == k else None
 
 
 def _vanishes(value: Closed, eps: Fraction) -> bool:

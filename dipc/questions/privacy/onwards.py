@@ -42,7 +42,7 @@ from dipc.chain.constraints import Affine
 from dipc.chain.state import Mark, State
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.halfspace import Halfspace, lengths, sorted_terms
 from dipc.linear.program import Infeasible, Least, implies, minimum, solution
 from dipc.noise.law import Sides
 from dipc.program.program import Program
@@ -536,9 +536,8 @@ def _at_inputs(item: Halfspace, first_input: int, values: Sequence[Fraction]) ->
 def _least_reached(each: AlignedExit, system: Sequence[Halfspace], rates: OwnRates) -> Reached | None:
     owns = [noise.rate for noise in each.state.noises]
     count = len(owns)
-    sizes = [Halfspace(((key, sign), (count + key, _ONE)), _ZERO) for key in range(count) for sign in (_ONE, -_ONE)]
     goal = Halfspace(sorted_terms({count + key: rates[own] for key, own in enumerate(owns)}), _ZERO)
-    least = minimum(goal, [*system, *sizes])
+    least = minimum(goal, [*system, *lengths({key: count + key for key in range(count)})])
     if not isinstance(least, Least):
         return None
     distances: dict[Fraction, Fraction] = {}
