@@ -133,8 +133,10 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
                 continue
             ordered[own] = None
             near += () if finite else near_outputs(program, each.exit, *own, start)
-    if finite and ordered:
-        near += _at(program, _pairs_of(list(ordered)), engine)
+    # Where there is no bound one pair may show that there is none; those after it say no more.
+    for pairs in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
+        if finite and pairs and not any(fraction_of(candidate.second)[0].is_zero() for candidate in near):
+            near += _at(program, _pairs_of(pairs), engine)
     return LossBounds(proved, reason, tuple(near), unbounded)
 
 
