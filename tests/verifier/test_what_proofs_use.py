@@ -383,7 +383,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("a law for each input", "private", removed("laws"), "there is not one for each input"),
     ("pairs once", "private", repeated("pairs"), "one twice"),
     ("every adjacent pair", "private", removed("pairs"), "not those of its inputs that are adjacent"),
-    ("an obligation a couple", "private", put([], "couples"), "an output has no obligation"),
+    ("an obligation a couple", "private", put([], "couples"), "a set of outputs has no obligation"),
     ("outputs of a set once", "not private", repeated("refuted", "outputs"), "an output is counted twice"),
     ("a budget not below 0", "private", put("-1", "claim", "budget"), "the budget is negative"),
     ("a delta not below 0", "delta", put([[0, "0", "-1"]], "claim", "delta"), "obligation of a pair"),
