@@ -58,8 +58,8 @@ class Series:
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
     """The answers that a program may give, each with its runs; None where it has no `runs` of at most so many states,
     or segments with many paths."""
-    found = runs(flow, most_states)
-    return None if found is None else found.series()
+    graph = runs(flow, most_states)
+    return None if graph is None else graph.series()
 
 
 def runs(flow: Flow, most_states: int) -> Runs | None:
@@ -70,12 +70,12 @@ def runs(flow: Flow, most_states: int) -> Runs | None:
         return None
     if not all(slots[slot].is_symbolic for slot in flow.program.inputs):
         return None
-    found = Runs(flow, most_states)
+    explored = Runs(flow, most_states)
     try:
-        found.explore()
+        explored.explore()
     except (Fault, LimitReached, _NoSeries):
         return None
-    return found
+    return explored
 
 
 class _NoSeries(Exception):

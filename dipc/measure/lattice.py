@@ -374,8 +374,8 @@ def _indefinite_sum(piece: Piece) -> _Sum:
         for (power, s, m), share in _geometric_sum(n, l > 0):
             _add_product(sums, (w, m), (power, l, low + w * (m - s)), factor, share)
     return {
-        group: _collected(((0, low + q, n, l), c) for (n, l, low), poly in parts.items() for q, c in _terms_of(poly))
-        for group, parts in sums.items()
+        group: _collected(((0, low + q, n, l), c) for (n, l, low), poly in polys.items() for q, c in _terms_of(poly))
+        for group, polys in sums.items()
     }
 
 
@@ -416,10 +416,10 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
             coefficients[key] = coefficients.get(key, 0) + c * (sign * x**n)
 
 
-def _over(poles: Powers, found: _Sum, meter: Meter) -> Piece:
+def _over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
     """The numerator of a sum over Π Φ_d(y)^m for (d, m) in `poles`, which its own denominators divide."""
     total = Piece.zero()
-    for (w, m), terms in found.items():
+    for (w, m), terms in numerator.items():
         cofactor = _product({d: k - m if w and w % d == 0 else k for d, k in poles.items()})
         total = total.plus(Piece.of_terms(terms).times(_in_y(cofactor), meter))
     return total

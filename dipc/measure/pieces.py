@@ -598,7 +598,7 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
     pieces = [piece.slopes for piece in function.pieces]
     total, *more = [_tail(pieces, function.breaks, one, rate, meter) for one in sides]
     for tail in more:
-        total = [terms.minus(part) for terms, part in zip(total, tail, strict=True)]
+        total = [terms.minus(beyond) for terms, beyond in zip(total, tail, strict=True)]
     weight = flint.fmpq(sides[0] * rate, len(sides))
     return Piecewise(function.breaks, tuple([Piece.of_slopes(terms.times(weight)) for terms in total]))
 

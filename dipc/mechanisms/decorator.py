@@ -168,7 +168,7 @@ class Mechanism:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        result = [_part(part, answer, self._execution[2]) for part in reading.parts]  # type: ignore[index]
+        result = [_part(out, answer, self._execution[2]) for out in reading.parts]  # type: ignore[index]
         return tuple(result) if reading.together else result[0]
 
     def _once(

@@ -367,9 +367,9 @@ class Expressions:
         for index, op in enumerate(node.ops):
             one, two = sides[index], sides[index + 1]
             if isinstance(op, python.In | python.NotIn):
-                part = self._member(node, side(index), two, span)
+                condition = self._member(node, side(index), two, span)
                 if isinstance(op, python.NotIn):
-                    part = ast.Unary(UnaryOp.NOT, part, span)
+                    condition = ast.Unary(UnaryOp.NOT, condition, span)
             else:
                 kind = _COMPARISONS[type(op)]
                 if isinstance(op, python.Is | python.IsNot) and not any(
@@ -377,8 +377,8 @@ class Expressions:
                     for each in (one, two)
                 ):
                     raise self.module.wrong(node, "`is` compares with None only", "write `==`")
-                part = self._compared(kind, side(index), side(index + 1), span)
-            result = part if result is None else ast.Binary(BinaryOp.AND, result, part, span)
+                condition = self._compared(kind, side(index), side(index + 1), span)
+            result = condition if result is None else ast.Binary(BinaryOp.AND, result, condition, span)
         assert result is not None
         return result
 
@@ -756,8 +756,8 @@ class Expressions:
         match pattern:
             case python.Name(id=name):
                 self.env[name] = _bound_to(item)
-            case python.Tuple(elts=parts) if isinstance(item, tuple) and len(parts) == len(item):
-                for inner, each in zip(parts, item, strict=True):
+            case python.Tuple(elts=patterns) if isinstance(item, tuple) and len(patterns) == len(item):
+                for inner, each in zip(patterns, item, strict=True):
                     self.bind(inner, each)
             case _:
                 raise self.module.wrong(pattern, "this pattern does not fit what the loop goes through")

@@ -519,9 +519,9 @@ class Statements(Expressions):
         direct = _plain_range(statement)
         wanted = statement.target.id if direct and isinstance(statement.target, python.Name) else "k"
         variable = self.fresh(wanted)
-        at = ast.Name(variable, span)
+        offset = ast.Name(variable, span)
         low = Bound.of(0)
-        names = {part.id for part in python.walk(statement.target) if isinstance(part, python.Name)}
+        names = {child.id for child in python.walk(statement.target) if isinstance(child, python.Name)}
         for name in names & {each for each, bound in self.env.items() if isinstance(bound, Scalar | Array)}:
             raise self.module.wrong(
                 statement.target, f"`{name}` is a variable already", "give the loop a name of its own"
@@ -530,10 +530,10 @@ class Statements(Expressions):
             first = bound_of(_plain(many.item(number(0, span))), self.constants)
             assert first is not None, "its ends are sums of constants"
             low = first
-            self.ordinals[id(statement)] = _minus(at, low, span)
-            self.env[wanted] = Alias(at)
+            self.ordinals[id(statement)] = _minus(offset, low, span)
+            self.env[wanted] = Alias(offset)
         else:
-            self.ordinals[id(statement)] = at
+            self.ordinals[id(statement)] = offset
         for array in self.arrays:
             if array.loop is statement:
                 array.length = many.length
@@ -541,7 +541,7 @@ class Statements(Expressions):
         self.around.append(loop)
         with self.before() as inner:
             if not direct:
-                self.bind(statement.target, self._held(many.item(at)))
+                self.bind(statement.target, self._held(many.item(offset)))
             self.block(statement.body, tail=False)
         self.around.pop()
         self.loops.pop()
@@ -675,14 +675,14 @@ class Statements(Expressions):
                 bound[name] = array
                 continue
             before = len(self.out)
-            found = self.expr(value)
-            if len(self.out) > before or not isinstance(found, ast.Name | ast.Number | ast.Eps | ast.Truth):
-                constant = not _mentions_variables(found, self.constants)
+            argument = self.expr(value)
+            if len(self.out) > before or not isinstance(argument, ast.Name | ast.Number | ast.Eps | ast.Truth):
+                constant = not _mentions_variables(argument, self.constants)
                 if not constant:
-                    held = ast.Name(self.fresh(name), found.span)
-                    self.emit(ast.Assign(held, found, found.span))
-                    found = held
-            bound[name] = Alias(found)
+                    held = ast.Name(self.fresh(name), argument.span)
+                    self.emit(ast.Assign(held, argument, argument.span))
+                    argument = held
+            bound[name] = Alias(argument)
         return bound
 
     def kind(self, annotation: python.expr) -> Kind:
@@ -734,7 +734,7 @@ class Statements(Expressions):
 
 
 def _mentions_variables(tree: ast.Expr, constants: Mapping[str, Fraction]) -> bool:
-    return any(isinstance(part, ast.Name | ast.Element) and part.name not in constants for part in ast.walk(tree))
+    return any(isinstance(node, ast.Name | ast.Element) and node.name not in constants for node in ast.walk(tree))
 
 
 def _plain_range(statement: python.For) -> bool:
