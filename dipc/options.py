@@ -399,8 +399,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable[[_F], _F]:
-    """Gives a function that takes `**given` of this TypedDict the signature that has them one by one, for `help` and
-    editors: those of `defaults` with these, the others with those of `Options`. Others are refused: TypeError."""
+    """Gives a function that takes `**given` of this TypedDict a signature with one parameter for each, for `help` and
+    editors, with the defaults of `defaults`, else of `Options`. Others are refused: TypeError."""
     known: dict[str, object] = {field.name: field.default for field in fields(Options)} | dict(defaults or {})
 
     def decorate(function: _F) -> _F:

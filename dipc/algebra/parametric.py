@@ -434,8 +434,8 @@ Signs = Callable[[ExpPoly], int]
 def select(kind: Kind, arguments: list[Selected], far: Signs | None = None) -> Selected:
     """The selection from at least one argument, with those left out that are never needed.
 
-    With `far` that is for a large enough unknown only: of arguments that differ by what grows with it, the signs of
-    functions of eps tell which one wins. Without, it is for all values of the unknowns.
+    With `far` only for a large enough unknown: where arguments differ by a growing amount, the signs of functions of
+    eps decide which one wins. Without, it is for all values of the unknowns.
     """
     if kind is Kind.ABS:
         (value,) = arguments

@@ -292,9 +292,9 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
-    """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with a budget
-    that is at least that, and not with one that is less, unless that is not refuted by a certificate; of every number,
-    for one of them. Raises Uncertified."""
+    """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with every
+    budget from it on, and with no smaller one, unless no certificate refutes those; about every number, for one of
+    them. Raises Uncertified."""
     low, high = _budgets(constant)
     eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
 

@@ -372,7 +372,7 @@ _NOTHING = Affine.number(Fraction(0))
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
     """Coordinates in which many of `items` are differences; none where the noises as they are do no worse."""
-    # By noise, those that it is compared with, and in which form and with which sign: most are never needed.
+    # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
     steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
     lost = False
     for item in items:

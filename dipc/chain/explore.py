@@ -491,8 +491,8 @@ _MOST_SKIPPED = 8
 
 @frozen
 class InputsAmong:
-    """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`, which some must;
-    `along` one of them, only its own path is followed."""
+    """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`; there must be
+    some. `along` one of them, only its own path is followed."""
 
     finite: Mapping[int, Value]
     guards: Sequence[Constraint] = ()

@@ -360,9 +360,9 @@ class PythonSource:
     a sequence under the name of an array stands for its elements.
 
     In a list of dicts a missing key is an empty cell. DataFrames are those of pandas and polars, and tables of Arrow:
-    in them NaN and NA are empty cells, and floats that are integers are these, as such libraries make floats of
-    integers beside an infinity. There is nothing to point at: `place` gives None.
-    Raises TypeError for inexact values (other floats) and for things that are no table.
+    NaN and NA are empty cells, and floats with integer values are integers, as these libraries make floats of integers
+    beside an infinity. There is nothing to point at: `place` gives None. Raises TypeError for inexact values (other
+    floats) and for things that are no table.
     """
 
     def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:

@@ -46,8 +46,8 @@ _LATER = {
 
 
 class _Later:
-    """What commands load when they need it, by the names that they have here: most runs need none of it, and some of it
-    needs libraries that are not everywhere."""
+    """What commands load when they need it, by their names here: most runs need none of it, and some of it needs
+    libraries that are not always installed."""
 
     def __getattr__(self, name: str) -> Any:
         """The module, imported when it is first used."""
@@ -204,8 +204,8 @@ def check_table(path: Path | None) -> None:
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
-    """Refuse two options that name one file, of which only what is written last would remain, and an option that names
-    a file that is read: the program or the table would be lost."""
+    """Refuse two options that name one file, as only the last result would remain, and an option that names a file that
+    is read: the program or the table would be lost."""
     sources = {_file(path) for path in read} - {None}
     seen: dict[Path, str] = {}
     for option, path in written.items():

@@ -23,8 +23,8 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 # --- Tasks in processes of this machine -------------------------------------------------------------------------------
 #
 # The processes are spawned, not forked: FLINT keeps state, and other threads may hold locks, that a fork would copy as
-# they are. Each has a pipe of its own and does its tasks in order, so that when one dies it is known which task it was
-# at, and the others go on. Pools of the standard library give up all their processes when one dies.
+# they are. Each has a pipe of its own and does its tasks in order: when one dies, its current task is known, and the
+# others go on. Pools of the standard library give up all their processes when one dies.
 
 #: Tasks that a process has at a time: the one it works on, and the next, so that it waits for nobody.
 _AT_HAND = 2
@@ -285,8 +285,8 @@ _LOOK = 1.0
 class Cluster:
     """Does tasks on the workers of the Dask scheduler at `address`.
 
-    A task whose worker dies is done again by another one, which the scheduler sees to; one that costs too many workers
-    their lives (the scheduler's `allowed-failures`) comes back as lost.
+    The scheduler gives a task whose worker died to another worker; a task that kills too many workers (the scheduler's
+    `allowed-failures`) comes back as lost.
     """
 
     attempts = 1

@@ -615,9 +615,9 @@ class AlphaSolution(Solution):
     that are.
 
     For every real input `product` is the least t such that the claim holds with alpha = t/eps, enclosed by the ends of
-    a cell, or, undecided, by what is refuted below and what is proved (None where nothing is); `holds` are the t for
-    which it holds, undecided at most, and `cell` encloses the least alpha where a single eps is asked about. A `cell`
-    alone is as the `value` of gamma: the claim is refuted with its lower end, and proved with its upper one.
+    a cell; where that is undecided, by a refuted and a proved t (None where there is none). `holds` are the t for which
+    it holds, or may hold, and `cell` encloses the least alpha where a single eps is asked about. A `cell` alone is as
+    the `value` of gamma: the claim is refuted with its lower end, and proved with its upper one.
     """
 
     wanted: ClassVar[Wanted] = Wanted.ALPHA

@@ -222,8 +222,8 @@ class _Search:
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
         """Whether the limit of Pr from below, as gamma goes to this one, is at least 1 - beta, for a Smooth row: it is
-        that of the exits whose outputs without noise are nearer, as what is continuous has one limit on both sides.
-        Where it is not, every smaller gamma fails: Pr never falls as gamma grows."""
+        the probability of the exits whose outputs without noise are nearer, as continuous parts have one limit on both
+        sides. Where it is not, every smaller gamma fails: Pr never falls as gamma grows."""
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
         nearer = [

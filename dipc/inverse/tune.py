@@ -51,8 +51,8 @@ from dipc.text.printer import print_expression
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Values that are tried at first, and at most; values whose objective is guessed, at most, and rounds of that; cells
-#: that are looked at, at most; digits of what is solved for, unless more are asked for.
+#: Values to try at first, and at most; the most values to guess the objective of, and rounds of guesses; the most
+#: cells; digits of thresholds, unless more are asked for.
 _FIRST, _MOST, _GUESSES, _ROUNDS, _CELLS, _DIGITS = 8, 120, 400, 6, 4000, 7
 
 #: Bounds of the objective are about rates that are at least this share of the greatest in the range.

@@ -218,8 +218,8 @@ def greatest_bounds(
     """
     best: dict[int, Weight] = {start: _NOWHERE}
     pending: Iterable[int] = (start,)
-    # After k rounds all paths of k steps are known; one that has more steps than there are keys is at one of them
-    # twice, and is no better than without what lies between, except for a contradiction.
+    # After k rounds all paths of k steps are known; a path with more steps than there are keys visits one of them
+    # twice, and is no better without the loop between, except for a contradiction.
     for _ in range(len(graph) + 1):
         further: dict[int, None] = {}
         for lower in pending:

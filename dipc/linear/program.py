@@ -364,8 +364,8 @@ def minimum(
 ) -> Least | Unbounded | Infeasible:
     """The infimum of Σ coefficient·x + constant of `form` over the points of the system.
 
-    The forms of `then` are lowered in turn among the points where those before are least: nothing is claimed of
-    them but that the point was chosen so; one that falls without bound ends this. Raises NotConfirmed.
+    The forms of `then` are lowered in turn among the points where those before are least: the point is chosen so, and
+    nothing more is claimed; a form that falls without bound ends this. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
@@ -592,8 +592,8 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """The system without the equations between integers that it implies, what its integers are then, and how the
-    unknowns that are gone are made from those left. None if it has no solution."""
+    """The system without the equations between integers that it implies, its remaining integers, and the eliminated
+    unknowns in terms of the remaining ones. None if it has no solution."""
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
     replaced: _Replaced = []

@@ -107,8 +107,8 @@ def worst_shift(
     the half-spaces are about t and the keys `moved` of d.
 
     In a box, a coordinate of d that enters no equation and all inequalities with one sign is worst at one end, where
-    all of these are tightest: what satisfies them there does so at every other value. Only the others take both ends.
-    Raises LimitReached where these give a box more than `most` vertices, NotConfirmed.
+    all of these are tightest: a shift that satisfies them there does so at every other value. Only the others take both
+    ends. Raises LimitReached where these give a box more than `most` vertices, NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):

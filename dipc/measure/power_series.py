@@ -38,8 +38,7 @@ def precision(bits: int, length: int) -> Iterator[None]:
 
 
 def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
-    """So many coefficients of a series, which is known so far: what it does not say of those beyond is not that they
-    are 0."""
+    """The first coefficients of a series: those beyond are unknown, not 0."""
     assert series.prec >= length, "a series is as long as FLINT was set to"
     balls: list[flint.arb] = list(series.coeffs())
     return balls + [flint.arb(0)] * (length - len(balls))

@@ -22,9 +22,9 @@ _SUBSET = (
 
 @dataclass(frozen=True)
 class Module:
-    """A file, parsed. `aliases` says which of its names stand for what of which module (`dipc`, `dipc.laplace`);
-    `functions` and `constants` are those of the module itself, `changing` its names that are assigned something else,
-    or more than once."""
+    """A file, parsed. `aliases` are its names for modules and their members (`dipc`, `dipc.laplace`); `functions` and
+    `constants` are those of the module itself, `changing` its names that are assigned something else, or more than
+    once."""
 
     source: Source
     tree: python.Module

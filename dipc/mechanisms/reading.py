@@ -51,9 +51,9 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a function's answer, as the program has it: an output, or an array from 0 on. `none` is the value
-    that stands for None; `words` that its values are the names of False and True; `grows` that what comes after the
-    first None of a list was never appended; `given` is the output that says whether there is a number or None."""
+    """One part of a function's answer, as the program has it: an output, or an array from 0 on. `none` is the value for
+    None; `words`: its values are the names of False and True; `grows`: elements after the first None of a list were
+    never appended; `given` is the output that says whether there is a number or None."""
 
     name: str
     is_list: bool

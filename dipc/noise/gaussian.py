@@ -16,8 +16,8 @@ class Deviating(Law):
     """A law with the standard deviation unit/(rate·eps), or unit/rate where it is `fixed`: the same for every eps."""
 
     by_deviation = True
-    #: Of a discrete one E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and of such sums over all k
-    #: that one is the greatest whose center is an integer (Poisson summation).
+    #: Of a discrete one E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and such a sum over all k
+    #: is greatest when its center is an integer (Poisson summation).
     is_subgaussian = True
     is_positive = symmetric = unimodal = log_concave = True
 

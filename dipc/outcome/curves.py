@@ -158,7 +158,7 @@ def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
-    """The inequalities behind an answer, those that matter most first, `most` of them; none where it has none."""
+    """At most `most` inequalities behind an answer, the most important ones first."""
     match outcome.result:
         case Report() as report:
             assert outcome.engine is not None
@@ -205,7 +205,7 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
 
 
 def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
-    """Orders rows as a report does: first those that fail, of these first those that are short by the most."""
+    """Orders rows as a report does: first failing rows, and among these first those that are short by the most."""
     counterexample = row.counterexample
     return (True, Fraction(0), row.row) if counterexample is None else (False, -counterexample.margin[0], row.row)
 
@@ -246,8 +246,8 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """The inequalities of a claim with the least factor times beta in place of beta, those that need it first, `most`
-    of them; none where there is no such factor."""
+    """At most `most` inequalities of a claim with the least factor times beta in place of beta, first those that need
+    it; none where there is no such factor."""
     if tightest.factor is None:
         return ()
     factor = tightest.factor[0]
@@ -264,8 +264,8 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """The inequalities of the claim with the answer in it, those of the cases that prevent a smaller one first, with
-    where they fail where eps was asked for; none where there is no answer."""
+    """The inequalities of the claim with the answer put in, first those of the cases that prevent a smaller answer,
+    with the eps where they fail if eps was asked for; none where there is no answer."""
     question = solution.answered()
     if question is None:
         return ()
@@ -290,8 +290,8 @@ def _failing(claimed: Claimed, limits: Limits) -> tuple[FailureInterval, ...]:
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """What is allowed, and what is probable: for a counterexample with all the eps at which it is one, else for what
-    the verdict rests upon, `most` of it."""
+    """The greatest allowed probability and the probability: for a counterexample with all eps at which it is one, else
+    for at most `most` of the inequalities behind the verdict."""
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
     forms = [(each.probability, each.allowed) for each in sides]

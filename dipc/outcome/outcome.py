@@ -115,8 +115,8 @@ class Kind(StrEnum):
 
 @frozen(kw_only=True)
 class Case:
-    """One of many claims that were tested: where it is claimed, what was expected and what came out, in one line and as
-    a whole report, with the command that asks it again. `diagnostics` are what an error consists of."""
+    """One of many tested claims: its place, the expected and the actual verdict, in one line and as a whole report,
+    with the command that asks it again. `diagnostics` are what an error consists of."""
 
     name: str
     place: Excerpt

@@ -441,8 +441,8 @@ _FAR = Fraction(10**6)
 
 
 def _meant(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
-    """The options of `dipc prob` and `dipc simulate` that say which outputs a counterexample is about, none where these
-    are some of the finite ones, which both list; None where the options cannot say it."""
+    """The options of `dipc prob` and `dipc simulate` for the outputs of a counterexample: empty for finite outputs,
+    which both commands list; None where no options express them."""
     if len(counterexample.outputs) > 1:
         return ()
     (output,) = counterexample.outputs

@@ -288,7 +288,7 @@ def _fails_for(row: RowResult, there: str) -> list[tuple[str, str]]:
 
 
 def row_text(row: RowResult) -> str:
-    """One row alone: how it fails, or why it is undecided; what it is about where it holds."""
+    """One row alone: how it fails, why it is undecided, or its claim where it holds."""
     if row.counterexample is not None:
         return render_parts(_counterexample(row))
     fields = Fields([*_where(row), *([("reason", row.reason)] if row.reason else [])])

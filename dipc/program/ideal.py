@@ -600,10 +600,10 @@ class Distances:
     def _transformed(self, choices: Sequence[Sequence[Value]]) -> Mapping[tuple[Value, ...], Fraction | None]:
         """dd of all combinations of these values, coordinate by coordinate.
 
-        The distance of two inputs is made from those of their coordinates one by one (`Norm.combined` of two at a
-        time), so that the nearest input with each answer is found by letting one coordinate after the other move. Two
-        answers are kept of each input, the nearest ones: of all that differ from a given answer the nearest is among
-        them, and so it is after each move, which makes all distances by one coordinate no smaller.
+        The distance of two inputs is combined from those of their coordinates, one by one (`Norm.combined`), so that
+        the nearest input with each answer is found by moving one coordinate after the other. The two nearest answers
+        are kept for each input: the nearest one that differs from a given answer is among them, also after each move,
+        which makes no distance smaller.
         """
         decisive = self._ideal.metric.decisive
         answers: dict[tuple[Value, ...], _Answers] = {}

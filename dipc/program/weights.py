@@ -118,8 +118,8 @@ class Weights:
         return known
 
     def negative_at(self, value: Closed) -> Fraction | None:
-        """An eps of the intervals at which `value` is negative, the one that the program is read at if it is negative
-        there; None where there is none. Raises Undecided."""
+        """An eps of the intervals at which `value` is negative, preferably the one at which the program is read; None
+        where there is none. Raises Undecided."""
         numerator = numerator_of(value)
         if all(c > 0 for _, _, c in numerator.terms()):
             return None

@@ -423,8 +423,8 @@ class ClassCase:
         return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
 
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[Posed], Choice]:
-        """At one integer distance: what is the least probability itself, if it is known, and of all rules those that
-        need the least of a constant. Raises Undecided."""
+        """At one integer distance: the least probability itself, if it is known, else the rules that need the least of
+        a constant. Raises Undecided."""
         goal = at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
         why = first[0].why if first and goal.empty is None else None
@@ -671,8 +671,8 @@ class ClassCase:
         return posed
 
     def _holds_corner(self, goal: Goal) -> bool:
-        """Whether the corner is in the class, and as far from other answers as alpha: it may be on an edge that belongs
-        to another class, and nearer to one than a facet that was left where it is can tell."""
+        """Whether the corner is in the class, and at least alpha away from other answers: it may be on an edge that
+        belongs to another class, or nearer to another answer than the facets say, as some of them do not move."""
         convex, corner = goal.convex, goal.lower.corner
         assert corner is not None
         alpha = goal.alpha
@@ -860,7 +860,7 @@ class ClassCase:
 
 @frozen
 class _Shown:
-    """What a row shows of a goal: the function that was decided, the input at which it is the probability, if one is
+    """The fields of a row about a goal: the decided function, the input at which it is the probability, if one is
     known, and whether it is."""
 
     goal: Goal

@@ -57,9 +57,9 @@ class Case(Protocol):
 
 
 class Source(ABC):
-    """A question about one `program` for all eps of the `intervals`. `stated` are alpha, beta and gamma as they are
-    claimed, None for one that every row has its own of; `table` is what it is about, where it is about one: given, or
-    of classes of inputs."""
+    """A question about one `program` for all eps of the `intervals`. `stated` are alpha, beta and gamma as claimed,
+    None for one that each row has by itself; `table` is its table, if it is about one: given, or of classes of
+    inputs."""
 
     def __init__(
         self,

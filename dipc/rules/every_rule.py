@@ -103,8 +103,8 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
 def all_facets(
     inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
 ) -> tuple[Moving, ...]:
-    """All half-spaces that the inputs of a piece are behind: those of its region's guards, of the guards of ints, which
-    those that move do not imply near an edge, of the piece's own `guards`, and of one side of others."""
+    """All half-spaces that contain the inputs of a piece: those of its region's guards, of the guards of ints, which
+    moving half-spaces do not imply near an edge, of the piece's own `guards`, and of one side of other regions."""
     ints = [guard for guard in inputs.region.guards if guard.whole]
     static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]
     return (*own, *static, *side)

@@ -75,8 +75,8 @@ def at_zero(claim: ClassClaim) -> Requirement:
 
 
 def without_distance(claim: ClassClaim) -> Requirement | None:
-    """The claim for all inputs with the distance that is left open at 0, where that is what is claimed of all of them:
-    where beta does not depend on it (the probability never falls as gamma grows). None where it does."""
+    """The claim for all inputs at the open distance 0, where that implies it at all distances: where beta does not
+    depend on the distance (the probability never falls as gamma grows). None where it does."""
     fixed = claim.whatever_distance()
     return None if fixed is None else fixed_requirement(fixed)
 
@@ -126,7 +126,7 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
 @frozen
 class ConvexClass:
     """The inputs of a class that are in one convex piece of it and, at a distance from other answers, behind the facets
-    of `side`; `facets` are all half-spaces that these are behind. `refused` says why it could not be made out."""
+    of `side`; `facets` are all half-spaces that contain them. `refused` says why it could not be made out."""
 
     number: int
     inputs: InputClass

@@ -411,8 +411,8 @@ Proving = Callable[[Goal], Asking[Posed | None]]
 
 @frozen
 class ByIntegers:
-    """What was proved for each integer distance, or gamma: what proves it at the least; else None, and the first
-    distance at which it is not proved, where it is not for all large ones at once."""
+    """A goal proved at each integer distance, or gamma: `posed` proves it at the least one. Else `posed` is None and
+    `failing` the first distance without a proof; None where it is the proof for all large ones at once that fails."""
 
     posed: Posed | None
     failing: Fraction | None = None

@@ -338,8 +338,8 @@ class ComparedEvent:
 
 @frozen
 class Partition:
-    """Events of which one happens, about a part of the outputs; `labels` are the numbers of those that the samples fell
-    in, one by one, None where their order is not known."""
+    """Events that exclude each other and cover everything, about a part of the outputs; `labels` are the numbers of the
+    samples' events, in order, None where their order is not known."""
 
     part: str
     events: tuple[ComparedEvent, ...]

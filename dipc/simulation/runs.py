@@ -554,8 +554,8 @@ def _sides(tally: Tally) -> object:
 
 
 def _happened(event: Event, gamma: Fraction, batch: Batch, scope: Scope, sides: object) -> Mask:
-    """The runs in which every output that the event names has its value, a number within gamma, or only not that far
-    `above` or `below`; one without a value has none."""
+    """The runs in which every output of the event has its value: a number within gamma, or on one side only, not that
+    far `above` or `below`; an output without a value matches none."""
     happened = np.ones(batch.size, dtype=np.bool_)
     for name, variable, offset in scope.of_role(ast.Role.OUTPUT):
         if name not in event:

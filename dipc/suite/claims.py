@@ -145,8 +145,8 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
-    """A claim for each mechanism of a Python file that makes one: about the inputs that it says, or all of them. The
-    file is parsed, not executed."""
+    """A claim for each mechanism of a Python file that makes one: about the inputs it names, or all of them. The file
+    is parsed, not executed."""
     module = parsed(read_source(path))
     claims = []
     for function in module.functions.values():

@@ -91,7 +91,7 @@ def _fresh(program: ast.Program) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Fusion:
-    """Of one body, with the variables that it may use; those that are added are among them from there on."""
+    """One body, with the variables that it may use, added ones included."""
 
     number: Number
     arrays: frozenset[str]
