@@ -300,8 +300,7 @@ def _through(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """For each state just outside a component, the weight of all paths to it that enter at `entries` with these
-    weights."""
+    """For each state just outside a component, the weight of all paths to it from `entries` with these weights."""
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
     #: The source of what enters is one state more, under None.

@@ -232,8 +232,7 @@ class Parametric:
         return ExpPoly.from_terms(terms)
 
     def powers(self, name: str) -> dict[int, Parametric] | None:
-        """By power, the nonzero coefficients of this as a polynomial in the unknown; None where it is not a
-        polynomial."""
+        """By power, the nonzero coefficients as a polynomial in the unknown; None where it is not one."""
         result: dict[int, dict[Factors, ExpPoly]] = {}
         for factors, value in self.numerator.items():
             power = 0

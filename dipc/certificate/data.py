@@ -1,5 +1,4 @@
-"""What certificates are written in: numbers, closed forms and claims as plain data, rows as text, and the digest of it
-all.
+"""The data of certificates: numbers, closed forms and claims as plain data, rows as text, and the digest.
 
 The rows of a certificate as text. What rows have in common is worked out and encoded once, and cells are told apart
 by their numbers in the columns of the table: each row costs a few look-ups.

@@ -418,8 +418,7 @@ def _pieces(piece: CoverPiece | Crossing, scale: Fraction, root: Root | None) ->
 
 
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
-    """The factors whose signs say where f is negative on the interval; None where that is not known, and for a
-    point."""
+    """The factors whose signs say where f is negative on the interval; None where it is not known or a point."""
     match decision:
         case Holds(proof=Analysis() as analysis):
             return factors_data(analysis)
@@ -465,8 +464,7 @@ def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis
 
 IN_PIECES = "this beta is not one closed form for every eps, nor the least or the greatest of some"
 
-#: A beta as it is certified: a closed form, the least of the greatest of some, a sum over stars, or, as its text, not
-#: at all.
+#: A certified beta: a closed form, the least of the greatest of some, a sum over stars, or only its text.
 Beta = ClosedForm | Least | Enclosed | str
 
 Intervals = tuple[Interval, ...]

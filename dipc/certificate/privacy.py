@@ -1,5 +1,4 @@
-"""From a verdict about privacy at pairs of inputs to a certificate (see FORMAT.md beside
-this file)."""
+"""From a verdict about privacy at pairs of inputs to a certificate (see FORMAT.md)."""
 
 from __future__ import annotations
 

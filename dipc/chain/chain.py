@@ -174,8 +174,7 @@ class Chain:
 
     @cached_property
     def graph(self) -> nx.DiGraph[int]:
-        """The chain as a networkx.DiGraph, made when it is first asked for: the attribute `edges` of an edge is a tuple
-        of `Edge`."""
+        """The chain as a networkx.DiGraph, made on first use: the attribute `edges` of an edge is a tuple of `Edge`."""
         return self.transitions.as_networkx()
 
 

@@ -240,8 +240,8 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a bound on the difference of two variables (or of one and ORIGIN); None if it is not such a
-        bound."""
+        """The constraint as a bound on the difference of two variables (or of one and ORIGIN); None if it is not
+        one."""
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
             return None

@@ -166,8 +166,7 @@ class _Row:
 
 
 class Rows:
-    """What states know, in rows. It grows at the end: a row is made from that of a state further up, where there is
-    one."""
+    """The constraints of states, in rows: a row is made from that of a state further up, where there is one."""
 
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}
@@ -295,8 +294,7 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """The upper ends or the lower ones, with their place: those of a maximum have one upper end, those of a minimum one
-    lower end."""
+    """The upper ends or the lower ones, with their place: a maximum has one upper end, a minimum one lower end."""
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
 

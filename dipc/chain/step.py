@@ -379,8 +379,7 @@ def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """The state with the new constraints of `known`; the same state if none is new, None if its constraints exclude
-    one."""
+    """The state with the new constraints of `known`; itself if none is new, None if its constraints exclude one."""
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)
         if truth is False:

@@ -500,8 +500,7 @@ _MOST_SUMMANDS = 100
 
 
 def summands(tree: Expr) -> Sequence[Expr]:
-    """The expressions whose sum it is, for every value of its names: products of sums are multiplied out, if they are
-    short."""
+    """The expressions whose sum it is, for every value of its names: short products of sums are multiplied out."""
     match tree:
         case Binary(BinaryOp.ADD, left, right):
             return [*summands(left), *summands(right)]

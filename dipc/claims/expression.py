@@ -83,8 +83,7 @@ def is_transcendental(tree: object) -> bool:
 
 
 def is_normal(call: Call) -> bool:
-    """Whether this is a function of the normal distribution: `erfc`, or `exp` of something with eps in the second
-    power."""
+    """Whether this is a function of the normal distribution: `erfc`, or `exp` of something with eps^2."""
     return call.function == "erfc" or (call.function == "exp" and _degree(call.arguments[0]) > 1)
 
 
@@ -196,7 +195,7 @@ class ClaimExpression:
         return ClaimExpression(what, source, parse_expression(source))
 
     def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
-        """The value for these `names`, as one closed form for every eps > 0; raises DiagnosticError where there is
+        """The value for these `names`, one closed form for every eps > 0; raises DiagnosticError where there is
         none."""
         value = self.value(names)
         if isinstance(value, Parametric):

@@ -265,8 +265,7 @@ def array_of(name: str) -> str | None:
 
 
 class Specification:
-    """Collects the values that the texts of one option give to the `slots`; `mistakes` lists what is wrong with the
-    texts.
+    """Collects the values that the texts of one option give to the `slots`, and the `mistakes` in the texts.
 
     `kind` is what a slot is called ("input"); with `single` only one value for each is accepted.
     """

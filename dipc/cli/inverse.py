@@ -1,5 +1,4 @@
-"""`dipc tighten` and `dipc solve`: the least factor of beta, or the least eps, alpha, beta or gamma, with which a claim
-holds."""
+"""`dipc tighten` and `dipc solve`: the least factor of beta, eps, alpha, beta or gamma with which a claim holds."""
 
 from __future__ import annotations
 

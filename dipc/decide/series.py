@@ -40,8 +40,7 @@ from dipc.sign.piecewise import FormCell, PiecewiseForm
 SHARE = Fraction(1, 3)
 MOST_HALVINGS, MOST_PARTS, MOST_FINE_PARTS = 6, 7, 100
 
-#: Up to this many exponents of tails are kept as they are; of more each is a multiple of this many parts of the least
-#: one.
+#: Up to this many exponents of tails are kept; more are rounded to this many parts of the least one.
 _FEW_TAILS, _STEPS = 4, 8
 
 #: Cells that one obligation may take.

@@ -129,8 +129,7 @@ class Needed(Protocol):
 
 
 class Thresholds:
-    """What t is at least, for all rates: the inequalities of a claim at inputs that may need the most, with the rates
-    left open."""
+    """Lower bounds of t, for all rates: the inequalities of a claim at hard inputs, with the rates left open."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
         """The question is about a program with rates that are told apart. Raises Undecided where nothing is known,
@@ -453,8 +452,7 @@ class Cells:
         return self._heap[0][0] if self._heap else _ZERO
 
     def run(self, enough: Fraction, most: int) -> Iterator[int]:
-        """Looks at cells until `lower` is enough, at most this many; yields how many were looked at. Raises
-        Undecided."""
+        """Tries cells until `lower` is enough, at most this many; yields how many were tried. Raises Undecided."""
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]
             bounded = []

@@ -527,8 +527,7 @@ def integer_minimum(
 
 
 def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """Best first: the first integer point that turns up has the least value, except for strict inequalities of
-    reals."""
+    """Best first: the first integer point has the least value, except for strict inequalities of reals."""
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
     count = 0
 

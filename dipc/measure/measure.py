@@ -716,8 +716,7 @@ def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
-    """At least what a Taylor polynomial with this many coefficients leaves out, up to this share of the disk's
-    radius."""
+    """A bound of the remainder of a Taylor polynomial with this many coefficients, up to this share of the radius."""
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
 
 

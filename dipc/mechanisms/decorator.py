@@ -78,8 +78,7 @@ class Mechanism:
         return read_mechanism(Source(file, self._text), function.__name__, self._node, self._imported())
 
     def _imported(self) -> dict[str, str]:
-        """What modules, and words of dipc, the names around the function stand for: a notebook imports them in another
-        cell."""
+        """The modules, and words of dipc, that names around the function mean: a notebook imports them elsewhere."""
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         qualified = {}
         for name, value in self._function.__globals__.items():

@@ -242,8 +242,7 @@ _ROUNDS = 12
 
 @dataclass
 class Inference:
-    """Finds the kinds of the variables that some statements assign. `known` are those of inputs and of what is
-    annotated."""
+    """Finds the kinds of the variables that some statements assign. `known` are those of inputs and annotations."""
 
     module: Module
     constants: Mapping[str, Fraction]

@@ -1,5 +1,4 @@
-"""The answer of `dipc check --inputs all`: what is proved about every real and int input, and which inputs refute
-it."""
+"""The answer of `dipc check --inputs all`: what is proved about every input, and which inputs refute it."""
 
 from __future__ import annotations
 

@@ -358,8 +358,7 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """The curves, those of one variable over the same values: from where little has happened yet to where all is
-    over."""
+    """The curves, those of one variable over the same values: from little change yet to none any more."""
     curves = tuple(curves)
     spans: dict[Variable, Span] = {}
     for each in curves:
@@ -399,8 +398,7 @@ def _within(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Spa
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Rational eps of the span, evenly by their logarithms, and the ends of what fails, which are corners of what is
-    shaded."""
+    """Rational eps of the span, even in their logarithms, and the ends of failing intervals, which are shaded."""
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
     grid = [_rational(float(low) * math.exp(ratio * n)) for n in range(points)]

@@ -117,8 +117,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """By the node of an exit the choices on the path to it, where there is one path, and finite noise on it. Nothing
-    leads back."""
+    """By the node of an exit the choices on its only path, if there is finite noise on it. Nothing leads back."""
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
     for end in reached.ends - {NOWHERE}:

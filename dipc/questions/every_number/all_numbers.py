@@ -87,8 +87,8 @@ _UNPROVED = "the union bound over single comparisons does not prove the claim"
 
 @frozen
 class _Range:
-    """The claim is about numbers from `least` on; the `proof` covers those from `start` on, or `reason` says why there
-    is none."""
+    """The claim is about numbers from `least` on; the `proof` is about those from `start` on, or there is a
+    `reason`."""
 
     least: int
     start: int

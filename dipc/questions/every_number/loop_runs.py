@@ -217,8 +217,7 @@ def steps(flow: Flow, state: State) -> list[State]:
 
 
 def stripped(state: State) -> State:
-    """The state without its constraints on noises and inputs: fewer comparisons are then decided, which only adds runs
-    and terms."""
+    """The state without constraints on noises and inputs: fewer decided comparisons only add runs and terms."""
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
@@ -510,8 +509,7 @@ class Agreement(LoopRuns[_Node, Transition]):
         return result[0]
 
     def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
-        """All runs of the ideal from `state` to the label `goal`, or to the exit, with their constraints on the
-        inputs."""
+        """All runs of the ideal from `state` to the label `goal`, or to the exit, with constraints on the inputs."""
         for end in self._runs(self._other.flow, state, goal):
             yield end, tuple([self._moved(guard) for guard in end.guards.items])
 

@@ -297,8 +297,7 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
 
 
 def _with_outputs(program: ast.Program, body: Block, ideal: Block, wanted: Callable[[str], bool]) -> ast.Program:
-    """The program with these statements, those of its ideal, and the outputs that are wanted. What it claims is left
-    out."""
+    """The program with these statements, those of its ideal, and the wanted outputs, without its claims."""
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         match declaration:
