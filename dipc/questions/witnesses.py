@@ -61,8 +61,7 @@ _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Points of the system, strict inequalities taken strictly, that are extreme for some of the forms, or nearly so;
-    each once."""
+    """Points of the system (strict inequalities hold strictly), nearly extreme for some of the forms; each once."""
     inside = solution(system, slots)
     if isinstance(inside, Infeasible):
         return

@@ -157,8 +157,8 @@ class ClassClaim:
         return self.gamma is not None and any(mentions(self.gamma.tree, name) for name in _DISTANCES)
 
     def far(self) -> BetaForm:
-        """The limit of beta as alpha and gamma, both left open, grow without bound. Raises DiagnosticError where there
-        is none."""
+        """The limit of beta as alpha and gamma, both open, grow without bound. Raises DiagnosticError where there is
+        none."""
         row = Row(1, (), (), None, None, None, INFINITY)
         return self._claim.terms_towards(row, None, None, Cell(Fraction(0), "0"), "inf").beta
 

@@ -49,8 +49,7 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 def widest(
     component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
 ) -> tuple[exact.Event, tuple[SlackBound, ...]]:
-    """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
-    none."""
+    """The event at upper bounds of its slacks, with the bounds of their negatives, without unbounded constraints."""
     constraints: list[Halfspace] = []
     slacks: list[SlackBound] = []
     for half in component.halfspaces:

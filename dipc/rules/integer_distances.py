@@ -432,7 +432,7 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByI
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Where k - 1 <= gamma < k, the probability is at least what it is at k - 1, and beta what it is at k, if it never
+    """Where k - 1 <= gamma < k, the probability is at least that at k - 1, and beta at least that at k, if it never
     grows."""
     claim, distances = goal.setting.claim, goal.required.distances
     if not trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:

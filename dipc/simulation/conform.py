@@ -145,8 +145,7 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """A bound of the probability of any value of the sum of this many scores, whose differences have no common divisor
-    but 1."""
+    """A bound of the probability of any value of the sum of this many scores, with coprime differences."""
     pairs: dict[int, flint.arb] = {}
     for one, p in law.items():
         for two, q in law.items():

@@ -512,7 +512,7 @@ class Expressions:
         return value
 
     def number(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """The rational that an expression is in all of `runs`; by default one without variables. A comparison is 1 or
+        """The rational value of an expression in all of `runs`; by default without variables. A comparison is 1 or
         0."""
         value = self.value(expr, runs)
         if isinstance(value, bool):

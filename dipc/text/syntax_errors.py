@@ -1,5 +1,4 @@
-"""Explaining texts that are not in the language: where the parser stopped, what it expected, what was probably
-meant."""
+"""Explaining texts that are not in the language: where the parser stopped, what it expected, what was meant."""
 
 from __future__ import annotations
 

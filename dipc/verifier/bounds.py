@@ -598,8 +598,7 @@ class Bounds:
         self._is_plain = self._probabilities.is_plain()
 
     def require_known_distances(self) -> None:
-        """Raises NotDerived where answers are told apart by more than the product distance, or a distance of finite
-        outputs."""
+        """Raises NotDerived for distances of answers other than the product distance, or one of finite outputs."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         if self.machine.distance.same is not None:
             raise NotDerived("its `metric` block says which answers are the same")

@@ -211,8 +211,7 @@ Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
 
 
 def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
-    """form + constant + radius·gamma as a positive multiple of one that is the same for all multiples; None for a
-    number."""
+    """form + constant + radius·gamma as a positive multiple of a normal form; None for a number."""
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:
         return None

@@ -1,5 +1,4 @@
-"""Claims for every number of queries: small numbers by their classes, all others by a union bound (FORMAT.md, lemmas 7
-to 10).
+"""Claims for every number of queries: small numbers by classes, others by a union bound (FORMAT.md, lemmas 7 to 10).
 
 *Agreement*: the program runs beside its ideal, and each noisy comparison comes out as the input implies it, A·N + s >=
 0 with a slack s of at least some number, which is a term of the bound. *Walks*: a run is a walk through the heads of

@@ -106,8 +106,7 @@ def plain(value: Number) -> Number:
 
 
 class Constraints:
-    """A conjunction of half-spaces, which is not changed once it is made. `positive` are noises that are never
-    negative."""
+    """An immutable conjunction of half-spaces. `positive` are noises that are never negative."""
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
 
@@ -282,8 +281,7 @@ class End:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The outputs that count, by slot, and how far a number may be off; with `every` all outputs of an exit are looked
-    at."""
+    """The outputs that count, by slot, and how far a number may be off; with `every` all outputs of an exit count."""
 
     outputs: Mapping[int, Value]
     gamma: Fraction = ZERO

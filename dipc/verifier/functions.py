@@ -183,8 +183,7 @@ def derivative(f: Ring) -> Ring:
 
 
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
-    """The h with f = g·h, None where there is none in the ring or it has more than a few terms or long numbers; g is
-    not 0."""
+    """The h with f = g·h, None where the ring has none or one of many terms or long numbers; g is not 0."""
 
     def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
         return key[1], key[0]

@@ -396,7 +396,7 @@ class Ideal:
         return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
     def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
-        """How far the point is from guards that hang together; None where these are of ints, and no integers satisfy
+        """The distance of the point from connected guards; None where these are of ints, and no integers satisfy
         them."""
         whole = self._is_whole(guards)
         if all(guard.at(point) >= 0 for guard in guards):

@@ -228,8 +228,7 @@ class Coverage:
         within: Iterable[Guard],
         only: int | None = None,
     ) -> Iterator[Shown | None]:
-        """The cells of the part of a path that is `within`: for each a class that is right about it, None where there
-        is none."""
+        """The cells of a path that are `within`: for each a class that is right about it, None where there is none."""
         known = self._around(finite, path)
         if self.alpha is None:
             # No distance is between 0 and 1 where all are integers.
@@ -365,8 +364,7 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result about the classes: their verdicts, what was taken on trust, and the constants that have more than one
-    value."""
+    """The result about the classes: their verdicts, what was taken on trust, and the constants with several values."""
 
     tally: Tally
     obligations: Sequence[Decided]

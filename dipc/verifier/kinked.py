@@ -242,8 +242,8 @@ class Kinked:
                 yield leaf.count * max(of(a, d) for (a, d, _), _ in leaf.lines) * leaf.spread.size
 
     def reach(self, piece: Piece, most: Fraction, accuracy: int) -> Fraction:
-        """How far beyond its start a half-line is summed: what is left out is at most 2^-(accuracy + 3) for each eps up
-        to `most`."""
+        """How far beyond its start a half-line is summed: the rest is at most 2^-(accuracy + 3) for each eps up to
+        `most`."""
         wanted = Fraction(7, 10) * (accuracy + 4)
         far = wanted / self.center.size if self.center.laplace else root_above(2 * self.center.size * wanted)
         towards = -piece.start if piece.low is not None else piece.start

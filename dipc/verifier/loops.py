@@ -1,5 +1,4 @@
-"""Programs that do the same for each of m queries: one iteration, the terms of a union bound, the runs from head to
-head.
+"""Programs with the same steps for each of m queries: one iteration, terms of a union bound, runs from head to head.
 
 The text has one loop `for i in low..m`, as lemma 7 of FORMAT.md wants it. An element of an array up to m is a scalar
 that is as it was declared when its iteration begins, and never touched afterwards; the machine has a loop without an

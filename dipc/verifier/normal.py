@@ -436,8 +436,7 @@ class Cell(Expansion):
     """An interval of eps on which integrals, and sums over integers, are wrong by at most 2^-accuracy."""
 
     def star(self, star: Hub) -> Series:
-        """The sum over nodes of a star as a function of eps, its first coefficients; without a center the probability
-        itself."""
+        """The first coefficients in eps of the sum over nodes of a star; without a center the probability itself."""
         if star.fixed:
             cell = replace(self, middle=_ONE, radius=_ZERO, terms=1)
             series = star.series(cell) if isinstance(star, Summed) else cell.star(replace(star, fixed=False))
@@ -682,8 +681,7 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """At most the sum, with normal noises in place of discrete ones; None where there are none, or a weight has no
-    sign."""
+    """At most the sum, normal noises in place of discrete ones; None without these, or where a weight has no sign."""
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
         return None

@@ -33,8 +33,7 @@ def plain(text: str) -> str:
 
 
 class Ended(Exception):
-    """The end of a check, or of a part of it: `why`, in half a sentence, and the `steps` where it happened, outermost
-    first."""
+    """The end of a check, or of a part of it: `why`, in half a sentence, and the `steps` in it, outermost first."""
 
     def __init__(self, why: str, *steps: str) -> None:
         super().__init__(why, *steps)
@@ -311,8 +310,7 @@ def decimal_integer(digits: str) -> int:
 
 
 def decimal(cell: str) -> Fraction:
-    """The number that is written like 1/3, 0.25 or 1e-23. Raises ValueError for anything else, and for one that is too
-    long."""
+    """The number written like 1/3, 0.25 or 1e-23. Raises ValueError for anything else, and for too long ones."""
     mantissa, _, exponent = cell.lower().partition("e")
     if len(mantissa) > MOST_CELL or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_EXPONENT:
         raise ValueError(cell)

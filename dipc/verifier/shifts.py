@@ -154,8 +154,7 @@ def alignment_cost(
 
 
 def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
-    """Whether there is one exit, and all its stated shifts, which were read before, move one and the same Laplace
-    noise."""
+    """Whether there is one exit, and all its stated shifts, read before, move one and the same Laplace noise."""
     places = {place for vector in stated["vectors"] for place, _ in vector}
     if len(exits) != 1 or len(places) > 1:
         return False
@@ -325,8 +324,7 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """The costs after a way, by the shifts of the noises carried then, with noises shifted as the certificate
-        says."""
+        """The costs after a way, by the shifts of the noises carried then, shifted as the certificate says."""
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)

@@ -203,8 +203,7 @@ class Summed:
         return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
 
     def series(self, cell: Expansion) -> Series:
-        """The sum over values up to K, which is wrong by at most 2^-accuracy on the cell. Raises NotShown,
-        NotDerived."""
+        """The sum over values up to K, wrong by at most 2^-accuracy on the cell. Raises NotShown, NotDerived."""
         least = cell.middle - cell.radius
         if least <= 0:
             raise NotShown

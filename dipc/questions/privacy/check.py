@@ -427,7 +427,7 @@ class PrivacyQuestion:
         return self.table(pairs), pairs, Fraction(0)
 
     def listed(self) -> tuple[LawTable, Pairs]:
-        """The laws of finite or int outputs, with the pairs. Raises as `largest_loss` does, and Undecided for real
+        """The laws of finite or int outputs, with the pairs. Raises as `largest_loss`, and Undecided for real
         outputs."""
         pairs = self._enumerated("--profile")
         if self.real_outputs:

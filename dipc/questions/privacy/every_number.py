@@ -438,8 +438,7 @@ def _moved(candidate: Candidate, by: Fraction) -> Candidate:
 
 
 def _selection(text: LoopText) -> Selection | None:
-    """The selection loop that the program is, of noisy values of its only array of real inputs; None where it is
-    none."""
+    """The program as a selection loop of noisy values of its only array of real inputs; None where it is none."""
     try:
         selection = selected_from_inputs(text.tree, text.number, privacy=True)
     except NotUniform:
