@@ -35,6 +35,12 @@ def test_the_least_factor_of_a_row() -> None:
     assert place.eps[1] - place.eps[0] <= Fraction(1, 10**9)
 
 
+def test_the_least_factor_of_ten_queries() -> None:
+    row = "q=(" + ",".join(["-1"] * 9 + ["1"]) + ")"
+    found = dipc.tighten(dipc.load(SPARSE, m=10), inputs=row, beta="exp(-alpha*eps/8)")
+    assert str(found).startswith("least factor 1.33261794056")
+
+
 def test_the_least_factor_of_every_input() -> None:
     found = dipc.tighten(dipc.load(SPARSE), inputs="all", digits=10)
     assert found.complete
