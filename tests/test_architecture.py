@@ -33,7 +33,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.noise": ("dipc.algebra",),
     "dipc.mechanisms": ("dipc.text", "dipc.noise"),
     "dipc.measure": ("dipc.algebra", "dipc.linear", "dipc.noise", "dipc.sign.normal"),
-    "dipc.chain": ("dipc.text", "dipc.noise", "dipc.linear", "dipc.measure.event", "dipc.algebra.limits"),
+    "dipc.chain": (
+        "dipc.text",
+        "dipc.noise",
+        "dipc.linear",
+        "dipc.measure.event",
+        "dipc.algebra.limits",
+        "dipc.algebra.graph",
+    ),
     "dipc.claims": ("dipc.text", "dipc.noise", *_MATHEMATICS),
     "dipc.program": ("dipc.text", "dipc.noise", *_MATHEMATICS, "dipc.chain", "dipc.claims"),
     "dipc.decide": ("dipc", "dipc.text", "dipc.noise", *_MATHEMATICS),  # inequalities, whatever question they come from

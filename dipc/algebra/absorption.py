@@ -18,8 +18,7 @@ rectangles that lie inside, each a product of two sums: polynomials are multipli
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -27,6 +26,7 @@ from math import comb, lcm
 from typing import Generic, TypeAlias, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, positive_divisor, simplest
+from dipc.algebra.graph import in_topological_order
 from dipc.algebra.limits import Limits, Meter
 from dipc.frozen import frozen
 
@@ -184,7 +184,7 @@ def absorption_weights(
                 graph[t] = {}
                 stack.append(t)
     reached: dict[S, _Flow] = {start: _Flow(ExpPoly.ONE, {})}
-    for component in _components(graph, start):
+    for component in in_topological_order(graph, start):
         if len(component) == 1 and (s := next(iter(component))) not in graph[s]:
             if s in exits:
                 continue
@@ -199,31 +199,6 @@ def absorption_weights(
         for t, flow_in in outflow.items():
             reached[t] = arithmetic.joined(reached[t], flow_in) if t in reached else flow_in
     return {s: arithmetic.reduced(flow) for s, flow in reached.items()}
-
-
-def _components(graph: _Graph[S], start: S) -> Iterator[AbstractSet[S]]:
-    """The strongly connected components of what `start` reaches, which is all of the graph, in topological order."""
-    before = dict.fromkeys(graph, 0)
-    for out in graph.values():
-        for t in out:
-            before[t] += 1
-    order = [] if before[start] else [start]
-    for s in order:
-        for t in graph[s]:
-            before[t] -= 1
-            if not before[t]:
-                order.append(t)
-    if len(order) == len(graph):  # without a cycle, as for most programs, this takes a tenth of the time
-        for s in order:
-            yield {s}
-        return
-    import networkx as nx
-
-    whole: nx.DiGraph[S] = nx.DiGraph()
-    whole.add_node(start)
-    whole.add_edges_from((s, t) for s, out in graph.items() for t in out)
-    # Successors are found first.
-    yield from reversed(list(nx.strongly_connected_components(whole)))
 
 
 @dataclass(slots=True)

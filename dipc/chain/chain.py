@@ -22,14 +22,15 @@ programs without choices: there every exit has weight 1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dipc.algebra.graph import strongly_connected
 from dipc.chain.constraints import Affine, ConstraintSet
 from dipc.chain.flow import Flow, has_choices
-from dipc.chain.state import Choice, ChoiceWeight, Edge, NoiseVar, State
+from dipc.chain.state import Choice, ChoiceWeight, Comparison, Edge, NoiseVar, State
 from dipc.frozen import frozen
 from dipc.text.core import Value
 
@@ -76,6 +77,33 @@ class Transitions:
     def edges(self, source: int, goal: int) -> tuple[Edge, ...]:
         """The edges from one state to one of its successors."""
         return self._after[source][goal]
+
+    def trapped(self, ends: Set[int]) -> frozenset[int]:
+        """A bottom strongly connected component without one of `ends`, empty if there is none.
+
+        Without one every run ends almost surely: from each of the finitely many states an end can be reached, by
+        choices that are possible again whenever the state is.
+        """
+        for component in strongly_connected(self._after):
+            bottom = all(goal in component for node in component for goal in self._after[node])
+            if bottom and ends.isdisjoint(component):
+                return frozenset(component)
+        return frozenset()
+
+    @property
+    def compares_again(self) -> bool:
+        """Whether a comparison that branches lies on a cycle.
+
+        What it found is then known, and it would not branch again, had elimination not given up. Weights would be
+        wrong.
+        """
+        return any(
+            any(isinstance(edge, Comparison) for edge in self._after[node][goal])
+            for component in strongly_connected(self._after)
+            for node in component
+            for goal in self._after[node]
+            if goal in component
+        )
 
     def as_networkx(self) -> nx.DiGraph[int]:
         """The same as a networkx.DiGraph, whose edges have the attribute `edges`."""

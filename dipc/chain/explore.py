@@ -30,7 +30,7 @@ from dipc.chain.constraints import (
     offsets,
     variables_of,
 )
-from dipc.chain.flow import Flow, analyze, recurrent_comparison, trapped, trapped_fault
+from dipc.chain.flow import Flow, analyze, trapped_fault
 from dipc.chain.state import (
     Choice,
     ChoiceWeight,
@@ -607,13 +607,13 @@ class _Explorer:
                     if self.forgets:
                         self._lighten(node)
         if not flow.forward:
-            graph = self.transitions.as_networkx()
-            trap = trapped(graph, frozenset(self.exited) | self.cut)
+            trap = self.transitions.trapped(frozenset(self.exited) | self.cut)
             if trap:
                 self._tell_all()
+                graph = self.transitions.as_networkx()
                 notes = path_notes(flow.program, graph, self.states, initial, min(trap), self.inputs.finite)
                 raise trapped_fault(flow, self.states, trap).diagnosed(flow.program.source, *notes)
-            if recurrent_comparison(graph):
+            if self.transitions.compares_again:
                 raise LimitReached(
                     None,
                     "the constraints in a `while` are too many to decide one of its comparisons",

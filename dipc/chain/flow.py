@@ -7,12 +7,11 @@ from dataclasses import field, replace
 from fractions import Fraction
 from itertools import pairwise, product
 from math import ceil, floor, prod
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, ConstraintSet, same_value
 from dipc.chain.state import (
     Code,
-    Comparison,
     Fault,
     Mark,
     NoiseVar,
@@ -52,9 +51,6 @@ from dipc.text.core import (
     show_value,
 )
 from dipc.text.program import CoreProgram
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 # --- Facts about a program's control and data flow, computed once per program -----------------------------------------
 #
@@ -308,37 +304,6 @@ def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]
 
 _MOST_STATES = 3
 _MOST_VALUES = 8
-
-
-def trapped(graph: nx.DiGraph[int], ends: frozenset[int]) -> frozenset[int]:
-    """A bottom strongly connected component without one of `ends`, empty if there is none.
-
-    Without one every run ends almost surely: from each of the finitely many states an end can be reached, by choices
-    that are possible again whenever the state is.
-    """
-    import networkx as nx
-
-    for component in nx.strongly_connected_components(graph):
-        bottom = all(goal in component for node in component for goal in graph.successors(node))
-        if bottom and ends.isdisjoint(component):
-            return frozenset(component)
-    return frozenset()
-
-
-def recurrent_comparison(graph: nx.DiGraph[int]) -> bool:
-    """Whether a comparison that branches lies on a cycle.
-
-    What it found is then known, and it would not branch again, had elimination not given up. Weights would be wrong.
-    """
-    import networkx as nx
-
-    return any(
-        any(isinstance(edge, Comparison) for edge in graph.edges[node, goal]["edges"])
-        for component in nx.strongly_connected_components(graph)
-        for node in component
-        for goal in graph.successors(node)
-        if goal in component
-    )
 
 
 def trapped_fault(flow: Flow, states: Mapping[int, State], trap: frozenset[int]) -> Fault:

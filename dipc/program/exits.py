@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
+from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, same_value
@@ -57,8 +58,6 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from dipc.algebra import absorption
     from dipc.measure import runs as graphs
 else:
@@ -169,14 +168,12 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 
     Otherwise runs end almost surely for every eps > 0, and the linear systems of the loops have one solution there.
     """
-    import networkx as nx
-
-    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph: dict[int, list[int]] = {}
     for node, steps in reach.edges.items():
-        graph.add_edges_from((node, goal) for goal, _ in steps)
-    for component in nx.strongly_connected_components(graph):
+        graph[node] = [goal for goal, _ in steps]
+    for component in strongly_connected(graph):
         first = next(iter(component))
-        if len(component) == 1 and not graph.has_edge(first, first):
+        if len(component) == 1 and first not in graph.get(first, ()):
             continue
         loop = {node: reach.edges[node] for node in component}
         zeros = {

@@ -38,6 +38,7 @@ from fractions import Fraction
 from math import ceil
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine, constraint
 from dipc.decide.obligation import Bound, Decision, Obligation, Share, Verdict
@@ -115,15 +116,11 @@ def sums(automaton: Automaton[Transition], low: int, paths: int) -> frozenset[Su
 
 def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transition, ...]]:
     """By head the iterations that lead from some head of its component to another, or the same."""
-    import networkx as nx
-
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(range(len(automaton.iterations)))
-    graph.add_edges_from(
-        (head, step.goal) for head, steps in enumerate(automaton.iterations) for step in steps if step.goal is not None
-    )
+    graph = {
+        head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
+    }
     result: dict[int, tuple[Transition, ...]] = {}
-    for component in nx.strongly_connected_components(graph):
+    for component in strongly_connected(graph):
         inside = tuple(
             step for head in sorted(component) for step in automaton.iterations[head] if step.goal in component
         )

@@ -48,6 +48,7 @@ from fractions import Fraction
 from itertools import islice, product
 from math import gcd, lcm
 
+from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Affine, Constraint
 from dipc.chain.state import State
@@ -779,14 +780,11 @@ class _Outline:
 
 def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
     """The outlines of all paths. Raises LimitReached for more than `most`."""
-    import networkx as nx
-
-    graph: nx.DiGraph[_Place] = nx.DiGraph()
-    graph.add_nodes_from(step.start for step in steps)
-    graph.add_edges_from((step.start, step.goal) for step in steps if step.goal is not None)
-    component = {
-        place: position for position, places in enumerate(nx.strongly_connected_components(graph)) for place in places
-    }
+    graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
+    for step in steps:
+        if step.goal is not None:
+            graph[step.start].append(step.goal)
+    component = {place: position for position, places in enumerate(strongly_connected(graph)) for place in places}
     inside: dict[int, list[_Step]] = {}
     leaving: dict[int, list[_Step]] = {}
     for step in steps:
