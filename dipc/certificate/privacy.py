@@ -20,7 +20,7 @@ from dipc.certificate.obligations import ObligationWriter, closed_form, closed_v
 from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
-from dipc.questions.privacy.adjacency import Pairs, Within, texts
+from dipc.questions.privacy.adjacency import Distance, Pairs, Within, texts
 from dipc.questions.privacy.check import OF_CELLS, PrivacyQuestion
 from dipc.questions.privacy.densities import RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber
@@ -86,10 +86,12 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if not question.finite_outputs or report.proof is not None:
         slots = question.program.core.slots
         real = all(isinstance(slots[slot].type, RealType) for slot in question.program.core.inputs)
-        if real and report.verdict is PrivacyVerdict.PRIVATE and isinstance(question.adjacency, Within):
-            return sealed(_aligned(question, report, tool))  # what is so for all inputs is so for these
+        within = isinstance(question.adjacency, Within) and question.adjacency.distance is not Distance.HAMMING
+        if real and report.verdict is PrivacyVerdict.PRIVATE and within:
+            # What is so for all inputs is so for these; by hamming these move no farther than they are apart.
+            return sealed(_aligned(question, report, tool))
     if not question.finite_outputs:
-        raise Uncertified("at pairs of inputs a proof about ints is about finite outputs")
+        raise Uncertified("at pairs of inputs a proof about ints, or one by hamming, is about finite outputs")
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)

@@ -199,3 +199,17 @@ def test_certificates_of_what_shifts_prove_are_about_all_real_inputs() -> None:
     written = certify_privacy(question, report)
     assert len(written) < 100_000
     assert check_text(written).complete
+
+
+def test_certificates_of_pairs_by_hamming_are_about_these() -> None:
+    """Of all real inputs, one of which may move by anything, the claim is false."""
+    text = "program h; input q[1..2] : real; output o : bool; var z : real; z <- Lap(eps/8, q[1]); o <- z >= q[2]"
+    program = dipc.load(text)
+    question = PrivacyQuestion(
+        program, "hamming:1", "q = 0..8", Engine(program.measurer, program.limits, keep_proofs=True)
+    )
+    report = question.decide(read_claim(program, "eps", None, None))
+    assert (report.verdict, report.obligations) == (PrivacyVerdict.PRIVATE, 0)
+    checked = check_text(certify_privacy(question, report))
+    assert checked.complete
+    assert "all pairs of 81 inputs" in checked.claim
