@@ -715,7 +715,8 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
     """Whether the sum is seen to be positive on [start, inf), by lemma N4: a product of stars with a positive weight is
     at least 1 less the tails of all its half-spaces, one half-space with a negative weight is 1 less its tail."""
     plain: Ring = {}
-    tails: dict[Number | Fraction, Ring] = {}
+    # e^(-r·eps²)/2 is what sums over integers fail with at most, and more than erfc(√r·eps)/2: both do not cancel.
+    tails: dict[tuple[Number | Fraction, bool], Ring] = {}
     for stars, (weight, below) in total.terms.items():
         signs = {c > 0 for c in weight.values()}
         rates = [star.tails for star in stars]
@@ -727,38 +728,42 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
         plain = add(plain, weight)
         if not stars or (signs == {False} and (None in rates or not exact)):
             continue  # it is at most 1
-        for rate in (r for each in rates for r in each or ()):
-            tails[rate] = add(tails.get(rate, {}), times(weight, -1))
-    if all(c > 0 for c in plain.values()) and _normal_tails_are_positive(tails, start, budget):
+        for star, each in zip(stars, rates, strict=True):
+            for rate in each or ():
+                key = rate, isinstance(star, Summed)
+                tails[key] = add(tails.get(key, {}), times(weight, -1))
+    listed = [(rate, weight) for (rate, _), weight in tails.items() if weight]
+    if all(c > 0 for c in plain.values()) and _normal_tails_are_positive(listed, start, budget):
         return True
-    for rate, weight in tails.items():
+    for rate, weight in listed:
         # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps); a rational is that of e^(-r·eps) itself.
         fall = rate if isinstance(rate, Fraction) else rate.ends(64)[0] * start
         plain = add(plain, {(k, q - fall): c / 2 for (k, q), c in weight.items() if c < 0})
     return positive_from(plain, start, budget)
 
 
-def _normal_tails_are_positive(tails: Mapping[Number | Fraction, Ring], start: Fraction, budget: Budget) -> bool:
-    """Whether Σ c·erfc(√r·eps)/2 is seen to be positive on [start, inf), for numbers c."""
-    numbers = {r: c[0, _ZERO] for r, c in tails.items() if c and not isinstance(r, Fraction)}
-    if start <= 0 or any(c and isinstance(r, Fraction) for r, c in tails.items()):
+def _normal_tails_are_positive(
+    tails: Sequence[tuple[Number | Fraction, Ring]], start: Fraction, budget: Budget
+) -> bool:
+    """Whether Σ c·erfc(√r·eps)/2 is seen to be positive on [start, inf), for numbers c; also with e^(-r·eps²)/2 in the
+    place of any erfc(√r·eps)/2 with a c < 0."""
+    numbers: list[tuple[Ends, Fraction]] = []
+    for rate, weight in tails:
+        if start <= 0 or isinstance(rate, Fraction) or weight.keys() != {(0, _ZERO)}:
+            return False
+        numbers.append((rate.ends(64), weight[0, _ZERO]))
+    (_, least), greatest = min(numbers, key=lambda number: number[0][1], default=((_ZERO, _ZERO), _ZERO))
+    if greatest <= 0:
         return False
-    if any(c and c.keys() != {(0, _ZERO)} for c in tails.values()):
-        return False
-    rates = {rate: rate.ends(64) for rate in numbers}
-    slowest = min(numbers, key=lambda rate: rates[rate][1], default=None)
-    if slowest is None or numbers[slowest] <= 0:
-        return False
-    least = rates[slowest][1]
     bits = 64
     budget.spend(20 * len(numbers), bits)
     # All of it times eps·e^(least·eps²), in units of 2^-bits: √π < 2.
     edge = least * start * start
     high = root_ends(edge, bits)[1] + root_ends(edge + 2, bits)[1]
-    left = numbers[slowest] * start / 2 * (1 << 2 * bits) / high
-    for rate, c in numbers.items():
+    left = greatest * start / 2 * (1 << 2 * bits) / high
+    for (low, _), c in numbers:
         if c < 0:
-            excess = (rates[rate][0] - least) * start * start
+            excess = (low - least) * start * start
             if 2 * excess < 1:
                 return False
             left += c * start * exp_minus(excess, bits)[1] / 2

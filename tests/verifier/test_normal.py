@@ -20,7 +20,7 @@ from dipc.certificate.obligations import stars_of
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Measurer, Share
 from dipc.verifier.document import check_text
-from dipc.verifier.functions import ONE
+from dipc.verifier.functions import ONE, multiply
 from dipc.verifier.normal import (
     Cell,
     Enclosed,
@@ -169,6 +169,10 @@ def test_tails_are_positive_only_where_they_are() -> None:
     assert not tails_are_positive(combined((1, near), (-1, far)), F(1, 100), Budget())
     minus = Enclosed({**near.terms, (): ({(0, F(0)): F(2) - F(1, 10**9)}, ONE)})
     assert not tails_are_positive(minus, F(100), Budget())
+    falling = Enclosed(
+        {stars: (multiply({(0, F(-1)): F(1)}, above, Budget()), ONE) for stars, (above, _) in near.terms.items()}
+    )
+    assert not tails_are_positive(falling, F(2), Budget()), "its weights are no numbers"
 
 
 # --- programs -----------------------------------------------------------------------------------------------

@@ -438,6 +438,23 @@ def test_what_is_false_is_never_accepted_in_full(count: int) -> None:
     assert rejected > count
 
 
+SIGN = "program sign; input q : int; output r : bool; ideal { r <- q >= 0 } r <- DGauss(1/eps, q) >= 0"
+
+
+def test_bounds_of_tails_do_not_cancel_exact_ones() -> None:
+    """Far out it fails with about e^(-eps²/2), which is more than any multiple of erfc(eps/√2)."""
+    about: dict[str, Any] = {"inputs": "q = 0", "alpha": 0, "beta": "1.01*erfc(eps/sqrt(2))", "eps": "[3, inf)"}
+    refuted = dipc.certify(dipc.check(dipc.load(SIGN), keep_proofs=True, **about))
+    assert check_text(refuted).verdict == "inaccurate"
+    forged = json.loads(refuted)
+    forged["verdict"] = forged["rows"][0]["verdict"] = "accurate"
+    (obligation,) = forged["obligations"]
+    del obligation["counterexample"]
+    obligation |= {"verdict": "accurate", "sizes": [24, 16], "cells": [["inf"]]}
+    with pytest.raises(Rejected, match="from 3 on its tails do not show that it is positive"):
+        check_text(resealed(forged))
+
+
 def changes(name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Each number of the sums, one by one, a little greater and less."""
 
