@@ -424,13 +424,13 @@ class _Evaluation:
         return Form(above, self._multiply(left.denominator, divisor))
 
     def _exponential(self, value: Form) -> Form:
-        """exp(eps·(q + Σ r·X))."""
+        """exp(eps·(q + Σ r·X)). Raises NotOneForm for other exponents."""
         rates: dict[str, Fraction] = {}
         flat = _ZERO
         for growth, f in value.numerator.items():
             is_linear = len(growth) <= 1 and all((j, r) == (1, _ZERO) for _, j, r in growth)
             if value.denominator != ONE or f.keys() != {(1, _ZERO)} or not is_linear:
-                raise Rejected("an exponent of an expression is not a rational multiple of eps")
+                raise NotOneForm  # as exp(-eps^2) is none
             for name, _, _ in growth:
                 rates[name] = f[1, _ZERO]
             flat += _ZERO if growth else f[1, _ZERO]

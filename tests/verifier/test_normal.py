@@ -518,3 +518,15 @@ def test_equalities_of_fixed_noise_are_those_of_the_program() -> None:
             name, lambda data, beta=beta: data["claim"].__setitem__("beta", beta)
         )
     assert "not shown" in changed(name, lesser("999/1000"))
+
+
+@pytest.mark.parametrize("beta", ["exp(-eps^2/2)", "erfc(eps) + exp(-eps^2/2)", "exp(-eps)*exp(-eps^2/2) + 1/2"])
+def test_claims_of_exponentials_of_squares_are_left_open(beta: str) -> None:
+    """They are decided, and the certificate says that it has no proof; writing it was an error for rows."""
+    program = dipc.load(
+        "program above; input q : real; output r : bool; ideal { r <- q >= 0 } r <- Gauss(1/eps, q) >= 0"
+    )
+    report = dipc.check(program, inputs="q = 3", alpha=0, beta=beta, keep_proofs=True)
+    accepted = check_text(dipc.certify(report))
+    assert str(report.verdict) == accepted.verdict == "accurate"
+    assert not accepted.complete
