@@ -121,6 +121,8 @@ class Engine:
         self.digits = digits
         self.keep_proofs = keep_proofs
         self.forms = True
+        #: Called whenever an answer, or a step of one that takes long, is there.
+        self.observer: Callable[[], None] | None = None
         #: What was decided of functions: different bounds may be the same one.
         self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
         self._obligations = 0
@@ -176,6 +178,11 @@ class Engine:
 
     def _begin(self, pending: Pending) -> None:
         pending.settle(self._decided(pending.question))
+        self._observe()
+
+    def _observe(self) -> None:
+        if self.observer is not None:
+            self.observer()
 
     def _decided(self, question: Question) -> Decision:
         obligation = question if isinstance(question, Obligation) else None
@@ -214,6 +221,7 @@ class Engine:
     def _by_series(self, obligation: Obligation) -> Decision:
         """The decision without a closed form; where it fails, to the digits asked for."""
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
+        self._observe()
         if decision.verdict is Verdict.INACCURATE and self.digits is not None:
             with suppress(Undecided):
                 by_interval = [

@@ -56,7 +56,7 @@ from dipc.inverse.question import (
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import failures_by_interval, outside, preventing, solve_eps, span_between
-from dipc.inverse.solve_gamma import LeastNumber, all_hold, solve_gamma
+from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, all_hold, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenInterval, GivenSolve, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, one_sided, within
@@ -73,6 +73,7 @@ from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import Cell, Number, decimal_cell, number_cell
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import Expr, Name, mentions, number, rewritten
+from dipc.text.core import IntType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.printer import print_expression
 
@@ -192,6 +193,10 @@ def _distance(row: Row) -> Fraction | None:
 # --- every real input ----------------------------------------------------------------------------------------
 
 
+#: Of int inputs no alphas above 10 to the power of this are tried: probabilities of integer noise grow with distances.
+_GREATEST_OF_INTS = 4
+
+
 def _everywhere(question: Question, digits: int) -> AlphaSolution:
     """As a multiple of 1/eps, from the claim about every alpha; where that is not decided, and one eps is asked about,
     among decimal numbers."""
@@ -206,7 +211,12 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
     if known is Verdict.ACCURATE:
         return _answer(at_zero, digits, Status.SOLVED, (), "", cell=(Fraction(0), Fraction(0)))
     refuted = Fraction(0) if known is Verdict.INACCURATE else None
-    search = LeastNumber("alpha", lambda alpha: claims_of(question.asking(alpha=alpha)), rows, refuted)
+    core = question.program.core
+    whole = any(isinstance(core.slots[slot].type, IntType) for slot in core.inputs)
+    greatest = _GREATEST_OF_INTS if whole else GREATEST_EVERYWHERE
+    search = LeastNumber(
+        "alpha", lambda alpha: claims_of(question.asking(alpha=alpha)), rows, refuted, greatest=greatest
+    )
     status, rows, reason, between = search.between(digits)
     if status is Status.SOLVED and between is not None:
         less = _may_hold_below(question, between[0])

@@ -562,20 +562,22 @@ def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
 @dataclass(slots=True, eq=False)
 class LeastNumber:
     """Looks for the least alpha or gamma, its `name`, with which the claims hold that `claims` has for a number; those
-    that hold have to be all from some number on, whole where only `ints` make a difference. `blamed` are the cases that
-    are known to fail, and `refuted` is a number with which they are, if one is known."""
+    that hold have to be all from some number on, whole where only `ints` make a difference. None above 10 to the
+    power of `greatest` are tried. `blamed` are the cases that are known to fail, and `refuted` is a number with which
+    they are, if one is known."""
 
     name: str
     claims: Callable[[Fraction], Claims]
     blamed: tuple[int, ...]
     refuted: Fraction | None
     ints: bool = False
+    greatest: int = GREATEST_EVERYWHERE
 
     def between(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
         """What is known: the cases that fail last, why no more is known, and numbers one unit of the last digit apart,
         of which the claims are refuted with the less and proved with the greater; with `ints` twice the latter."""
         try:
-            low, high = neighboring_powers(self._holds, GREATEST_EVERYWHERE, self.name)
+            low, high = neighboring_powers(self._holds, self.greatest, self.name)
             if self.ints:
                 below, above = bisected(lambda number: self._holds(Fraction(number)), int(low), -int(-high // 1))
                 low, high = Fraction(below), Fraction(above)

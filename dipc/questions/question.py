@@ -251,11 +251,19 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
     rows, steps = source.begin(engine)
     total = source.total
     due = begun + _PROGRESS_SECONDS
+
+    def tell() -> None:
+        nonlocal due
+        if progress is not None and perf_counter() > due:
+            progress(len(rows), total)
+            due = perf_counter() + _PROGRESS_SECONDS
+
+    engine.observer = tell
     try:
         for _ in steps:
-            if progress is not None and (len(rows) % _PROGRESS_ROWS == 0 or perf_counter() > due):
+            if progress is not None and len(rows) % _PROGRESS_ROWS == 0:
                 progress(len(rows), total)
-                due = perf_counter() + _PROGRESS_SECONDS
+            tell()
         if progress is not None:
             progress(len(rows), total)
     except KeyboardInterrupt:

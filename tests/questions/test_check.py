@@ -16,6 +16,8 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.decide.obligation import Verdict, decide
+from dipc.examples import text as examples_text
+from dipc.questions import question
 from dipc.questions.question import iter_rows
 from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm
@@ -438,6 +440,16 @@ def test_ctrl_c_says_how_far_it_got() -> None:
     assert report.interrupted
     assert report.counts.accurate == done
     assert report.verdict is Verdict.UNDECIDED
+
+
+def test_progress_is_told_while_one_case_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class may take many decisions: of its bound, and of inputs at which it may fail."""
+    monkeypatch.setattr(question, "_PROGRESS_SECONDS", 0)
+    calls: list[tuple[int, int | None]] = []
+    program = dipc.load(examples_text("noisy_max").replace("r > best then", "r > best + 1 then"), m=3)
+    report = dipc.check(program, inputs="all", progress=lambda *now: calls.append(now))
+    assert report.verdict is dipc.Verdict.INACCURATE
+    assert max(map(calls.count, calls)) > 3
 
 
 def test_progress_ends_with_all_rows() -> None:
