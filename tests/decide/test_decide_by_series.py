@@ -479,7 +479,7 @@ def at_length(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     measure = Measurer.measure
 
     def noted(self: Measurer, event: Event) -> Closed:
-        if self.way is None:
+        if self.tree_steps is None:
             found.append(event)
         return measure(self, event)
 
