@@ -566,9 +566,9 @@ def _split(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_a_decision_does_not_depend_on_who_else_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a certificate the closed form is expanded; a cache with that changes no report without one."""
     monkeypatch.setattr("dipc.measure.measure.BRIEF_WAY", 100)
-    row, dd = generic(6)
+    row, dd = generic(9)
     # Limits of its own: engines are kept by them, each with what it took for brief.
-    program = dipc.load(NOISY_MAX, m=6).with_limits(Limits(rows=999_983))
+    program = dipc.load(NOISY_MAX, m=9).with_limits(Limits(rows=999_983))
     cache = tmp_path / "cache"
     claim: dict[str, Any] = {"beta": "m*exp(-alpha*eps/2)", "alpha": dd}
     plain = dipc.check(program, [row], **claim)
