@@ -1,4 +1,7 @@
-"""Strongly connected components of directed graphs."""
+"""Strongly connected components of directed graphs: of every program with a `while`, and of events with many noises.
+
+networkx has them, too, and takes 0.1 s to load, a third of what `dipc check` of one row takes in all.
+"""
 
 from __future__ import annotations
 

@@ -109,6 +109,9 @@ def test_intervals_enclose_the_exact_loss(seed: int) -> None:
     assert found == estimate.estimate_loss(program, one, two, output, 1, 40_000, seed=seed)
 
 
+NORMAL = "program g; input x : %s; output y : bool; y <- %s(2/eps, x) >= 2"
+
+
 @pytest.mark.parametrize(
     ("text", "one", "two", "output"),
     [
@@ -116,6 +119,8 @@ def test_intervals_enclose_the_exact_loss(seed: int) -> None:
         (mechanisms.NOISY_MAX % {"noise": "Expo(eps/2)"}, {"q": [0, 1]}, {"q": [0, 1]}, {"out": 1}),
         (mechanisms.KARY, {"x": 1}, {"x": 1}, {"y": 2}),
         (mechanisms.CHOSEN, {"x": 0}, {"x": 0}, {"y": True}),
+        (NORMAL % ("real", "Gauss"), {"x": 1}, {"x": 1}, {"y": True}),
+        (NORMAL % ("int", "DGauss"), {"x": 1}, {"x": 1}, {"y": True}),
     ],
 )
 def test_the_noises_are_the_same(text: str, one: object, two: object, output: object) -> None:
