@@ -257,9 +257,14 @@ def a_slack_dropped(data: Document) -> None:
     _required(data)["slacks"].pop()
 
 
-def a_slack_of_another_form(data: Document) -> None:
-    slacks = _required(data)["slacks"]
-    slacks[0]["form"] = [[slot, f"-{c}" if c[0] != "-" else c[1:]] for slot, c in slacks[0]["form"]]
+def a_negative_weight(data: Document) -> None:
+    weights = _required(data)["slacks"][0]["weights"]
+    weights[0][1] = str(-Fraction(weights[0][1]))
+
+
+def a_greater_constant(data: Document) -> None:
+    slack = _required(data)["slacks"][0]
+    slack["constant"] = str(Fraction(slack["constant"]) + 1)
 
 
 def another_kind(data: Document) -> None:
@@ -290,7 +295,8 @@ def another_hash(data: Document) -> None:
 
 OF_EVERY_INPUT = [
     a_slack_dropped,
-    a_slack_of_another_form,
+    a_negative_weight,
+    a_greater_constant,
     another_kind,
     a_greater_probability,
     a_half_space_further_away,
