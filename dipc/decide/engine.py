@@ -9,7 +9,7 @@ import hashlib
 import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -121,8 +121,7 @@ class Engine:
         self.digits = digits
         self.keep_proofs = keep_proofs
         self.forms = True
-        #: Called whenever an answer, or a step of one that takes long, is there.
-        self.observer: Callable[[], None] | None = None
+        self._observer: Callable[[], None] | None = None
         #: What was decided of functions: different bounds may be the same one.
         self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
         self._obligations = 0
@@ -180,9 +179,18 @@ class Engine:
         pending.settle(self._decided(pending.question))
         self._observe()
 
+    @contextmanager
+    def observed(self, observer: Callable[[], None]) -> Iterator[None]:
+        """Within the block it is called whenever an answer, or a step of one that takes long, is there."""
+        before, self._observer = self._observer, observer
+        try:
+            yield
+        finally:
+            self._observer = before
+
     def _observe(self) -> None:
-        if self.observer is not None:
-            self.observer()
+        if self._observer is not None:
+            self._observer()
 
     def _decided(self, question: Question) -> Decision:
         obligation = question if isinstance(question, Obligation) else None

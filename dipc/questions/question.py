@@ -258,12 +258,12 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
             progress(len(rows), total)
             due = perf_counter() + _PROGRESS_SECONDS
 
-    engine.observer = tell
     try:
-        for _ in steps:
-            if progress is not None and len(rows) % _PROGRESS_ROWS == 0:
-                progress(len(rows), total)
-            tell()
+        with engine.observed(tell):
+            for _ in steps:
+                if progress is not None and len(rows) % _PROGRESS_ROWS == 0:
+                    progress(len(rows), total)
+                tell()
         if progress is not None:
             progress(len(rows), total)
     except KeyboardInterrupt:

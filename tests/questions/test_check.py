@@ -15,8 +15,10 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
+from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict, decide
 from dipc.examples import text as examples_text
+from dipc.options import Options
 from dipc.questions import question
 from dipc.questions.question import iter_rows
 from dipc.questions.report import Interrupted, Report, RowResult
@@ -450,6 +452,23 @@ def test_progress_is_told_while_one_case_is_decided(monkeypatch: pytest.MonkeyPa
     report = dipc.check(program, inputs="all", progress=lambda *now: calls.append(now))
     assert report.verdict is dipc.Verdict.INACCURATE
     assert max(map(calls.count, calls)) > 3
+
+
+def test_no_progress_is_told_of_what_is_decided_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine goes on to decide what plots and certificates ask for."""
+    monkeypatch.setattr(question, "_PROGRESS_SECONDS", 0)
+    calls: list[tuple[int, int | None]] = []
+    program = dipc.load(examples_text("noisy_max"), m=2)
+    engine = Engine(program.measurer, program.limits)
+    source = question.question_of(program, None, Options(inputs="all"))
+    question.answer(source, engine, lambda *now: calls.append(now))
+    told = len(calls)
+    assert told
+    other = question.question_of(program, None, Options(inputs="all", beta="exp(-alpha*eps)"))
+    for case in other.cases():
+        for posed in case.posed():
+            engine.decide(posed.obligation)
+    assert len(calls) == told
 
 
 def test_progress_ends_with_all_rows() -> None:
