@@ -25,7 +25,7 @@ from dipc.certificate.data import (
     sealed,
 )
 from dipc.certificate.obligations import ObligationWriter, certified, has_normal, stars_of
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Obligation, Verdict, decide
 from dipc.decide.series import decide_by_series
 from dipc.linear.halfspace import Halfspace

@@ -28,9 +28,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dipc.algebra.graph import strongly_connected
-from dipc.chain.constraints import Affine, ConstraintSet
 from dipc.chain.flow import Flow, has_choices
-from dipc.chain.state import Choice, ChoiceWeight, Comparison, Edge, NoiseVar, State
+from dipc.chain.state import Affine, Choice, ChoiceWeight, Comparison, ConstraintSet, Edge, NoiseVar, State
 from dipc.frozen import frozen
 from dipc.text.core import Value
 

@@ -10,8 +10,23 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dipc.chain.chain import Chain, ExitState
-from dipc.chain.constraints import Affine, Constraint, Terms, affine_text, centered, comparison_text, irredundant
-from dipc.chain.state import Choice, ChoiceWeight, Comparison, Mark, NoiseVar, NoiseWeight, State, nonnegative
+from dipc.chain.state import (
+    Affine,
+    Choice,
+    ChoiceWeight,
+    Comparison,
+    Constraint,
+    Mark,
+    NoiseVar,
+    NoiseWeight,
+    State,
+    Terms,
+    affine_text,
+    centered,
+    comparison_text,
+    irredundant,
+    nonnegative,
+)
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise

@@ -14,12 +14,21 @@ from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import Chain, ExitState, Leaves, Transitions
-from dipc.chain.constraints import (
+from dipc.chain.flow import Flow, analyze, trapped_fault
+from dipc.chain.state import (
     NOTHING_KNOWN,
     Affine,
+    Choice,
+    ChoiceWeight,
+    Comparison,
     Constraint,
     ConstraintSet,
+    Edge,
+    Fault,
+    Mark,
+    NoiseVar,
     Offsets,
+    State,
     constraint_set,
     contradict_each,
     entails,
@@ -28,21 +37,10 @@ from dipc.chain.constraints import (
     is_input,
     moved,
     offsets,
-    variables_of,
-)
-from dipc.chain.flow import Flow, analyze, trapped_fault
-from dipc.chain.state import (
-    Choice,
-    ChoiceWeight,
-    Comparison,
-    Edge,
-    Fault,
-    Mark,
-    NoiseVar,
-    State,
     path_notes,
     slot_set,
     slots_in,
+    variables_of,
 )
 from dipc.chain.step import Successor, step
 from dipc.frozen import frozen

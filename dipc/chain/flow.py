@@ -9,9 +9,11 @@ from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import assert_never
 
-from dipc.chain.constraints import NOTHING_KNOWN, Affine, ConstraintSet, same_value
 from dipc.chain.state import (
+    NOTHING_KNOWN,
+    Affine,
     Code,
+    ConstraintSet,
     Fault,
     Mark,
     NoiseVar,
@@ -20,6 +22,7 @@ from dipc.chain.state import (
     State,
     initial_state,
     nonnegative,
+    same_value,
     slot_set,
     slots_in,
 )

@@ -19,15 +19,18 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, Terms
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     DETERMINISTIC,
+    NOTHING_KNOWN,
+    Affine,
     Comparison,
+    Constraint,
     Fault,
     Mark,
     NoiseVar,
     State,
+    Terms,
     slot_set,
 )
 from dipc.chain.step import step

@@ -1,32 +1,559 @@
-"""States of the chain and its edges: a location, values, the noises drawn so far, what is known of them."""
+"""States of the chain and its edges: a location, values, the noises drawn so far, what is known of them.
+
+What is known are comparisons of affine forms over noises and real inputs, as half-spaces: conjunctions, what they
+decide, which follow from others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
+from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING
 
-from dipc.chain.constraints import (
-    NOTHING_KNOWN,
-    Affine,
-    Constraint,
-    ConstraintSet,
-    combination,
-    comparison_text,
-    constraint,
-    constraint_set,
+from dipc.frozen import Later, frozen
+from dipc.linear.halfspace import (
+    Difference,
+    Graph,
+    Halfspace,
+    difference_ends,
+    graph_of,
+    greatest_bounds,
+    is_contradictory,
+    sorted_terms,
 )
-from dipc.frozen import frozen
 from dipc.noise.law import Law
-from dipc.text.ast import CompareOp, Expr
-from dipc.text.core import Value, show_value
+from dipc.text.ast import NEGATED, CompareOp, Expr
+from dipc.text.core import BoolType, DomType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.printer import signed_sum
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from dipc.linear import program as linear_program
+else:
+    linear_program = Later("dipc.linear.program")
+
+# --- Exact affine forms over noises and real inputs -------------------------------------------------------------------
+
+Terms = tuple[tuple[int, Fraction], ...]
+
+_ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
+
+
+@frozen
+class Affine:
+    """Σ coefficient · X[noise] + Σ coefficient · u[input slot] + constant.
+
+    Both term tuples are sorted by key, without zeros: equal functions are equal objects.
+    """
+
+    noises: Terms
+    inputs: Terms
+    constant: Fraction
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        # Once, and by numerators: hashing a fraction takes a modular inverse.
+        if self._hash is None:
+            terms = [(key, coefficient.numerator) for key, coefficient in self.noises]
+            terms += [(~slot, coefficient.numerator) for slot, coefficient in self.inputs]
+            object.__setattr__(self, "_hash", hash((tuple(terms), self.constant.numerator)))
+        assert self._hash is not None
+        return self._hash
+
+    @staticmethod
+    def number(value: Fraction) -> Affine:
+        return Affine((), (), value)
+
+    @staticmethod
+    def noise(noise: int) -> Affine:
+        return Affine(((noise, _ONE),), (), _ZERO)
+
+    @staticmethod
+    def input(slot: int) -> Affine:
+        return Affine((), ((slot, _ONE),), _ZERO)
+
+    @property
+    def is_number(self) -> bool:
+        return not self.noises and not self.inputs
+
+    def __add__(self, other: Affine) -> Affine:
+        return combination(((_ONE, self), (_ONE, other)), _ZERO)
+
+    def __sub__(self, other: Affine) -> Affine:
+        return combination(((_ONE, self), (-_ONE, other)), _ZERO)
+
+    def __neg__(self) -> Affine:
+        return Affine(_negated(self.noises), _negated(self.inputs), -self.constant if self.constant else _ZERO)
+
+    def scaled(self, factor: Fraction) -> Affine:
+        return combination(((factor, self),), _ZERO)
+
+    def shifted(self, amount: Fraction) -> Affine:
+        return Affine(self.noises, self.inputs, self.constant + amount)
+
+    def normalized(self) -> Affine:
+        """The positive multiple whose first coefficient (noises before inputs) is 1 or -1; a number is left alone."""
+        terms = self.noises or self.inputs
+        if not terms or abs(terms[0][1]) == 1:
+            return self
+        return self.scaled(1 / abs(terms[0][1]))
+
+    def substituted(self, inputs: Mapping[int, Fraction]) -> Affine:
+        """The form with the inputs that have a value replaced by it."""
+        constant = self.constant
+        for slot, coefficient in self.inputs:
+            if slot in inputs:
+                constant += coefficient * inputs[slot]
+        return Affine(self.noises, tuple([term for term in self.inputs if term[0] not in inputs]), constant)
+
+    def at(self, inputs: Mapping[int, Fraction]) -> Fraction:
+        """The value at `inputs`; the form must have no noises."""
+        assert not self.noises
+        total = self.constant
+        for slot, coefficient in self.inputs:
+            value = inputs[slot]
+            if value:
+                total += value if coefficient is _ONE else coefficient * value
+        return total
+
+
+def _negated(terms: Terms) -> Terms:
+    return tuple([(key, _MINUS_ONE if coefficient is _ONE else -coefficient) for key, coefficient in terms])
+
+
+def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) -> Affine:
+    """Σ factor · form + constant over `terms`."""
+    noises: dict[int, Fraction] = {}
+    inputs: dict[int, Fraction] = {}
+    for factor, form in terms:
+        if not factor:
+            continue
+        once = factor is _ONE or factor == 1
+        if form.constant:
+            constant = constant + (form.constant if once else factor * form.constant)
+        for total, summands in ((noises, form.noises), (inputs, form.inputs)):
+            for key, coefficient in summands:
+                term = coefficient if once else factor * coefficient
+                total[key] = total[key] + term if key in total else term
+    return Affine(sorted_terms(noises), sorted_terms(inputs), constant)
+
+
+def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
+    """The form over N = X - mean for each of its noises X: the same coefficients, and in place of its inputs and
+    constant the slack b + D·u + A·mean(u)."""
+    return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
+
+
+# --- Affine forms and comparisons as a person reads them --------------------------------------------------------------
+
+
+def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Callable[[int], str]) -> str:
+    """`2*r1 - r2 + q[1] + 1/2`; `0` for the zero form."""
+    terms = [(noise_name(noise), coefficient) for noise, coefficient in form.noises]
+    terms += [(input_name(slot), coefficient) for slot, coefficient in form.inputs]
+    return _sum_text(terms, form.constant)
+
+
+def comparison_text(
+    difference: Affine, op: str, noise_name: Callable[[int], str], input_name: Callable[[int], str]
+) -> str:
+    """`difference op 0` with the positive terms on the left and the negative ones on the right: `r1 < rT`."""
+    terms = [(noise_name(noise), coefficient) for noise, coefficient in difference.noises]
+    terms += [(input_name(slot), coefficient) for slot, coefficient in difference.inputs]
+    left = [(name, coefficient) for name, coefficient in terms if coefficient > 0]
+    right = [(name, -coefficient) for name, coefficient in terms if coefficient < 0]
+    constant = difference.constant
+    moves_left = bool(left) and bool(right) and constant > 0
+    left_constant = constant if moves_left or not left else Fraction(0)
+    return f"{_sum_text(left, left_constant)} {op} {_sum_text(right, left_constant - constant)}"
+
+
+def _sum_text(terms: Sequence[tuple[str, Fraction]], constant: Fraction) -> str:
+    signed = [(factor < 0, name if abs(factor) == 1 else f"{abs(factor)}*{name}") for name, factor in terms]
+    if constant or not signed:
+        signed.append((constant < 0, str(abs(constant))))
+    return signed_sum(signed)
+
+
+# --- Values and forms that det gives ----------------------------------------------------------------------------------
+
+#: One output of det: a value, or a form over the real (or int) inputs.
+Answer = Value | Affine
+
+
+def finite_values(slot: Slot) -> tuple[Value, ...]:
+    """All values of a DOM or bool slot, in the order of its domain."""
+    match slot.type:
+        case DomType(values=values):
+            return values
+        case BoolType():
+            return (False, True)
+    raise AssertionError(f"{slot.name} has no finite type")
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two values are the same: true is not the number 1."""
+    return isinstance(one, bool) is isinstance(other, bool) and one == other
+
+
+# --- Comparisons of noises and inputs as half-spaces, and conjunctions of them ----------------------------------------
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """`form` >= 0, or > 0 when `strict`; `form` is normalized: equal half-spaces are equal constraints.
+
+    A `whole` form is about integers, noises and inputs alike: its coefficients are coprime integers and its constant is
+    an integer, so that an open half-space is a closed one, one step further. With continuous noises in it the open and
+    the closed half-space have the same measure. So `strict` is False for all but comparisons of real inputs.
+    `difference` `op` 0 is the comparison as it was written (or its negation), for display.
+    """
+
+    form: Affine
+    strict: bool
+    difference: Affine = field(compare=False)
+    op: CompareOp = field(compare=False)
+    whole: bool = field(default=False, compare=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the boundary may be left out: it is not in the half-space, or has measure zero."""
+        return self.strict or (not self.whole and bool(self.form.noises))
+
+    @property
+    def halfspace(self) -> Halfspace:
+        """The half-space over noises and inputs, by the numbering of `variables_of`: open where it may be."""
+        return Halfspace(tuple(sorted(terms_of(self.form))), self.form.constant, self.is_open)
+
+    @property
+    def guard(self) -> Halfspace:
+        """The half-space of a constraint on inputs alone, by their slots; its strictness is exact."""
+        assert not self.form.noises
+        return Halfspace(self.form.inputs, self.form.constant, self.strict)
+
+    @cached_property
+    def negation(self) -> Constraint:
+        """The constraint that holds where this one does not."""
+        opposite = -self.form
+        if self.whole:
+            return Constraint(opposite.shifted(Fraction(-1)), False, self.difference, NEGATED[self.op], True)
+        return Constraint(opposite, not self.form.noises and not self.strict, self.difference, NEGATED[self.op])
+
+    @cached_property
+    def bound(self) -> Difference | None:
+        """The constraint as a bound on the difference of two variables (or of one and ORIGIN); None if it is not
+        one."""
+        upper, lower = difference_ends(terms_of(self.form))
+        if upper is None or lower is None:
+            return None
+        constant = self.form.constant
+        least = -constant.numerator if constant.denominator == 1 else -constant
+        return upper, lower, (least, int(self.is_open))
+
+    def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
+        """Whether a constraint on inputs alone holds."""
+        value = self.form.at(inputs)
+        return value > 0 or (not value and not self.strict)
+
+
+def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constraint:
+    """`difference` `op` 0 for an inequality `op`; `whole` if all that `difference` depends on are integers."""
+    assert op not in (CompareOp.EQ, CompareOp.NE)
+    form = difference if op in (CompareOp.GE, CompareOp.GT) else -difference
+    strict = op in (CompareOp.GT, CompareOp.LT)
+    if whole:
+        form = _coprime(form)
+        constant = ceil(form.constant) - 1 if strict else floor(form.constant)
+        return Constraint(Affine(form.noises, form.inputs, Fraction(constant)), False, difference, op, True)
+    return Constraint(form.normalized(), strict and not form.noises, difference, op)
+
+
+def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Constraint] | None:
+    """`difference` = 0 as two constraints, each shown as the equation; None if no integers satisfy it."""
+    form = _coprime(difference) if whole else difference.normalized()
+    if whole and form.constant.denominator != 1:
+        return None
+    return (
+        Constraint(form, False, difference, CompareOp.EQ, whole),
+        Constraint(-form, False, difference, CompareOp.EQ, whole),
+    )
+
+
+def _coprime(form: Affine) -> Affine:
+    """The positive multiple whose coefficients are coprime integers; its constant may be any rational."""
+    coefficients = [coefficient for _, coefficient in (*form.noises, *form.inputs)]
+    if not coefficients or all(abs(coefficient) == 1 for coefficient in coefficients):
+        return form
+    below = lcm(*[coefficient.denominator for coefficient in coefficients])
+    above = gcd(*[int(coefficient * below) for coefficient in coefficients])
+    return form.scaled(Fraction(below, above))
+
+
+@frozen(eq=False)
+class ConstraintSet:
+    """A conjunction: `items` in the order they were added, `keys` the same as a set, and all their `variables_of`."""
+
+    items: tuple[Constraint, ...]
+    keys: frozenset[Constraint]
+    variables: frozenset[int]
+    fingerprint: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstraintSet) and (self is other or self.keys == other.keys)
+
+    def __hash__(self) -> int:
+        return self.fingerprint
+
+    def add(self, extra: Constraint) -> ConstraintSet:
+        if extra in self.keys:
+            return self
+        return ConstraintSet(
+            (*self.items, extra),
+            self.keys | {extra},
+            self.variables.union(variables_of(extra.form)),
+            self.fingerprint ^ hash(extra),
+        )
+
+
+NOTHING_KNOWN = ConstraintSet((), frozenset(), frozenset(), 0)
+
+
+def constraint_set(items: Iterable[Constraint]) -> ConstraintSet:
+    """The conjunction of `items`."""
+    result = NOTHING_KNOWN
+    for item in items:
+        result = result.add(item)
+    return result
+
+
+def variables_of(form: Affine) -> list[int]:
+    """The unknowns of a form under one numbering: noises even, inputs odd."""
+    return [variable for variable, _ in terms_of(form)]
+
+
+def is_input(variable: int) -> bool:
+    """Whether a variable, by the numbering of `variables_of`, is an input."""
+    return variable >= 0 and variable % 2 == 1
+
+
+def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
+    """The terms of a form by the numbering of `variables_of`."""
+    terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
+    terms += [(2 * slot + 1, coefficient) for slot, coefficient in form.inputs]
+    return terms
+
+
+def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
+    """The inverse of `terms_of`."""
+    noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
+    inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
+    return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
+
+
+# --- Other coordinates for noises, in which more constraints are differences of two variables -------------------------
+#
+# Y[i] = X[i] + o[i], where o[i] depends on inputs alone: for every value of the inputs the two tell the same. With
+# r1 = X[1] + q[1] and r2 = X[2] + q[2], say, r1 >= r2 has four variables, but Y[1] >= Y[2] has two.
+
+#: By noise, its o: a form without noises.
+Offsets = Mapping[int, Affine]
+
+_NOTHING = Affine.number(Fraction(0))
+
+
+def offsets(items: Iterable[Constraint]) -> Offsets:
+    """Coordinates in which many of `items` are differences; none where the noises as they are do no worse."""
+    # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
+    steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
+    lost = False
+    for item in items:
+        form = item.form
+        if len(form.noises) == 2 and form.noises[0][1] == -form.noises[1][1] and abs(form.noises[0][1]) == 1:
+            (first, sign), (second, opposite) = form.noises
+            steps.setdefault(first, []).append((second, form, sign))
+            steps.setdefault(second, []).append((first, form, opposite))
+            lost = lost or bool(form.inputs)
+    if not lost:
+        return {}
+    result: dict[int, Affine] = {}
+    for root in steps:
+        if root in result:
+            continue
+        result[root] = _NOTHING
+        pending = [root]
+        while pending:
+            noise = pending.pop()
+            for other, form, sign in steps[noise]:
+                if other not in result:
+                    result[other] = result[noise] - Affine((), form.inputs, Fraction(0)).scaled(sign)
+                    pending.append(other)
+    return {noise: offset for noise, offset in result.items() if offset != _NOTHING}
+
+
+def moved(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
+    """The constraints in the new coordinates; with the sign -1 from there back again."""
+    if not by:
+        return list(items)
+    return [_moved(item, by, sign) for item in items]
+
+
+def _moved(item: Constraint, by: Offsets, sign: int) -> Constraint:
+    shifts = [(-sign * coefficient, by[noise]) for noise, coefficient in item.form.noises if noise in by]
+    if not shifts:
+        return item
+    form = combination([(Fraction(1), item.form), *shifts], Fraction(0))
+    return replace(item, form=form, difference=form if item.difference == item.form else item.difference)
+
+
+# --- What a set of constraints decides about another one, exactly -----------------------------------------------------
+#
+# Soundness of the chain never depends on an answer being found: a comparison left open only branches, and a branch
+# whose constraints contradict each other has measure zero.
+
+
+def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
+    """Whether `question` is implied (True) or excluded (False) by `known`, None when neither is found.
+
+    For a constraint on noises both are meant almost surely; a guard is decided for every value of the inputs. What
+    restricts a noise from the start (`nonnegative`) has to be among `known`.
+    """
+    # Free on both sides: this is the hot path.
+    for variable in variables_of(question.form):
+        if not any(variable in constraints.variables for constraints in known):
+            return None
+    opposite = question.negation
+    for constraints in known:
+        if question in constraints.keys:
+            return True
+        if opposite in constraints.keys:
+            return False
+    facts = connected([question], [item for constraints in known for item in constraints.items])
+    if entails(facts, question):
+        return True
+    if entails(facts, opposite):
+        return False
+    return None
+
+
+def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
+    """True only if every point that satisfies `facts` satisfies `question` (almost every, if noises are concerned)."""
+    differences = [fact.bound for fact in facts]
+    asked = question.bound
+    if asked is None or None in differences:
+        by = offsets([*facts, question])
+        if by:
+            facts, (question,) = moved(facts, by), moved([question], by)
+            differences, asked = [fact.bound for fact in facts], question.bound
+    graph = graph_of(difference for difference in differences if difference is not None)
+    if asked is not None and graph_entails(graph, question):
+        return True
+    if asked is not None and None not in differences:
+        return False
+    return linear_program.contradiction([fact.halfspace for fact in (*facts, question.negation)]) is not None
+
+
+def graph_entails(graph: Graph, question: Constraint) -> bool:
+    """`entails` for a difference constraint and a graph of differences: exact."""
+    asked = question.bound
+    assert asked is not None
+    upper, lower, (weight, strict) = asked
+    # The closed half-space is as good as the open one where a noise is concerned.
+    enough = (weight, strict if question.strict else 0)
+    best = greatest_bounds(graph, lower, upper, enough)
+    return best is None or (upper in best and best[upper] >= enough)
+
+
+def contradict(facts: Sequence[Constraint]) -> bool:
+    """True only if the measure of `facts` is zero whatever the inputs are."""
+    keys = set(facts)
+    if any(fact.negation in keys for fact in facts):
+        return True
+    differences = [fact.bound for fact in facts]
+    if None in differences:
+        facts = moved(facts, offsets(facts))
+        differences = [fact.bound for fact in facts]
+    if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
+        return True
+    return None in differences and linear_program.contradiction([fact.halfspace for fact in facts]) is not None
+
+
+def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
+    """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
+    opposites = {fact.negation for fact in facts}
+    return all(
+        # More often than not, paths differ in their last comparison.
+        any(not opposites.isdisjoint(reversed(known.items)) for known in other)
+        or contradict([*facts, *(item for known in other for item in known.items)])
+        for other in others
+    )
+
+
+def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:
+    """The facts that share variables with a question, directly or through others."""
+    rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
+    reached = {variable for question in questions for variable in variables_of(question.form)}
+    constraints: list[Constraint] = []
+    while True:
+        near = [fact for fact, variables in rest if not variables.isdisjoint(reached)]
+        if not near:
+            return constraints
+        constraints += near
+        rest = [(fact, variables) for fact, variables in rest if variables.isdisjoint(reached)]
+        for fact in near:
+            reached.update(variables_of(fact.form))
+
+
+# --- Drops constraints that follow from others: fewer cycles for whoever measures the rest ----------------------------
+
+_MOST = 300
+
+
+def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -> tuple[Constraint, ...]:
+    """A part of `items` that is equivalent to all of them wherever `given` holds; later ones are dropped first.
+
+    Nothing more can be dropped, unless there are too many to try.
+    """
+    if len(items) > _MOST:
+        return tuple(items)
+    core = _entangled([*given, *items])
+    candidates = {id(item) for item in items}
+    kept = [item for item in core if id(item) in candidates]
+    outside = [item for item in core if id(item) not in candidates]
+    dropped: set[int] = set()
+    for item in reversed(kept.copy()):
+        rest = [other for other in kept if other is not item]
+        if entails([*outside, *rest], item):
+            kept = rest
+            dropped.add(id(item))
+    return tuple([item for item in items if id(item) not in dropped])
+
+
+def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
+    """The constraints without those that have a variable to themselves, again and again.
+
+    Whatever the other variables are, such a constraint can be met: it neither follows from the rest nor adds to it.
+    """
+    inside = {index: variables_of(item.form) for index, item in enumerate(items)}
+    users: dict[int, set[int]] = {}
+    for position, variables in inside.items():
+        for variable in variables:
+            users.setdefault(variable, set()).add(position)
+    pending = [variable for variable, positions in users.items() if len(positions) == 1]
+    while pending:
+        (position,) = users[pending.pop()] or {-1}
+        for variable in inside.pop(position, ()):
+            users[variable].discard(position)
+            if len(users[variable]) == 1:
+                pending.append(variable)
+    return [items[index] for index in sorted(inside)]
 
 
 # --- The codes of the diagnostics about running a program; a code, once given, keeps its meaning ----------------------
@@ -65,9 +592,6 @@ class Fault(Exception):
         return DiagnosticError(
             Diagnostic(self.code, self.message, source.excerpt(self.span), self.label, (*self.notes, *more))
         )
-
-
-# --- Which variables hold affine forms rather than values -------------------------------------------------------------
 
 
 # --- States of the chain: a location, values, the noises drawn so far and what is known of them -----------------------
@@ -333,8 +857,6 @@ DETERMINISTIC = Deterministic()
 
 
 # --- What is known of noises before anything is compared: one-sided noise is never negative ---------------------------
-
-_ONE = Fraction(1)
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:

@@ -6,24 +6,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, assert_never
 
-from dipc.chain.constraints import (
-    Affine,
-    Constraint,
-    ConstraintSet,
-    combination,
-    connected,
-    constraint,
-    decided,
-    equality,
-    irredundant,
-)
 from dipc.chain.flow import Flow, intervals
 from dipc.chain.state import (
     DETERMINISTIC,
+    Affine,
     Choice,
     ChoiceWeight,
     Code,
     Comparison,
+    Constraint,
+    ConstraintSet,
     Edge,
     ExponentialWeight,
     ExpressionWeight,
@@ -32,6 +24,12 @@ from dipc.chain.state import (
     NoiseVar,
     SlotValue,
     State,
+    combination,
+    connected,
+    constraint,
+    decided,
+    equality,
+    irredundant,
 )
 from dipc.text import core as operations
 from dipc.text.ast import COMPARED, CompareOp, Number

@@ -12,9 +12,10 @@ from typing import TextIO, assert_never, overload
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.numbers import exact_eps, exact_grid
-from dipc.chain.constraints import NOTHING_KNOWN, Affine
 from dipc.chain.flow import trapped_fault
 from dipc.chain.state import (
+    NOTHING_KNOWN,
+    Affine,
     Choice,
     Comparison,
     Deterministic,

@@ -20,7 +20,7 @@ from typing import Any
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import NotExact, decimal, exact_text, parse_rational
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, centered, finite_values
+from dipc.chain.state import Affine, centered, finite_values
 from dipc.claims.given import value_of
 from dipc.claims.table import TableGiven
 from dipc.decide.obligation import Verdict

@@ -18,8 +18,8 @@ from typing import Any, assert_never
 from dipc.algebra.closed_form import ClosedForm, ordered_terms
 from dipc.algebra.limits import Undecided
 from dipc.certificate.data import Uncertified
-from dipc.chain.constraints import same_value
 from dipc.chain.explore import explore
+from dipc.chain.state import same_value
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Verdict

@@ -14,9 +14,9 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, simplest, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_text, outward
-from dipc.chain.constraints import Affine, centered
 from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view
 from dipc.chain.explore import explore
+from dipc.chain.state import Affine, centered
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
 from dipc.frozen import frozen
 from dipc.measure.event import Event

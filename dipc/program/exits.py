@@ -15,21 +15,24 @@ from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
 from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
-from dipc.chain.constraints import NOTHING_KNOWN, Affine, Constraint, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, finite_noise_slots, slots_read, without_finite_noise
 from dipc.chain.series import Runs, RunTemplate, runs
 from dipc.chain.state import (
     DETERMINISTIC,
+    NOTHING_KNOWN,
+    Affine,
     Choice,
     ChoiceWeight,
     Code,
+    Constraint,
     ExpressionWeight,
     Fault,
     Mark,
     NoiseWeight,
     State,
+    same_value,
     slot_set,
     slots_in,
 )

@@ -18,7 +18,7 @@ from math import floor
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, OutsideFragment
-from dipc.chain.constraints import Affine, finite_values
+from dipc.chain.state import Affine, finite_values
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace

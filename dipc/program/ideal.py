@@ -18,11 +18,22 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finite_values, irredundant, same_value
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.series import Series, series
-from dipc.chain.state import Code, Fault, Mark, SlotValue
+from dipc.chain.state import (
+    Affine,
+    Answer,
+    Code,
+    Constraint,
+    Fault,
+    Mark,
+    SlotValue,
+    constraint,
+    finite_values,
+    irredundant,
+    same_value,
+)
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
 from dipc.frozen import Later, frozen

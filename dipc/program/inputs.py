@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dipc.chain.constraints import finite_values
+from dipc.chain.state import finite_values
 from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
 from dipc.claims.table import (
     MISTAKE_LIMIT,

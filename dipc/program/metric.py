@@ -11,7 +11,7 @@ from itertools import compress
 from math import ceil, lcm
 from typing import TYPE_CHECKING, TypeVar
 
-from dipc.chain.constraints import Affine, Answer, Constraint, Terms, contradict, same_value
+from dipc.chain.state import Affine, Answer, Constraint, Terms, contradict, same_value
 from dipc.frozen import Later
 from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some

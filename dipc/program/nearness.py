@@ -10,8 +10,17 @@ from math import prod
 from typing import assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.constraints import Affine, Answer, Constraint, constraint, equality, finite_values, same_value
-from dipc.chain.state import Fault, SlotValue
+from dipc.chain.state import (
+    Affine,
+    Answer,
+    Constraint,
+    Fault,
+    SlotValue,
+    constraint,
+    equality,
+    finite_values,
+    same_value,
+)
 from dipc.chain.step import evaluate, evaluate_affine, read
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import frozen

@@ -16,7 +16,7 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, Constraint, centered
+from dipc.chain.state import Affine, Constraint, centered
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.measure.event import Noise

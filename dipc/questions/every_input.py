@@ -19,7 +19,7 @@ from itertools import chain, islice
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.chain.constraints import Affine, Constraint
+from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.conditions import below_one, trend
 from dipc.decide.engine import Engine

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from dipc.above import VERSION, above
 from dipc.algebra.closed_form import ClosedForm
-from dipc.chain.constraints import Affine, Constraint, affine_text, comparison_text
+from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms
 from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together

@@ -10,7 +10,7 @@ from math import floor, prod
 from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.limits import Undecided
-from dipc.chain.constraints import Affine, Constraint
+from dipc.chain.state import Affine, Constraint
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table

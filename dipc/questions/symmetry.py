@@ -14,8 +14,8 @@ from math import factorial, prod
 from typing import TypeVar, assert_never
 
 from dipc.algebra.exppoly import Closed
-from dipc.chain.constraints import Affine, Answer, Constraint, Terms, finite_values, same_value
 from dipc.chain.event import ComponentTemplate, EventTemplate
+from dipc.chain.state import Affine, Answer, Constraint, Terms, finite_values, same_value
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.noise import law as noise_law

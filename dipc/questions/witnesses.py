@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.chain.constraints import Affine, Constraint
+from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, slot_reader
 from dipc.claims.table import read_table

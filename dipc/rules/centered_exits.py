@@ -25,10 +25,10 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, Constraint, Terms, centered, constraint_set, contradict, entails
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template
 from dipc.chain.flow import without_finite_noise
 from dipc.chain.series import Runs, Series, runs
+from dipc.chain.state import Affine, Constraint, Terms, centered, constraint_set, contradict, entails
 from dipc.decide.obligation import Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace

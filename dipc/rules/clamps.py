@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, Constraint, centered
+from dipc.chain.state import Affine, Constraint, centered
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, solution

@@ -22,7 +22,7 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
-from dipc.chain.constraints import Affine, Constraint, constraint, contradict
+from dipc.chain.state import Affine, Constraint, constraint, contradict
 from dipc.decide.obligation import Obligation, Verdict, decide
 from dipc.frozen import frozen
 from dipc.program.ideal import Region

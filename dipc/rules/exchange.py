@@ -27,8 +27,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from math import factorial, prod
 
-from dipc.chain.constraints import Affine, Constraint, irredundant
 from dipc.chain.series import Path, Series
+from dipc.chain.state import Affine, Constraint, irredundant
 from dipc.frozen import frozen
 from dipc.linear.halfspace import sorted_terms
 from dipc.program.ideal import Ideal, Region

@@ -27,9 +27,18 @@ from itertools import combinations, product
 from math import comb, prod
 
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import Affine, Answer, Constraint, combination, connected, constraint, contradict, entails
 from dipc.chain.flow import slots_read
-from dipc.chain.state import slots_in
+from dipc.chain.state import (
+    Affine,
+    Answer,
+    Constraint,
+    combination,
+    connected,
+    constraint,
+    contradict,
+    entails,
+    slots_in,
+)
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum, solution

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dipc.algebra.limits import Undecided
-from dipc.chain.constraints import Constraint
+from dipc.chain.state import Constraint
 from dipc.decide.obligation import Obligation
 from dipc.frozen import frozen
 from dipc.program.metric import Norm

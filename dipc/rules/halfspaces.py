@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms, weighted_sum
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution

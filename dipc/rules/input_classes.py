@@ -9,8 +9,7 @@ from itertools import product
 from math import prod
 
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.chain.constraints import Affine, Answer, Constraint, contradict, finite_values, same_value
-from dipc.chain.state import Fault, SlotValue
+from dipc.chain.state import Affine, Answer, Constraint, Fault, SlotValue, contradict, finite_values, same_value
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, solution

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.claims.conditions import trend
 from dipc.decide.obligation import Bound, Decision, Obligation
 from dipc.frozen import Later, frozen

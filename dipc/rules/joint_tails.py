@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dipc.algebra.exppoly import Closed, ExpPoly
-from dipc.chain.constraints import Affine, combination
+from dipc.chain.state import Affine, combination
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil, gcd, lcm
 
 from dipc.algebra.exppoly import Closed, Quotient
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit

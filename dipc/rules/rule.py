@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
-from dipc.chain.constraints import Affine, Constraint, contradict
+from dipc.chain.state import Affine, Constraint, contradict
 from dipc.decide.obligation import Obligation
 from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound

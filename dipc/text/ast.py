@@ -102,6 +102,16 @@ COMPARED: Mapping[CompareOp, Callable[[Any, Any], Any]] = {
     CompareOp.GT: operator.gt,
 }
 
+#: The comparison that holds where the other does not.
+NEGATED: Mapping[CompareOp, CompareOp] = {
+    CompareOp.LT: CompareOp.GE,
+    CompareOp.GE: CompareOp.LT,
+    CompareOp.GT: CompareOp.LE,
+    CompareOp.LE: CompareOp.GT,
+    CompareOp.EQ: CompareOp.NE,
+    CompareOp.NE: CompareOp.EQ,
+}
+
 #: What these operators make of two numbers.
 ARITHMETIC: Mapping[BinaryOp, Callable[[Any, Any], Any]] = {
     BinaryOp.ADD: operator.add,

@@ -12,7 +12,7 @@ from typing import TypeGuard, assert_never
 
 from dipc.frozen import frozen
 from dipc.noise.law import Law
-from dipc.text.ast import CompareOp, Expr, Role
+from dipc.text.ast import NEGATED, CompareOp, Expr, Role
 from dipc.text.diagnostic import Span
 from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
 
@@ -618,15 +618,6 @@ class Junction:
 Condition = Concrete | Relation | Junction
 Typed = Unknown | Concrete | Linear | Switch | Relation | Junction
 
-_NEGATED = {
-    CompareOp.LT: CompareOp.GE,
-    CompareOp.GE: CompareOp.LT,
-    CompareOp.GT: CompareOp.LE,
-    CompareOp.LE: CompareOp.GT,
-    CompareOp.EQ: CompareOp.NE,
-    CompareOp.NE: CompareOp.EQ,
-}
-
 
 def truth(condition: Condition | Unknown) -> bool | None:
     """True or False when the condition is the same in every state, else None."""
@@ -641,7 +632,7 @@ def negation(condition: Condition, span: Span) -> Condition:
         case Concrete():
             return Concrete(Kind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
         case Relation(difference, op, left, right, position):
-            return Relation(difference, _NEGATED[op], left, right, position)
+            return Relation(difference, NEGATED[op], left, right, position)
         case Junction(op, first, second):
             swapped = DomOp.OR if op is DomOp.AND else DomOp.AND
             return Junction(swapped, negation(first, span), negation(second, span))

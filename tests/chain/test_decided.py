@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.constraints import (
+from dipc.chain.explore import Rows
+from dipc.chain.state import (
     Affine,
     constraint,
     constraint_set,
@@ -19,7 +20,6 @@ from dipc.chain.constraints import (
     graph_entails,
     irredundant,
 )
-from dipc.chain.explore import Rows
 from dipc.linear.halfspace import graph_of, greatest_bounds
 from dipc.text.ast import CompareOp
 from tests.linear.elimination import is_feasible

@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.constraints import Affine
 from dipc.chain.event import Ball, template
 from dipc.chain.explore import explore
+from dipc.chain.state import Affine
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE

@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.constraints import Affine
 from dipc.chain.explore import explore
+from dipc.chain.state import Affine
 from dipc.text.ast import Role
 from tests.chain.interpreter import run
 from tests.chain.programs import running_maximum, sparse

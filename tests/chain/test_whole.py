@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.constraints import (
+from dipc.chain.state import (
     Affine,
     constraint,
     constraint_set,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dipc.chain.constraints import Constraint, terms_of
+from dipc.chain.state import Constraint, terms_of
 
 #: Σ coefficient · variable: sorted, first coefficient 1 or -1.
 Row = tuple[tuple[int, Fraction], ...]

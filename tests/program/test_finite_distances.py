@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import dipc
-from dipc.chain.constraints import finite_values
+from dipc.chain.state import finite_values
 from dipc.program import ideal as ideals
 from dipc.program.ideal import Distances, Ideal, gap
 from dipc.program.metric import Norm

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.program.ideal import Ideal, Region
 from dipc.text.diagnostic import DiagnosticError, render
 from tests.patience import examples

@@ -12,7 +12,7 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.chain.constraints import Affine, constraint
+from dipc.chain.state import Affine, constraint
 from dipc.measure.event import Noise
 from dipc.measure.measure import Bound, BoundMeasurer, Share
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE

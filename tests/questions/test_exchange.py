@@ -16,9 +16,9 @@ import dipc
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import constraint_set
 from dipc.chain.event import template
 from dipc.chain.series import Series, runs, series
+from dipc.chain.state import constraint_set
 from dipc.measure.measure import measure
 from dipc.measure.runs import require_measured, run_measure
 from dipc.program import exits, ideal

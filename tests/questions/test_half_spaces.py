@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.rules import halfspaces

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.claims.claim import ClaimOptions
 from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import ClassCase, EveryInput

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.constraints import Affine, Constraint, constraint
+from dipc.chain.state import Affine, Constraint, constraint
 from dipc.program.inputs import FiniteInputs
 from dipc.program.program import Probabilities
 from dipc.questions.symmetric_inputs import ClassDistances, class_table, escape, input_classes, promoted

@@ -12,7 +12,7 @@ import pytest
 
 import dipc
 from dipc.certificate.answers import Solved
-from dipc.chain.constraints import finite_values
+from dipc.chain.state import finite_values
 from dipc.program.ideal import Distances, Ideal
 from dipc.text.core import IntType, RealType
 from dipc.verifier.document import check_text

@@ -17,7 +17,7 @@ import pytest
 import dipc
 from dipc import Verdict
 from dipc.certificate.answers import Solved
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.rules import class_claim, facets, least_slacks
 from dipc.rules.halfspaces import Moving
 from dipc.verifier.document import check_text

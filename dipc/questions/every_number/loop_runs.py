@@ -21,9 +21,21 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict
 from dipc.chain.flow import Flow
-from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, slots_in
+from dipc.chain.state import (
+    Affine,
+    Constraint,
+    Fault,
+    Mark,
+    NoiseVar,
+    SlotValue,
+    State,
+    Terms,
+    centered,
+    contradict,
+    initial_state,
+    slots_in,
+)
 from dipc.chain.step import step
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace

@@ -40,7 +40,7 @@ from math import ceil
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import Affine, constraint
+from dipc.chain.state import Affine, constraint
 from dipc.decide.obligation import Bound, Decision, Obligation, Share, Verdict
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace

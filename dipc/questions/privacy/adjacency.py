@@ -12,7 +12,7 @@ from typing import assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
-from dipc.chain.constraints import same_value
+from dipc.chain.state import same_value
 from dipc.claims.given import Cell
 from dipc.claims.table import CsvSource, read_table
 from dipc.frozen import frozen

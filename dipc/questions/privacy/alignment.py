@@ -39,8 +39,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, centered, irredundant
-from dipc.chain.state import nonnegative
+from dipc.chain.state import Affine, centered, irredundant, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, is_covered, lengths, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum

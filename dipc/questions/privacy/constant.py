@@ -28,7 +28,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.exppoly import product as product_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.chain.constraints import Affine, finite_values
+from dipc.chain.state import Affine, finite_values
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen

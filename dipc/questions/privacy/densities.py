@@ -49,9 +49,8 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine, same_value
 from dipc.chain.event import AffineBound, components
-from dipc.chain.state import NoiseVar
+from dipc.chain.state import Affine, NoiseVar, same_value
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution

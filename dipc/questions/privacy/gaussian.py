@@ -40,7 +40,7 @@ from dipc.algebra.exppoly import dyadic, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import outward
 from dipc.algebra.reals import ONE, Real
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.decide.obligation import Counterexample
 from dipc.frozen import frozen
 from dipc.measure.power_series import precision

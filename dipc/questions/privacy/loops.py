@@ -50,8 +50,7 @@ from math import gcd, lcm
 
 from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.constraints import Affine, Constraint
-from dipc.chain.state import State
+from dipc.chain.state import Affine, Constraint, State
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, Least, cells, corners, is_bounded_on, minimum, solution

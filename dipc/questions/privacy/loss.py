@@ -27,7 +27,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, product
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Affine
+from dipc.chain.state import Affine
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
 from dipc.frozen import frozen

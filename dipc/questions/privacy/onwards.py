@@ -38,8 +38,7 @@ from typing import TypeVar
 
 from dipc.algebra.exppoly import Closed, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.chain.constraints import Affine
-from dipc.chain.state import Mark, State
+from dipc.chain.state import Affine, Mark, State
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, lengths, sorted_terms
