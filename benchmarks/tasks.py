@@ -16,7 +16,7 @@ import numpy as np
 import dipc
 from benchmarks.literature import entries
 from benchmarks.mechanisms import MECHANISMS
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.claims.table import TableGiven
 from dipc.program.ideal import Distances, Ideal
 

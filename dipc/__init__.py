@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dipc import examples
-    from dipc.algebra.closed_form import ClosedForm
+    from dipc.algebra.exppoly import ClosedForm
     from dipc.algebra.limits import Limits, Undecided
     from dipc.auditing import Audit, audit
     from dipc.certificate.write import certify
@@ -145,7 +145,7 @@ __all__ = [
 
 #: Where the names are, by module.
 _NAMES = {
-    "dipc.algebra.closed_form": "ClosedForm",
+    "dipc.algebra.exppoly": "ClosedForm",
     "dipc.algebra.limits": "Limits Undecided",
     "dipc.auditing": "Audit audit",
     "dipc.certificate.write": "certify",
@@ -178,7 +178,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     value: Any
     if name == "eps":
-        value = import_module("dipc.algebra.closed_form").eps()
+        value = import_module("dipc.algebra.exppoly").eps()
     elif name == "examples":
         value = import_module("dipc.examples")
     elif name in _HOME:

@@ -14,8 +14,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm, Supremum
-from dipc.algebra.exppoly import fraction_of
+from dipc.algebra.exppoly import ClosedForm, Supremum, fraction_of
 from dipc.algebra.limits import Limits
 from dipc.claims.claim import resolve_intervals, the_one_eps
 from dipc.claims.given import CellPool

@@ -287,7 +287,7 @@ def test_the_package_does_not_know_its_benchmarks() -> None:
 
 
 #: What may show a closed form as an expression of SymPy.
-_SHOWING = {"dipc.algebra.closed_form", "dipc.algebra.numbers", "dipc.sign.piecewise", "dipc.sign.normal"}
+_SHOWING = {"dipc.algebra.exppoly", "dipc.algebra.numbers", "dipc.sign.piecewise", "dipc.sign.normal"}
 
 
 def test_mathematics_knows_no_language() -> None:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, product, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, product, total
 from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import (

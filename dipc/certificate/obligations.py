@@ -13,8 +13,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data

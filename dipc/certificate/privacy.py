@@ -11,8 +11,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Generic, TypeVar
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, total
+from dipc.algebra.exppoly import Closed, ClosedForm, total
 from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import FunctionData, Uncertified, headed, rational, require_known_laws, sealed

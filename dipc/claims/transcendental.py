@@ -9,8 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient, simplest
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, simplest
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import decimal, log_enclosure, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric

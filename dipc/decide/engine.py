@@ -19,8 +19,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from dipc.above import VERSION
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import fraction_of
+from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide
 from dipc.frozen import Later, frozen

@@ -10,8 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text, magnitude, outward
 from dipc.frozen import Later, frozen

@@ -12,8 +12,7 @@ from math import ceil, floor, gcd, lcm
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, to_fmpq, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, to_fmpq, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.decide.obligation import DIGITS, Counterexample, Decision, Obligation, Verdict, decide

@@ -24,8 +24,7 @@ from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits
 from dipc.decide.engine import Done, Engine, Executor, Finished, Pending, Question, Setup, Spent, Task, fingerprint
 from dipc.decide.obligation import (

@@ -37,8 +37,7 @@ from typing import Protocol
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, to_fmpq
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, to_fmpq
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.decide.obligation import holds_in_cells
 from dipc.frozen import frozen

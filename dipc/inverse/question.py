@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 from dipc.above import above
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric, times

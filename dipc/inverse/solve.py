@@ -19,8 +19,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Unpack, assert_never
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge

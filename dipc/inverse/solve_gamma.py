@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, product
+from dipc.algebra.exppoly import Closed, ClosedForm, product
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import decimal, magnitude
 from dipc.chain.event import Ball, EventTemplate

@@ -17,8 +17,7 @@ from typing import Unpack
 import flint
 
 from dipc.above import above
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, dyadic, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven

@@ -17,8 +17,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, fraction_of, simplest, to_fmpq, total, watch_product
+from dipc.algebra.exppoly import (
+    Closed,
+    ClosedForm,
+    ExpPoly,
+    dyadic,
+    fraction_of,
+    simplest,
+    to_fmpq,
+    total,
+    watch_product,
+)
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import exact_eps
 from dipc.frozen import Later, frozen

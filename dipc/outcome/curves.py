@@ -17,8 +17,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, fraction_of
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval, decide

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
 from dipc.outcome.rows import failing_text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.auditing import Audit
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim

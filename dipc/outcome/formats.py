@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, TextIO
 from xml.etree import ElementTree as ET
 
-from dipc.algebra.closed_form import ClosedForm, ordered_terms, terms_at
+from dipc.algebra.exppoly import ClosedForm, ordered_terms, terms_at
 from dipc.outcome.outcome import Case, Kind, Outcome
 from dipc.outcome.words import groups
 from dipc.text.diagnostic import Diagnostic

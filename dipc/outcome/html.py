@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any, assert_never
 
-from dipc.algebra.closed_form import ClosedForm, ordered_terms
+from dipc.algebra.exppoly import ClosedForm, ordered_terms
 from dipc.algebra.limits import Undecided
 from dipc.certificate.data import Uncertified
 from dipc.chain.explore import explore

@@ -12,7 +12,7 @@ from dipc.frozen import frozen
 from dipc.text.diagnostic import Diagnostic, Excerpt
 
 if TYPE_CHECKING:
-    from dipc.algebra.closed_form import ClosedForm
+    from dipc.algebra.exppoly import ClosedForm
     from dipc.decide.engine import Engine
 
 

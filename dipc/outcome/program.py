@@ -10,8 +10,7 @@ from fractions import Fraction
 from math import floor
 
 from dipc.above import above
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, simplest, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, product, simplest, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_text, outward
 from dipc.chain.event import ChainView, EdgeView, NoiseView, StateView, view

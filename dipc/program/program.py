@@ -13,8 +13,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from dipc.above import above
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, total
+from dipc.algebra.exppoly import Closed, ClosedForm, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate

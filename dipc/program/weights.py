@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
 from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
 from dipc.claims.expression import ClaimExpression

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine, Constraint, centered

@@ -16,8 +16,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, islice
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import FREE, ClaimOptions

@@ -7,8 +7,7 @@ from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import fraction_of
+from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_text, outward
 from dipc.claims.claim import Terms, intervals_text

@@ -14,7 +14,7 @@ from itertools import islice, permutations, product
 from math import ceil, exp, floor, sqrt
 from typing import TYPE_CHECKING
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim

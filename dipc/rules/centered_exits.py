@@ -21,8 +21,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.event import ComponentTemplate, signs_of_balls, template

@@ -19,8 +19,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.state import Affine, Constraint, constraint, contradict
 from dipc.decide.obligation import Obligation, Verdict, decide

@@ -7,8 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, assert_never
 
-from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, format_terms, fraction_of, sympy_terms
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.numbers import exact_eps
 from dipc.algebra.parametric import (

@@ -12,8 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_rational
 from dipc.claims.given import Cell, CellPool

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, to_fmpq
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, to_fmpq
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid
 from dipc.claims.given import BadCell, Cell, CellPool, Column, slot_reader

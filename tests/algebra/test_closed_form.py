@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from tests.patience import examples
 
 small = st.fractions(min_value=-4, max_value=4, max_denominator=9)

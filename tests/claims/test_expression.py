@@ -10,8 +10,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
 from dipc.sign.piecewise import over_positive

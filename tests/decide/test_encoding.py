@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, FailureInterval, Verdict, Worst
 from dipc.decide.shared import (
     Unreadable,

@@ -10,8 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, Undecided
 from dipc.decide.obligation import FailureInterval, Verdict, decide_cells, failing_intervals
 from dipc.questions.report import RowResult

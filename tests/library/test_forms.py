@@ -9,8 +9,7 @@ import pytest
 import sympy
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 
 E = ClosedForm(ExpPoly.term(1, 0, -1))
 """exp(-eps)"""

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import dyadic
+from dipc.algebra.exppoly import ClosedForm, dyadic
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise

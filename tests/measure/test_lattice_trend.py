@@ -7,7 +7,7 @@ from math import exp, prod
 
 import pytest
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import LatticeTrend, Unsettled, lattice_measure, lattice_trend

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.cli.main import run
 from dipc.outcome.html import mathml
 

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.outcome.formats import aligned, escape, latex, latex_assignment
 
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
 from dipc.outcome.outcome import Line, Look, render, render_parts
 from dipc.outcome.rows import failing_text, interrupted, row_parts, verdict_line

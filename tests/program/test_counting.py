@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from benchmarks.tasks import MOST
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.text.diagnostic import DiagnosticError
 
 ALWAYS, NEVER = 1, 10**9

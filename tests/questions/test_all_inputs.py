@@ -9,8 +9,7 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.decide.obligation import Verdict
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program

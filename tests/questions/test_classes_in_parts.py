@@ -9,8 +9,7 @@ from math import exp
 import pytest
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.chain.state import Affine, constraint
 from dipc.measure.event import Noise

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.decide.obligation import Verdict
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

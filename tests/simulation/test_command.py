@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sympy
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ClosedForm
 from dipc.cli.main import run as dipc
 from dipc.cli.terminal import ProgressBar
 from dipc.outcome.experiments import simulation

@@ -35,8 +35,7 @@ from itertools import combinations, product
 from math import floor
 from typing import assert_never
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed
+from dipc.algebra.exppoly import Closed, ClosedForm
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine, centered, irredundant, nonnegative

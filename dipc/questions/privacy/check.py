@@ -12,8 +12,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack, assert_never
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import fraction_of
+from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.claims.claim import GivenEps, intervals_text

@@ -6,8 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point

@@ -45,8 +45,7 @@ from itertools import pairwise
 from itertools import product as combinations
 from math import ceil, floor
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, product, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.event import AffineBound, components

@@ -15,8 +15,7 @@ from math import ceil
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, to_fmpq
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, dyadic, to_fmpq
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure, outward
 from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide

@@ -35,8 +35,7 @@ from typing import Any
 
 import flint
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import dyadic, fraction_of, to_fmpq
+from dipc.algebra.exppoly import ClosedForm, dyadic, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import outward
 from dipc.algebra.reals import ONE, Real

@@ -22,8 +22,7 @@ from fractions import Fraction
 from math import ceil, comb, factorial, prod
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, product, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import log_enclosure
 from dipc.chain.chain import ExitState

@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dipc.above import above
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
