@@ -23,7 +23,7 @@ from flint.utils.flint_exceptions import DomainError
 
 from dipc.above import above
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.algebra.numbers import exact_eps, exact_rational
+from dipc.algebra.numbers import dyadic, exact_eps, exact_rational, to_fmpq, to_fraction
 from dipc.frozen import frozen
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
@@ -34,21 +34,8 @@ _MOST_DEGREE = 2_000_000
 #: Nor where one has a higher degree than this, and the other is no polynomial in eps: the quotient may be dense.
 _MOST_DENSE_DEGREE = 20_000_000
 
-#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
-_MOST_MAGNITUDE = 5_000_000
-
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]
-
-
-def to_fmpq(value: Fraction | int) -> flint.fmpq:
-    """The same rational as a FLINT number."""
-    return flint.fmpq(value.numerator, value.denominator)
-
-
-def to_fraction(value: Any) -> Fraction:
-    """The same rational as a `Fraction`."""
-    return Fraction(int(value.p), int(value.q))
 
 
 @lru_cache(maxsize=1024)
@@ -402,14 +389,6 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
         factor = flint.arb(to_fmpq(eps * Fraction(j, unit))).exp() if j else flint.arb(1)
         total += flint.arb(c) * point**k * factor
     return total
-
-
-def dyadic(exact: flint.arb) -> Fraction:
-    """The number itself, for a ball of radius 0. Raises LimitReached where writing it out would fill the memory."""
-    mantissa, exponent = exact.man_exp()
-    if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
-        raise LimitReached(None, "a number is too large or small to be written out")
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 # --- Quotients of exponential polynomials with positive denominators --------------------------------------------------

@@ -6,10 +6,11 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from operator import index
+from typing import Any
 
 import flint
 
-from dipc.algebra.exppoly import dyadic, to_fmpq
+from dipc.algebra.limits import LimitReached
 
 # --- Exact numbers from the Python side: what may be given where the program wants a rational -------------------------
 
@@ -231,3 +232,27 @@ def log_enclosure(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction,
     with flint.ctx.workprec(64 + 8 * digits):
         below, above = flint.arb(to_fmpq(low)).log(), flint.arb(to_fmpq(high)).log()
         return outward(dyadic(below.lower()), dyadic(above.upper()), digits)
+
+
+# --- Numbers of FLINT -------------------------------------------------------------------------------------------------
+
+#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
+_MOST_MAGNITUDE = 5_000_000
+
+
+def to_fmpq(value: Fraction | int) -> flint.fmpq:
+    """The same rational as a FLINT number."""
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def to_fraction(value: Any) -> Fraction:
+    """The same rational as a `Fraction`."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def dyadic(exact: flint.arb) -> Fraction:
+    """The number itself, for a ball of radius 0. Raises LimitReached where writing it out would fill the memory."""
+    mantissa, exponent = exact.man_exp()
+    if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
+        raise LimitReached(None, "a number is too large or small to be written out")
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -19,9 +19,9 @@ from typing import assert_never
 
 import flint
 
-from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
-from dipc.algebra.numbers import magnitude, round_down
+from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, Verdict
 from dipc.decide.series import Search
 from dipc.frozen import frozen

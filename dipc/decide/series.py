@@ -12,9 +12,9 @@ from math import ceil, floor, gcd, lcm
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, to_fmpq, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
-from dipc.algebra.numbers import outward
+from dipc.algebra.numbers import outward, to_fmpq
 from dipc.decide.obligation import DIGITS, Counterexample, Decision, Obligation, Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace

@@ -37,8 +37,9 @@ from typing import Protocol
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, to_fmpq
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.numbers import to_fmpq
 from dipc.decide.obligation import holds_in_cells
 from dipc.frozen import frozen
 from dipc.inverse.question import Question

@@ -17,8 +17,9 @@ from typing import Unpack
 import flint
 
 from dipc.above import above
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, dyadic, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.numbers import dyadic
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.engine import Engine

@@ -17,8 +17,8 @@ from math import ceil, floor, gcd, lcm
 import flint
 from flint import fmpq
 
-from dipc.algebra.exppoly import to_fmpq, to_fraction
 from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, Weights, equation, lengths, proved_bound, refutes
 

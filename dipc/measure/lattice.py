@@ -13,8 +13,9 @@ from typing import TypeVar
 import flint
 from flint.utils.flint_exceptions import DomainError
 
-from dipc.algebra.exppoly import ExpPoly, Quotient, to_fmpq
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
+from dipc.algebra.numbers import to_fmpq
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors

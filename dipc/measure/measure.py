@@ -17,19 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import flint
 
-from dipc.algebra.exppoly import (
-    Closed,
-    ClosedForm,
-    ExpPoly,
-    dyadic,
-    fraction_of,
-    simplest,
-    to_fmpq,
-    total,
-    watch_product,
-)
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, simplest, total, watch_product
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
-from dipc.algebra.numbers import exact_eps
+from dipc.algebra.numbers import dyadic, exact_eps, to_fmpq
 from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Happening, RunGraph

@@ -53,8 +53,8 @@ from math import ceil, gcd, lcm, log, sqrt
 
 import flint
 
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event, Noise

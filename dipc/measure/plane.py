@@ -40,8 +40,8 @@ from math import ceil, log
 
 import flint
 
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.measure import normal

@@ -11,8 +11,8 @@ from math import comb
 
 import flint
 
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, Meter
+from dipc.algebra.numbers import to_fmpq
 from dipc.measure.pieces import merged, restricted
 
 #: Terms Σ c·X^n·e^{l·X} by (n, l).

@@ -36,8 +36,8 @@ from math import ceil, comb, floor, gcd, lcm, prod, sqrt
 
 import flint
 
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace

@@ -33,8 +33,9 @@ from math import comb
 
 import flint
 
-from dipc.algebra.exppoly import ExpPoly, to_fmpq, to_fraction
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 

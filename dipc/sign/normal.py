@@ -15,9 +15,9 @@ from typing import Any
 
 import flint
 
-from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, NoClosedForm
-from dipc.algebra.numbers import exact_rational
+from dipc.algebra.numbers import dyadic, exact_rational, to_fmpq
 from dipc.algebra.reals import ONE, ZERO, NotReal, Real
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval

@@ -10,9 +10,9 @@ from math import factorial, gcd, lcm
 
 import flint
 
-from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Budget, LimitReached, Limits
-from dipc.algebra.numbers import magnitude, round_down
+from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import flint
 
-from dipc.algebra.exppoly import ClosedForm, ExpPoly, to_fmpq
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid
+from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid, to_fmpq
 from dipc.claims.given import BadCell, Cell, CellPool, Column, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen

@@ -17,8 +17,9 @@ import dipc
 from benchmarks.mechanisms import MECHANISMS
 from benchmarks.undecided import random_claim
 from benchmarks.undecided_ints import random_int_claim
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, to_fmpq
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.certificate.data import sealed
 from dipc.cli.main import run
 from dipc.decide.obligation import Decision, Obligation, Verdict, decide

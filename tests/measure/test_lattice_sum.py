@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.exppoly import ClosedForm, dyadic
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.numbers import dyadic
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import lattice_measure

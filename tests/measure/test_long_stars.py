@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.exppoly import dyadic, fraction_of
+from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.numbers import dyadic
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import CanonicalTree, slopes_of, watch_size

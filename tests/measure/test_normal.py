@@ -9,8 +9,8 @@ import flint
 import mpmath
 import pytest
 
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import normal as of_normal

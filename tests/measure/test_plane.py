@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import dipc
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound

@@ -12,8 +12,8 @@ import mpmath
 import pytest
 
 import dipc
-from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise

@@ -9,7 +9,8 @@ import flint
 import mpmath
 import pytest
 
-from dipc.algebra.exppoly import ExpPoly, to_fmpq
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.numbers import to_fmpq
 from dipc.algebra.reals import Real
 from dipc.measure.power_series import precision
 from dipc.sign.normal import NormalBeta, NormalFunction, NormalSum, normal_function

@@ -17,7 +17,8 @@ from typing import Any
 
 import flint
 
-from dipc.algebra.exppoly import ExpPoly, to_fmpq, to_fraction
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.algebra.parametric import Factors, Parametric
 from dipc.claims.expression import DISTANCES
 from dipc.frozen import frozen

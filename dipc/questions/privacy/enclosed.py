@@ -15,9 +15,9 @@ from math import ceil
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, dyadic, to_fmpq
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
-from dipc.algebra.numbers import log_enclosure, outward
+from dipc.algebra.numbers import dyadic, log_enclosure, outward, to_fmpq
 from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide
 from dipc.decide.series import STARTS, NotTold, Search, samples
 from dipc.frozen import frozen

@@ -35,9 +35,9 @@ from typing import Any
 
 import flint
 
-from dipc.algebra.exppoly import ClosedForm, dyadic, fraction_of, to_fmpq
+from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, OutsideFragment
-from dipc.algebra.numbers import outward
+from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.algebra.reals import ONE, Real
 from dipc.chain.state import Affine
 from dipc.decide.obligation import Counterexample
