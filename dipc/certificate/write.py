@@ -119,9 +119,8 @@ class _Writer:
             "rows": [],
             **self.obligations.shared(),
         }
-        # Without an `ideal` nothing is asked of a row.
-        asking = list(map(json.loads, rows)) if named.core.ideal is not None else []
-        document["answers"] = with_answers({**document, "rows": asking})["answers"]
+        # Read only where something is asked of a row.
+        document["answers"] = with_answers({**document, "rows": map(json.loads, rows)})["answers"]
         parts: dict[str, str | list[str]] = {
             name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()
         }

@@ -17,6 +17,7 @@ from typing import Any
 from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.functions import ONE, closed_text
+from dipc.verifier.ideal import Ideal
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text
@@ -449,8 +450,10 @@ def ask(document: Document, budget: Budget) -> None:
     if document.question is not Question.ROWS:
         _checked(document, budget, {})
         return
-    theorem = _theorem(document, _program(document, budget)[0], budget)
-    if theorem.ideal is not None:
+    tree, machine, _ = _program(document, budget)
+    theorem = _theorem(document, tree, machine, budget)
+    seen = theorem.ideal is None or (isinstance(theorem.ideal, Ideal) and theorem.ideal.is_seen_by_bounds)
+    if not seen:
         for row in document.data["rows"]:
             if row.get("dd") is not None:
                 theorem.check_distance(row["input"], row["output"], row["dd"], computed=False)
@@ -478,7 +481,7 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
     tree, machine, intervals = _program(document, budget)
     match document.question:
         case Question.ROWS:
-            accepted = _check_rows(document, tree, budget, compared="dd" in facts)
+            accepted = _check_rows(document, tree, machine, budget, compared="dd" in facts)
         case Question.ALL_INPUTS:
             accepted = _check_inputs(document, tree, budget)
         case Question.PAIRS:
@@ -496,14 +499,14 @@ def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Ac
     )
 
 
-def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: bool) -> Accepted:
+def _check_rows(document: Document, tree: Program, machine: Machine, budget: Budget, *, compared: bool) -> Accepted:
     """A document about the rows of a table, which may have been `compared` with one that gives dd."""
     data = document.data
     table = document.table
     assert table is not None, "it was read"
     claim = Claim.read(data["claim"], document.program.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
-    theorem = _theorem(document, tree, budget)
+    theorem = _theorem(document, tree, machine, budget)
     context = read_context(data, claim.intervals, positive)
     decided = check_obligations(data["obligations"], context, budget)
     rows = Rows(claim, context, decided, len(table.inputs), len(table.outputs), theorem, table.dd == "ideal")
@@ -670,10 +673,10 @@ def within_bounds() -> Iterator[None]:
         raise Exhausted(why_it_ends(error), "certificate") from None
 
 
-def _theorem(document: Document, tree: Program, budget: Budget) -> Theorem:
+def _theorem(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
     """The program of a table, which has its columns. Raises Rejected."""
     assert document.table is not None, "it was read"
-    theorem = Theorem.of_tree(tree, document.program.constants, budget)
+    theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)
     theorem.require_columns(document.table.inputs, document.table.outputs)
     return theorem
 

@@ -359,7 +359,17 @@ class Theorem:
     ) -> Theorem:
         """A program that was read, with these constants; raises NotDerived. Its derivations take parts of the `whole`
         budget; `distances` is what its ideal may take."""
-        machine = Machine.of(tree, constants, whole)
+        return Theorem.of_machine(Machine.of(tree, constants, whole), tree, constants, whole, distances)
+
+    @staticmethod
+    def of_machine(
+        machine: Machine,
+        tree: Program,
+        constants: Mapping[str, Fraction],
+        whole: Budget,
+        distances: Budget | None = None,
+    ) -> Theorem:
+        """The same of a program whose `machine` is known."""
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:

@@ -309,3 +309,70 @@ def test_the_largest_of_many_has_a_way_for_each() -> None:
     answers = [path.answer for path in ideal.paths(())]
     assert sorted(answers) == [(Fraction(number),) for number in range(1, 13)]
     assert [len(path.guards) for path in ideal.paths(())] == [11] * 12
+
+
+# --- what is seen without answers -----------------------------------------------------------------------
+
+
+class Unanswered(Answers):
+    """No answers, and how often one was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.asked = 0
+
+    def to(self, key: str, question: object) -> object:
+        self.asked += 1
+        return super().to(key, question)
+
+
+def comparing(draw: random.Random) -> str:
+    """An ideal that compares some of its inputs with numbers, and perhaps with each other or twice."""
+    names = ["x", "y", "k"]
+
+    def condition() -> str:
+        name, relation = draw.choice(names), draw.choice(("<", "<=", ">=", ">"))
+        other = draw.choice(names[:2]) if name != "k" and draw.random() < 0.2 else str(draw.randint(-2, 2))
+        first = f"{name} {relation} {other}" if draw.random() < 0.9 else f"{other} {relation} {name}"
+        return f"not ({first})" if draw.random() < 0.2 else first
+
+    def block(depth: int) -> str:
+        if not depth or draw.random() < 0.2:
+            return f"out <- {draw.randint(0, 3)}"
+        joined = draw.choice((" and ", " or ")).join(condition() for _ in range(draw.randint(1, 2)))
+        return f"if {joined} then {block(depth - 1)} else {block(depth - 1)} end"
+
+    norm = draw.choice(("linf", "l1", "discrete"))
+    return (
+        f"program p; input x, y : real; input k : int; output out : {{0..3}}; metric {{ input: {norm}; }}"
+        f" ideal {{ {block(3)} }} out <- 0"
+    )
+
+
+def test_ideals_seen_by_bounds_ask_for_no_answers() -> None:
+    """Otherwise certificates would lack answers, which are asked for where this does not hold."""
+    draw = random.Random(5)
+    seen = 0
+    for _ in range(400):
+        text = comparing(draw)
+        answers = Unanswered()
+        derived = Derived.of(read_program(text, Budget()), {}, Budget(answers=answers))
+        if not derived.is_seen_by_bounds:
+            continue
+        seen += 1
+        distances = Distances(Ideal(dipc.load(text)))
+        for point in product((Fraction(-3), Fraction(1, 2), Fraction(2)), (Fraction(-1), Fraction(0)), range(-2, 3)):
+            inputs = [*point[:2], Fraction(point[2])]
+            assert derived.distance(inputs) == distances.at(inputs), text
+        assert answers.asked == 0, text
+    assert seen > 40, seen
+
+
+def test_certificates_of_long_tables_take_no_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is asked at any of the rows of Sparse, which took most of the time of writing its certificate."""
+    program = dipc.load(BENCHMARKS / "sparse.dip", m=3)
+    report = dipc.check(program, inputs="q = -1..1", keep_proofs=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(Derived, "distance", None)
+        certificate = dipc.certify(report)
+    assert check_text(certificate).complete
