@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -12,27 +11,18 @@ import click
 
 from dipc.cli.options import (
     Work,
+    answer_options,
     asked_of,
-    certificate_option,
     claim_options,
     claims_tested,
-    define_option,
     digits_option,
     error_options,
     for_all_option,
-    format_option,
-    html_option,
-    inputs_option,
-    limit_option,
     opened,
-    output_option,
     parse_definitions,
     parse_input,
-    plot_option,
     positive_option,
-    program_argument,
-    quiet_option,
-    scale_options,
+    question_options,
 )
 from dipc.cli.output import PAGE, Output, check_target, later
 from dipc.cli.terminal import ExitCode, write_diagnostics
@@ -81,18 +71,10 @@ class _Check(click.Command):
 
 
 @click.command(cls=_Check, epilog=_EPILOG)
-@program_argument
-@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@inputs_option
-@define_option
+@question_options()
 @for_all_option
 @claim_options(gamma=" free: any.")
-@format_option("text", "json")
-@output_option
 @digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
-@certificate_option
-@html_option
-@plot_option("Draw Pr and 1 - beta over eps (needs matplotlib).")
 @click.option(
     "--classes/--no-classes",
     "classes",
@@ -111,9 +93,7 @@ class _Check(click.Command):
     type=click.Choice(["all", "rows"]),
     help="Exit 3 where every row holds vacuously; with rows, where any does.",
 )
-@limit_option()
-@scale_options
-@click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
+@answer_options("text", "json", plot="Draw Pr and 1 - beta over eps (needs matplotlib).")
 @click.option("--time", "times", is_flag=True, help="Say how long it took.")
 def check(**given: Any) -> ExitCode:
     """Prove or refute that a program is accurate on a table of its intended answers.
@@ -191,23 +171,14 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 
 
 @click.command(epilog=_ERROR_EPILOG)
-@program_argument
-@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@inputs_option
-@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="One input, in place of --inputs.")
-@define_option
+@question_options(
+    click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="One input, without --inputs.")
+)
 @error_options
 @click.option("--at", metavar="EPS", help="Show it as a number at this eps; 1 by default.")
 @click.option("--alpha", metavar="VALUE|dd", help="The alpha that the claim mentions.")
 @click.option("--eps", metavar="INTERVALS", help='Which eps are meant; all, "(0, inf)", by default.')
-@format_option("text", "json")
-@output_option
-@certificate_option
-@html_option
-@plot_option("Draw the expected error over eps (needs matplotlib).")
-@limit_option()
-@scale_options
-@quiet_option
+@answer_options("text", "json", plot="Draw the expected error over eps (needs matplotlib).")
 def error(**given: Any) -> ExitCode:
     """Show how far off a program's answers are to be expected, in closed form, or decide a claim about that."""
     output, asked = opened(given)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,26 +12,17 @@ import click
 from dipc.cli.options import (
     Work,
     alpha_option,
-    certificate_option,
+    answer_options,
     claim_options,
-    define_option,
     digits_option,
     eps_option,
     error_options,
     for_all_option,
-    format_option,
-    html_option,
-    inputs_option,
-    limit_option,
     member_text,
     members,
     opened,
-    output_option,
     parse_family,
-    plot_option,
-    program_argument,
-    quiet_option,
-    scale_options,
+    question_options,
     table_path,
 )
 from dipc.cli.output import later
@@ -76,28 +66,20 @@ enclosed), 70 internal error.
 
 
 @click.command(epilog=_TIGHTEN_EPILOG)
-@program_argument
-@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@inputs_option
-@click.option(
-    "-D",
-    "definitions",
-    metavar="name=values",
-    multiple=True,
-    help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
+@question_options(
+    define=click.option(
+        "-D",
+        "definitions",
+        metavar="name=values",
+        multiple=True,
+        help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
+    )
 )
 @for_all_option
 @claim_options(gamma=" free: any.")
 @error_options
 @digits_option(f"Significant digits; {DIGITS} by default.")
-@format_option("text", "json", "csv")
-@output_option
-@plot_option("Draw the factor against eps, or over a family against its constants (needs matplotlib).")
-@certificate_option
-@html_option
-@limit_option()
-@scale_options
-@quiet_option
+@answer_options("text", "json", "csv", plot="Draw the factor against eps, or over a family (needs matplotlib).")
 def tighten(**given: Any) -> ExitCode:
     """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
 
@@ -178,24 +160,16 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 
 
 @click.command(epilog=_TUNE_EPILOG)
-@program_argument
-@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@click.option("--vary", "vary", metavar="RANGE", multiple=True, help='A constant and its range: "s in (0, 1)".')
-@click.option("--for", "wanted", type=click.Choice(["alpha", "gamma", "eps"]), help="What is to be the least.")
-@inputs_option
-@define_option
+@question_options(
+    click.option("--vary", "vary", metavar="RANGE", multiple=True, help='A constant and its range: "s in (0, 1)".'),
+    click.option("--for", "wanted", type=click.Choice(["alpha", "gamma", "eps"]), help="What is to be the least."),
+)
 @claim_options()
 @click.option("--adjacent", metavar="ADJACENCY", help="Compare at equal privacy for these inputs, such as linf:1.")
 @digits_option("Significant digits of the answer; 7 by default.")
 @click.option("--denominator", type=click.IntRange(2, 10**5), default=1000, help="The largest; 1000 by default.")
 @click.option("--tolerance", metavar="SHARE", default="1%", help="How near to the best is proved; 1% by default.")
-@format_option("text", "json", "csv")
-@output_option
-@html_option
-@plot_option("Draw the objective at the values that were tried (needs matplotlib).")
-@certificate_option
-@limit_option()
-@quiet_option
+@answer_options("text", "json", "csv", plot="Draw the objective at the values tried (needs matplotlib).", shared=False)
 def tune(**given: Any) -> ExitCode:
     """Find the constants that make a program best: the split of a budget for which the claim needs the least."""
     output, asked = opened(given)
@@ -237,22 +211,14 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 
 
 @click.command(epilog=_INTERVAL_EPILOG)
-@program_argument
-@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@click.option("--confidence", metavar="SHARE", default="95%", help="With which probability; 95% by default.")
-@click.option("--side", type=click.Choice(["both", "lower", "upper"]), help="The ends; else one after the other.")
-@inputs_option
-@define_option
+@question_options(
+    click.option("--confidence", metavar="SHARE", default="95%", help="With which probability; 95% by default."),
+    click.option("--side", type=click.Choice(["both", "lower", "upper"]), help="The ends; else one after the other."),
+)
 @alpha_option
 @eps_option("1/2 or ")
 @digits_option("Significant digits; 10 by default.")
-@format_option("text", "json")
-@output_option
-@certificate_option
-@html_option
-@limit_option()
-@scale_options
-@quiet_option
+@answer_options("text", "json")
 def interval(**given: Any) -> ExitCode:
     """Find intervals round what is released that have the exact answer in them with some probability."""
     output, asked = opened(given)
@@ -301,11 +267,9 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 
 
 @click.command(epilog=_SOLVE_EPILOG)
-@program_argument
-@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@click.option("--for", "wanted", metavar="eps|alpha|beta|gamma|error|NAME|RANGE", help="What is asked for.")
-@inputs_option
-@define_option
+@question_options(
+    click.option("--for", "wanted", metavar="eps|alpha|beta|gamma|error|NAME|RANGE", help="What is asked for.")
+)
 @for_all_option
 @claim_options(gamma=" free: any.", eps="1/2 or ")
 @error_options
@@ -313,13 +277,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.option("--budget", metavar="K*eps", help="The budget of that claim; eps by default.")
 @click.option("--delta", metavar="EXPR", help="The delta of that claim; 0 by default.")
 @digits_option(f"Significant digits; {DIGITS} by default.")
-@format_option("text", "json")
-@output_option
-@certificate_option
-@html_option
-@limit_option()
-@scale_options
-@quiet_option
+@answer_options("text", "json")
 def solve(**given: Any) -> ExitCode:
     """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
 

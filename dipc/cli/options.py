@@ -105,10 +105,17 @@ def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
     return _exact_option("--gamma", text, "is negative", lambda value: value >= 0)
 
 
-def _exact_option(option: str, text: str, reason: str, allowed: Callable[[Fraction], bool]) -> Fraction:
+def share_option(option: str, text: str) -> Fraction:
+    """The exact value of an option between 0 and 1, also in percent. Raises DiagnosticError for anything else."""
+    unit, whole = ("%", 100) if text.strip().endswith("%") else ("", 1)
+    reason = "does not lie between 0 and 1"
+    return _exact_option(option, text, reason, lambda value: 0 < value < whole, unit) / whole
+
+
+def _exact_option(option: str, text: str, reason: str, allowed: Callable[[Fraction], bool], unit: str = "") -> Fraction:
     note = "write an exact number such as 2, 1/3 or 0.25"
     try:
-        value = parse_rational(text.strip())
+        value = parse_rational(text.strip().removesuffix(unit))
         if allowed(value):
             return value
     except NotExact as error:
@@ -298,6 +305,7 @@ def _example(slot: Slot) -> str:
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_Option = Callable[[Any], Any]
 
 _TAKEN = {field.name for field in fields(Options)}
 
@@ -312,12 +320,12 @@ def asked_of(given: Mapping[str, Any]) -> Asked:
     return Asked(given["program_path"], Options(**taken), given.get("table_path"), definitions, limits)
 
 
-def opened(given: Mapping[str, Any]) -> tuple[Output, Asked]:
+def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, Asked]:
     """Where the answer goes, and what is asked of a program and its table. Raises DiagnosticError for options that mean
-    nothing, a program in the place of the table, and a file that would be lost."""
+    nothing, a program in the place of the table, and a file that would be lost, also one of those that are `read`."""
     output, asked = Output.of(given), asked_of(given)
     check_table(asked.table)
-    output.check(asked.program_path, asked.table)
+    output.check(asked.program_path, asked.table, *read)
     return output, asked
 
 
@@ -351,12 +359,12 @@ def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | 
     return result
 
 
-def together(*options: Callable[[_F], _F]) -> Callable[[_F], _F]:
-    """Several options as one decorator, in the order in which the help lists them."""
+def together(*options: _Option | None) -> _Option:
+    """Several options as one decorator, in the order in which the help lists them; None is no option."""
 
-    def decorate(command: _F) -> _F:
+    def decorate(command: Any) -> Any:
         for option in reversed(options):
-            command = option(command)
+            command = command if option is None else option(command)
         return command
 
     return decorate
@@ -380,6 +388,12 @@ inputs_option = click.option(
     multiple=True,
     help='The inputs: "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.',
 )
+
+#: One input, and the eps, of commands that run a program; what is asked of a program and its table.
+input_option = click.option(
+    "--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input."
+)
+run_at_option = click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it is run at.")
 
 for_all_option = click.option(
     "--for-all",
@@ -474,3 +488,26 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
         click.option("--gamma", metavar="VALUE", help=f"How far real and int outputs may be off; 0 by default.{gamma}"),
         eps_option(eps),
     )
+
+
+def question_options(*more: _Option, define: _Option = define_option) -> _Option:
+    """The program and the table that a question is about, or its inputs, and its constants."""
+    table = click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+    return together(program_argument, table, *more, inputs_option, define)
+
+
+def answer_options(*forms: str, plot: str | None = None, shared: bool = True) -> _Option:
+    """In which of the `forms` an answer is written, and where; what else is made of it, with a `plot` for which this
+    is the help; when to give up; and, if the work can be `shared` out, who does it."""
+    drawn = None if plot is None else plot_option(plot)
+    written = (format_option(*forms), output_option, certificate_option, html_option, drawn)
+    return together(*written, limit_option(), scale_options if shared else None, quiet_option)
+
+
+#: The same of commands that run a program.
+run_options = together(
+    define_option,
+    limit_option("How far the exact engine goes, as for `dipc check`; may be repeated."),
+    format_option("text", "json"),
+    output_option,
+)

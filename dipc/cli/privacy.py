@@ -12,23 +12,16 @@ import click
 
 from dipc.cli.options import (
     Work,
+    answer_options,
     asked_of,
-    certificate_option,
     define_option,
     digits_option,
     for_all_option,
-    format_option,
-    html_option,
     inputs_option,
-    limit_option,
     members,
-    output_option,
     parse_family,
-    plot_option,
     positive_option,
     program_argument,
-    quiet_option,
-    scale_options,
 )
 from dipc.cli.output import Output, later
 from dipc.cli.terminal import ExitCode
@@ -110,15 +103,8 @@ error.
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
 @for_all_option
 @define_option
-@format_option("text", "json")
-@output_option
-@certificate_option
 @digits_option("Significant digits of numbers that are not exact; 20 by default.")
-@html_option
-@plot_option("Draw the probability and the greatest allowed one (needs matplotlib).")
-@limit_option()
-@scale_options
-@quiet_option
+@answer_options("text", "json", plot="Draw the probability and the greatest allowed one (needs matplotlib).")
 def privacy(**given: Any) -> ExitCode:
     """Prove or refute that a program is differentially private, for every eps.
 

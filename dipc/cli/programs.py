@@ -18,8 +18,10 @@ from dipc.cli.options import (
     gamma_of_outputs,
     gamma_of_outputs_option,
     html_option,
+    input_option,
     inputs_option,
     limit_option,
+    opened,
     output_option,
     parse_input,
     parse_output,
@@ -52,7 +54,7 @@ Examples:
 
 @click.command(epilog=_PROB_EPILOG)
 @program_argument
-@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@input_option
 @click.option("--output", "output_texts", metavar="NAME=VALUE,…", multiple=True, help="Only outputs with these values.")
 @gamma_of_outputs_option
 @click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
@@ -64,8 +66,7 @@ Examples:
 @quiet_option
 def prob(**given: Any) -> ExitCode:
     """Show every output at one input with its exact probability, in closed form, for every eps."""
-    output, asked = Output.of(given), asked_of(given)
-    output.check(asked.program_path)
+    output, asked = opened(given)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
     gamma = gamma_of_outputs(given["gamma_text"], given["output_texts"])
     work = Work(asked, quiet=output.quiet)
@@ -110,8 +111,7 @@ Examples:
 def dtmc(**given: Any) -> ExitCode:
     """Show a program's Markov chain: what each state knows of the noises drawn so far, and the exact probability of
     each step, given what is known."""
-    output, asked = Output.of(given), asked_of(given)
-    output.check(asked.program_path)
+    output, asked = opened(given)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
     program = Work(asked, quiet=output.quiet).program(eps=eps)
     core = program.core

@@ -6,28 +6,28 @@ import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
-from dipc.algebra.numbers import NotExact, exact_grid, parse_rational
+from dipc.algebra.numbers import exact_grid
 from dipc.cli.options import (
     Work,
-    asked_of,
-    define_option,
-    format_option,
     gamma_of_outputs,
     gamma_of_outputs_option,
-    limit_option,
-    output_option,
+    input_option,
+    opened,
     parse_definitions,
     parse_input,
     parse_output,
     positive_option,
     program_argument,
     quiet_option,
+    run_at_option,
+    run_options,
+    share_option,
 )
-from dipc.cli.output import Output, check_distinct, check_target, later, write_result
+from dipc.cli.output import check_distinct, check_target, later, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
 from dipc.program.program import source_at
 from dipc.text.core import Value
@@ -55,26 +55,22 @@ Exit codes: 0 done, 2 bad input, 3 a limit was reached, 70 internal error.
 
 @click.command(epilog=_RUN_EPILOG)
 @program_argument
-@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
-@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
+@input_option
+@run_at_option
 @click.option(
     "-n", "--runs", metavar="RUNS", type=click.IntRange(min=1), default=1, help="How many runs; 1 by default."
 )
 @click.option("--grid", "grid_text", metavar="VALUE", help="Round real outputs down to multiples of it, such as 2^-20.")
 @click.option("--samples", metavar="FILE.csv", type=Path, help="Write the outputs to FILE, for `dipc conform`.")
 @click.option("--seed", metavar="S", type=click.IntRange(min=0), help="For tests: equal seeds give equal outputs.")
-@define_option
-@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
-@format_option("text", "json")
-@output_option
+@run_options
 def run(**given: Any) -> ExitCode:
     """Run a program with exact noise: what comes out has the very law that its proofs are about.
 
     Random bits are the operating system's. Comparisons are decided on the ideal real numbers, whose digits are drawn on
     demand, choices by as many bits as they take: no floating-point number is involved.
     """
-    output, asked, samples = Output.of(given), asked_of(given), given["samples"]
-    output.check(asked.program_path)
+    (output, asked), samples = opened(given), given["samples"]
     if samples is not None:
         check_target(samples, "--samples")
         check_distinct({"-o": output.target, "--samples": samples}, asked.program_path)
@@ -106,8 +102,8 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
 
 @click.command(short_help="Run a program many times, and compare.", epilog=_SIMULATE_EPILOG)
 @program_argument
-@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
-@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
+@input_option
+@run_at_option
 @click.option(
     "-n",
     "--runs",
@@ -119,7 +115,6 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
 @click.option(
     "--seed", metavar="S", type=click.IntRange(min=0), default=0, help="Equal seeds give equal counts; 0 by default."
 )
-@define_option
 @click.option(
     "--output",
     "outputs",
@@ -132,6 +127,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     "--confidence",
     "confidence_text",
     metavar="VALUE",
+    default="0.999999",
     help="That of all intervals together; 0.999999 by default.",
 )
 @click.option(
@@ -140,9 +136,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     metavar="ROUNDS",
     help="Give up when a run goes through a `while` more often; 100000 by default.",
 )
-@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
-@format_option("text", "json")
-@output_option
+@run_options
 @quiet_option
 def simulate(**given: Any) -> ExitCode:
     """Run a program many times at one input and one eps, and compare how often each output comes out with its exact
@@ -152,13 +146,12 @@ def simulate(**given: Any) -> ExitCode:
     the Clopper-Pearson interval around its estimate, and what is impossible must not come out at all. If the exact
     probabilities are right, a mismatch has probability 1 - confidence at most.
     """
-    output, asked = Output.of(given), asked_of(given)
-    output.check(asked.program_path)
+    output, asked = opened(given)
     constants = parse_definitions(asked.definitions)
     eps = positive_option("--eps", given["eps_text"])
     gamma = gamma_of_outputs(given["gamma_text"], given["outputs"])
     compare, runs = later.compare, later.runs
-    confidence = compare.CONFIDENCE if given["confidence_text"] is None else _share(given["confidence_text"])
+    confidence = share_option("--confidence", given["confidence_text"])
     source = source_at(asked.program_path)
     core = lower(parse(source), source, constants, eps)
     values = parse_input(given["input_texts"], core)
@@ -222,15 +215,12 @@ probability unknown, 70 internal error.
 
 @click.command(epilog=_CONFORM_EPILOG)
 @program_argument
-@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
-@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it was run at.")
+@input_option
+@run_at_option
 @click.option("--counts", metavar="FILE.csv", type=Path, help="How often each output was observed.")
 @click.option("--samples", metavar="FILE.csv", type=Path, help="The outputs that were observed, one by one.")
 @click.option("--grid", "grid_text", metavar="VALUE", help="What real outputs were rounded down to multiples of.")
-@define_option
-@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
-@format_option("text", "json")
-@output_option
+@run_options
 @quiet_option
 def conform(**given: Any) -> ExitCode:
     """Compare observed outputs of a real implementation with the exact distribution of a program.
@@ -239,9 +229,8 @@ def conform(**given: Any) -> ExitCode:
     must not have come out. If the implementation has this distribution, a deviation is reported with probability
     1e-6 at most.
     """
-    output, asked = Output.of(given), asked_of(given)
     counts, samples = given["counts"], given["samples"]
-    output.check(asked.program_path, counts, samples)
+    output, asked = opened(given, counts, samples)
     if (counts is None) == (samples is None):
         note = "counts.csv says how often each output came out; samples.csv has them one by one"
         raise DiagnosticError(Diagnostic("E0801", "give either `--counts` or `--samples`", notes=(note,)))
@@ -281,12 +270,9 @@ internal error.
     multiple=True,
     help="Outputs that were observed at an input; for two inputs.",
 )
-@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it was run at.")
+@run_at_option
 @click.option("--confidence", "confidence_text", metavar="P", default="99%", help="How sure; 99% by default.")
-@define_option
-@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
-@format_option("text", "json")
-@output_option
+@run_options
 @quiet_option
 def audit(**given: Any) -> ExitCode:
     """Bound the privacy loss of a real implementation from below, by observed outputs at two inputs.
@@ -294,13 +280,13 @@ def audit(**given: Any) -> ExitCode:
     The set of outputs is the one that the exact law of the program says shows most, so that nothing has to be searched
     for: the bound is a quotient of two Clopper-Pearson bounds, beside the exact loss of the program.
     """
-    output, asked = Output.of(given), asked_of(given)
     samples = given["samples"]
-    output.check(asked.program_path, *[path for _, path in samples])
+    output, asked = opened(given, *[path for _, path in samples])
     if len(samples) != 2:
         note = 'for example --samples-at "q=0" a.csv --samples-at "q=1" b.csv'
         raise DiagnosticError(Diagnostic("E0801", "an audit compares outputs at two inputs", notes=(note,)))
-    eps, confidence = positive_option("--eps", given["eps_text"]), _share(given["confidence_text"])
+    eps = positive_option("--eps", given["eps_text"])
+    confidence = share_option("--confidence", given["confidence_text"])
     program = Work(asked).program(parse_definitions(asked.definitions), eps)
     values = [parse_input((text,), program.core) for text, _ in samples]
     observed = [later.conform.read_observed(path, program.core, counted=False) for _, path in samples]
@@ -320,24 +306,3 @@ def _grid(text: str | None) -> Fraction | None:
         place = Source("<--grid>", text).excerpt(Span(0, len(text)))
         note = "write an exact number such as 2^-20, 1/1024 or 0.001"
         raise DiagnosticError(Diagnostic("E0805", str(error), place, notes=(note,))) from None
-
-
-def _share(text: str) -> Fraction:
-    """A confidence, in percent, too."""
-    plain = text.strip()
-    value = _rational("--confidence", plain.removesuffix("%")) / (100 if plain.endswith("%") else 1)
-    return value if 0 < value < 1 else _refused("--confidence", text, "does not lie between 0 and 1")
-
-
-def _rational(option: str, text: str) -> Fraction:
-    try:
-        return parse_rational(text.strip())
-    except NotExact as error:
-        return _refused(option, text, error.reason)
-
-
-def _refused(option: str, text: str, reason: str) -> NoReturn:
-    place = Source(f"<{option}>", text).excerpt(Span(0, len(text)))
-    excerpt = text.strip() if len(text) <= 40 else text[:37] + "..."
-    note = "write an exact number such as 0.999, 1/3 or 1e-6"
-    raise DiagnosticError(Diagnostic("E0805", f"`{excerpt}` {reason}", place, notes=(note,)))
