@@ -28,7 +28,7 @@ from dipc.verifier.functions import (
     subtract,
     times,
 )
-from dipc.verifier.ideal import OPEN, Ideal, Path
+from dipc.verifier.ideal import OPEN, Ideal, Path, open_inputs
 from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family, Law, Normal, is_whole
 from dipc.verifier.normal import Hub, Probability, Sum, in_order
@@ -574,16 +574,6 @@ def _guard(form: Fraction | Affine) -> Guard:
 
 
 @dataclass
-class _Runs:
-    """Runs by how the comparisons of inputs come out that they ask for, one after the other: each is asked for next
-    where those before came out so."""
-
-    asked: Guard | None = None
-    after: dict[bool, _Runs] = field(default_factory=dict)
-    found: tuple[OpenRun, Mapping[int, Closed]] | None = None
-
-
-@dataclass
 class Bounds:
     """Bounds of one program. Inputs with the same outcomes of comparisons share one run."""
 
@@ -591,7 +581,7 @@ class Bounds:
     ideal: Ideal
     budget: Budget
     _probabilities: Probabilities = field(init=False)
-    _runs: dict[object, _Runs] = field(default_factory=dict)
+    _runs: dict[object, list[tuple[OpenRun, Mapping[int, Closed]]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._probabilities = Probabilities(self.machine)
@@ -675,29 +665,16 @@ class Bounds:
             if slots[slot].type not in OPEN and not isinstance(value, Affine)
         }
         key = (tuple((type(value), value) for value in finite), () if others else tuple(answer.items()), unites)
-        here = self._runs.setdefault(key, _Runs())
-        while here.asked is not None:
-            here = here.after.setdefault(decide(here.asked), _Runs())
-        if here.found is None:
-            run = OpenRun(self.machine, Wanted({} if others else answer, every=True), self.budget)
-            run.decide, run.unites = decide, unites
-            run.explore(self._inputs(finite))
-            weighted = run, visits(run, self.budget)
-            here = self._runs[key]
-            for guard, truth in run.asked.items():
-                assert here.asked in (None, guard), "a run is that of its comparisons"
-                here.asked = guard
-                here = here.after.setdefault(truth, _Runs())
-            here.found = weighted
-        return here.found
-
-    def _inputs(self, finite: tuple[Value, ...]) -> dict[int, Held]:
-        """All inputs by slot, with these finite ones."""
-        left = iter(finite)
-        return {
-            slot: Affine(_ZERO, ((open_input(slot), _ONE),)) if self.machine.slots[slot].type in OPEN else next(left)
-            for slot in self.machine.numbered("input")
-        }
+        known = self._runs.setdefault(key, [])
+        for run, weights in known:
+            # A comparison is asked for next where those before came out so: nothing else is decided here.
+            if all(decide(guard) is truth for guard, truth in run.asked.items()):
+                return run, weights
+        run = OpenRun(self.machine, Wanted({} if others else answer, every=True), self.budget)
+        run.decide, run.unites = decide, unites
+        run.explore(open_inputs(self.machine, finite, open_input))
+        known.append((run, visits(run, self.budget)))
+        return known[-1]
 
     def _ways(self, run: OpenRun, weights: Mapping[int, Closed], path: Path, *, others: bool) -> Iterator[Way]:
         """The exits with the answer of the path, numbers near to it, or those with `others`."""
@@ -738,7 +715,7 @@ class Bounds:
         run.decide, run.unites = decide, False
         outputs, exact = machine.numbered("output"), machine.distance.exact
         values: list[Held] = [None] * (1 + max(*outputs, *exact))
-        for slot, value in self._inputs(finite).items():
+        for slot, value in open_inputs(machine, finite, open_input).items():
             values[slot] = value
         for slot, value in zip(exact, path.answer, strict=True):
             values[slot] = value

@@ -30,7 +30,6 @@ from dipc.verifier.claims import (
 from dipc.verifier.functions import ONE, Closed, Ring, positive_everywhere
 from dipc.verifier.linear import ALPHA, Guard, weighted
 from dipc.verifier.normal import Probability
-from dipc.verifier.obligations import Decided
 from dipc.verifier.reading import Budget, Rejected
 
 ZERO = Fraction(0)
@@ -289,12 +288,3 @@ class Shown:
     slacks: Mapping[Slack, SlackBound] = field(default_factory=dict)
     #: Of integer distances: e^(decay·distance·eps)·beta never falls as the distance grows.
     decay: Fraction = ZERO
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The numbered parts of a certificate: what probabilities are, and what was decided of them on which intervals."""
-
-    values: Sequence[Probability]
-    betas: Sequence[Beta | None]
-    decided: Sequence[tuple[Decided, tuple[Interval, ...]]]

@@ -25,10 +25,9 @@ from dipc.verifier.claims import (
     evaluate,
     mentions,
     parsed,
-    same_beta,
     without_ones,
 )
-from dipc.verifier.classes import VARIABLES, Required, Stated, intervals_of, meaning
+from dipc.verifier.classes import VARIABLES, Required, intervals_of, meaning
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.functions import (
     ONE,
@@ -41,7 +40,7 @@ from dipc.verifier.functions import (
     subtract,
     times,
 )
-from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.ideal import Ideal, Path, open_inputs
 from dipc.verifier.linear import ALPHA, Guard, contradictory, implied
 from dipc.verifier.loops import (
     MOST_HEADS,
@@ -54,7 +53,7 @@ from dipc.verifier.loops import (
 )
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Family, NoiseFamily
-from dipc.verifier.normal import Enclosed
+from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Decided
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Sample, Value
@@ -142,12 +141,8 @@ class Agreement:
 
     def _entry(self, finite: tuple[Value, ...]) -> _Entry:
         ideal = self.shape.ideal.machine
-        left = iter(finite)
         # Inputs have the numbers of their slots in the ideal.
-        inputs: dict[int, Affine | Value] = {
-            slot: Affine(_ZERO, ((slot, _ONE),)) if ideal.slots[slot].type == "real" else next(left)
-            for slot in ideal.numbered("input")
-        }
+        inputs = open_inputs(ideal, finite)
         named = {ideal.slots[slot].name: value for slot, value in inputs.items()}
         own, exact = (
             LoopRuns(side, self.shape.elements, named, self._first_noise, self.budget)
@@ -560,7 +555,7 @@ def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
     """The variable, the value or mean, and whether there is noise; its rate is the same in each iteration."""
     match statement:
-        case Noise(Name(name), "Lap", rate, mean) if mean is not None and not {*names(rate)} & {variable, parameter}:
+        case Noise(Name(name), "Lap", rate, mean) if not {*names(rate)} & {variable, parameter}:
             return name, mean, True
         case Assign(Name(name), value):
             return name, value, False
@@ -617,7 +612,7 @@ _NUMBERS: read.Table = {
 def check_numbers(
     value: object,
     claim: Claim,
-    stated: Stated,
+    obligations: Sequence[Decided],
     tree: Program,
     singly: Mapping[int, str],
     budget: Budget,
@@ -645,7 +640,7 @@ def check_numbers(
         # No probability is greater than 1.
         claim = replace(claim, beta=without_ones(parsed(claim.beta, budget)))
         variable, terms, *rest = read.fields(union, _UNION)
-        bound = _UnionBound(claim, variable, parameter, start, terms, stated, budget)
+        bound = _UnionBound(claim, variable, parameter, start, terms, obligations, budget)
         missing, totals = bound.check(*rest)
         if bound.is_trivial():
             return verdict, None, []
@@ -722,7 +717,7 @@ class _UnionBound:
     parameter: str
     start: int
     terms: Sequence[_Event]
-    stated: Stated
+    obligations: Sequence[Decided]
     budget: Budget
 
     def __post_init__(self) -> None:
@@ -811,20 +806,19 @@ class _UnionBound:
     ) -> str | None:
         """That a coefficient of beta is at least the probability that these terms go wrong, each as often as needed;
         why it is not certified, if so."""
-        decided = self._decided(place, power, intervals)
-        value = self.stated.values[decided.probability]
+        value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
             raise Rejected("an inequality is about Gaussian noise")
         total: Closed = ONE, ONE
         for term, weight in needed.items():
             chance = self.chances[term]
             if isinstance(chance, str):
-                return decided.open  # What is said of it has no proof.
+                return missing  # What is said of it has no proof.
             above, below = chance
             total = add_closed(total, (times(subtract(above, below), weight), below), self.budget)
         if not equal_closed(value, total, self.budget):
             raise Rejected("an inequality is about other terms")
-        return decided.open
+        return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
         """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
@@ -832,24 +826,20 @@ class _UnionBound:
             raise Rejected("beta is not shown to be above 1 in each coefficient")
         missing: str | None = None
         for power, place in enumerate(places):
-            decided = self._decided(place, power, near)
-            if self.stated.values[decided.probability] != (constant(min(power, 1)), ONE):
+            value, why = self._shown(place, power, near)
+            if value != (constant(min(power, 1)), ONE):
                 raise Rejected("beta is not shown to be above 1 by this")
-            missing = decided.open or missing
+            missing = why or missing
         return missing
 
-    def _decided(self, place: int, power: int, intervals: tuple[Interval, ...]) -> Decided:
-        """The obligation in this place, which is about this coefficient of beta on these intervals."""
-        decided, own = self.stated.decided[read.index(place, self.stated.decided)]
-        if own != intervals:
+    def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
+        """What the obligation in this place says that this coefficient of beta is enough for on these intervals, and
+        why that has no proof, if so."""
+        decided = self.obligations[read.index(place, self.obligations)]
+        if decided.intervals != intervals:
             raise Rejected("an inequality is about other values of the variable")
-        if decided.verdict != "accurate":
-            raise Rejected(f"an inequality is {decided.verdict}")
         coefficient = self.coefficients[power] if power < len(self.coefficients) else {}
-        beta = self.stated.betas[decided.beta]
-        if beta is None or not same_beta(beta, (((coefficient, ONE),),), self.budget):
-            raise Rejected("an inequality is about another coefficient of beta")
-        return decided
+        return decided.value, decided.require("accurate", (((coefficient, ONE),),), self.budget)
 
 
 def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:

@@ -35,7 +35,6 @@ from dipc.verifier.program import (
     Machine,
     Operation,
     Place,
-    Read,
     Sample,
     Scored,
     Store,
@@ -616,8 +615,8 @@ class Execution:
         match code:
             case Literal(value):
                 return value
-            case Read() | Place():
-                held = values[code.slot if isinstance(code, Read) else self._place(code, values, known)]
+            case Place(slots, _, index):
+                held = values[slots[0] if index is None else self._place(code, values, known)]
                 if held is None:
                     raise NotDerived("a variable may be read before it is assigned")
                 return held
@@ -871,8 +870,6 @@ def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
     reads = 0
     for code in codes:
         match code:
-            case Read(slot):
-                reads |= 1 << slot
             case Place(slots, _, index):
                 reads |= _bits(slots)
                 if index is not None:

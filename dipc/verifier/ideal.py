@@ -12,7 +12,7 @@ integers are looked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import total_ordering
@@ -46,7 +46,6 @@ from dipc.verifier.program import (
     Machine,
     Operation,
     Place,
-    Read,
     Sample,
     Scored,
     Store,
@@ -324,14 +323,7 @@ class Ideal:
 
     def _followed(self, finite: tuple[Value, ...]) -> Iterator[Path]:
         run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
-        left = iter(finite)
-        slots = self.machine.slots
-        run.explore(
-            {
-                slot: Affine(_ZERO, ((slot, _ONE),)) if slots[slot].type in OPEN else next(left)
-                for slot in self.machine.numbered("input")
-            }
-        )
+        run.explore(open_inputs(self.machine, finite))
         for end in run.ends:
             answer = run.outputs(end.state)
             if any(value is None for value in answer):
@@ -398,13 +390,8 @@ class Ideal:
         if not self.has_apart:
             yield from sets
             return
-        slots = self.machine.numbered("input")
-        left = iter(finite)
-        other: dict[int, Held] = {
-            slot: Affine(_ZERO, ((slot, _ONE),)) if self.machine.slots[slot].type == "real" else next(left)
-            for slot in slots
-        }
-        one: dict[int, Held] = dict(zip(slots, inputs, strict=True))
+        other = open_inputs(self.machine, finite)
+        one: dict[int, Held] = dict(zip(other, inputs, strict=True))
         for guards in sets:
             for subset, apart in self.cases(one, other, guards):
                 if not apart:
@@ -465,8 +452,8 @@ class Ideal:
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
     """The slots that are read, each as often as it is, and whether that is to compare its value with a number."""
     match item:
-        case Read(slot):
-            yield slot, compared
+        case Place(slots, _, index):
+            yield from ((slot, compared and index is None) for slot in slots)
         case Operation(op, arguments):
             alone = op in ("<", "<=", ">", ">=") and any(isinstance(argument, Literal) for argument in arguments)
             for argument in arguments:
@@ -477,8 +464,6 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
             yield from _read_by(value)
             if index is not None:
                 yield from _read_by(index)
-        case Place(slots):
-            yield from ((slot, False) for slot in slots)
         case Scored(arms=arms):
             for _, score in arms:
                 yield from _read_by(score)
@@ -486,6 +471,17 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
             pass  # An ideal has no noise.
         case _:
             assert_never(item)
+
+
+def open_inputs(
+    machine: Machine, finite: Iterable[Value], number: Callable[[int], int] = lambda slot: slot
+) -> dict[int, Affine | Value]:
+    """All inputs by slot, with these values of the finite ones; the others are left open, unknowns with this number."""
+    left = iter(finite)
+    return {
+        slot: Affine(_ZERO, ((number(slot), _ONE),)) if machine.slots[slot].type in OPEN else next(left)
+        for slot in machine.numbered("input")
+    }
 
 
 def whole_inputs(machine: Machine) -> frozenset[int]:

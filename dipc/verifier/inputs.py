@@ -17,7 +17,7 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.bounds import Bounds, Merges, Way
-from dipc.verifier.claims import Beta, Claim, Interval, read_intervals, same_beta
+from dipc.verifier.claims import Claim, Interval, read_intervals
 from dipc.verifier.classes import (
     VARIABLES,
     Behind,
@@ -25,7 +25,6 @@ from dipc.verifier.classes import (
     Required,
     Shown,
     Slacks,
-    Stated,
     add_slack,
     at_least_distance,
     greatest_alpha,
@@ -383,7 +382,6 @@ def check_inputs(
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive)
     decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
-    stated = Stated(context.values, context.betas, decided)
     tally = Tally()
     singly: dict[int, str] = {}
     trusted: list[str] = []
@@ -405,7 +403,7 @@ def check_inputs(
             own = []
             shown: list[Shown] = []
             for entry in classes:
-                one = _Class(claim, stated, theorem, budget, tally.counts["rows"] + 1)
+                one = _Class(claim, decided, theorem, budget, tally.counts["rows"] + 1)
                 with in_step(f"class {one.number}"):
                     verdict, missing = one.check(entry)
                 shown += one.shown
@@ -422,12 +420,12 @@ def check_inputs(
         # The claim about all other numbers must not use constants that differ between numbers.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = replace(whole, constants=steady)
-        verdict, missing, words = check_numbers(data["numbers"], alike, stated, tree, singly, budget, covering)
+        verdict, missing, words = check_numbers(data["numbers"], alike, decided, tree, singly, budget, covering)
         tally.add(verdict, missing)
         trusted += words
     return Found(
         tally,
-        [each for each, _ in decided],
+        decided,
         tuple(dict.fromkeys(trusted)),
         varying | ({parameter} if parameter is not None else set()),
     )
@@ -484,12 +482,12 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
 # --- what classes refer to --------------------------------------------------------------------------
 
 
-def _obligation(item: object, context: Context, budget: Budget) -> tuple[Decided, tuple[Interval, ...]]:
+def _obligation(item: object, context: Context, budget: Budget) -> Decided:
     """An obligation with intervals of its own."""
     entry = dict(read.by_name(read.anything)(item))
     with in_step("intervals"):
         own = read_intervals(entry.pop("intervals", None))
-    return check_obligation(entry, replace(context, intervals=own), budget), own
+    return check_obligation(entry, replace(context, intervals=own), budget)
 
 
 # --- classes ----------------------------------------------------------------------------------------
@@ -516,7 +514,7 @@ class _Class:
     """Checks one class under the claim."""
 
     claim: Claim
-    stated: Stated
+    decided: Sequence[Decided]
     theorem: Theorem | None
     budget: Budget
     number: int
@@ -583,8 +581,8 @@ class _Class:
                 raise Rejected("its inputs and outputs are not those of the program")
             inputs, outputs = [given[name] for name in names[0]], [answer.get(name) for name in names[1]]
             self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None)
-            self.theorem.check(inputs, outputs, radius, self.stated.values[decided.probability])
-            return self._same(decided, beta, "inaccurate")
+            self.theorem.check(inputs, outputs, radius, decided.value)
+            return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Guard]) -> str | None:
         """The bound of the class, and that it is enough: at all inputs, or at the distance 1, where it is one that
@@ -613,26 +611,17 @@ class _Class:
         bounds: Slacks = {}
         for item in slacks:
             add_slack(item, behind, wanted, bounds, self.budget)
-        values = tuple(self.stated.values[decided.probability] for decided in obligations)
+        values = tuple(decided.value for decided in obligations)
         self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, bounds, decay))
-        missing = [self._same(decided, wanted.beta, "accurate") for decided in obligations]
+        missing = [decided.require("accurate", wanted.beta, self.budget) for decided in obligations]
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
         """The obligations in these places, which are about these values of the variable. Raises Rejected."""
-        pairs = [self.stated.decided[read.index(place, self.stated.decided)] for place in places]
-        if not pairs or any(own != intervals for _, own in pairs):
+        chosen = [self.decided[read.index(place, self.decided)] for place in places]
+        if not chosen or any(decided.intervals != intervals for decided in chosen):
             raise Rejected("its obligation is about other values than the claim")
-        return [decided for decided, _ in pairs]
-
-    def _same(self, decided: Decided, beta: Beta | None, verdict: str) -> str | None:
-        """That the obligation is about this beta, with this verdict; why it is not certified."""
-        if decided.verdict != verdict:
-            raise Rejected(f"its obligation is {decided.verdict}, not {verdict}")
-        stated = self.stated.betas[decided.beta]
-        if stated is not None and (beta is None or not same_beta(stated, beta, self.budget)):
-            raise Rejected("its beta is not what is claimed")
-        return decided.open
+        return chosen
 
 
 _REQUIRED: read.Table = {

@@ -7,12 +7,12 @@ each of them; for the greatest of some, one is enough on each cell, so that no c
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.claims import Beta, Interval, arguments_of
+from dipc.verifier.claims import Beta, Interval, arguments_of, same_beta
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -82,14 +82,24 @@ class Tally:
 
 @dataclass(frozen=True)
 class Decided:
-    """What was shown of one obligation. `open` says why nothing was, where that is so; `charted`: of a refuted one
-    exactly where it fails was shown, too."""
+    """What was shown of one obligation, value >= 1 - beta on the intervals. `open` says why nothing was, where that is
+    so; `charted`: of a refuted one exactly where it fails was shown, too."""
 
-    probability: int
-    beta: int
+    value: Probability
+    beta: Beta | None
+    intervals: Sequence[Interval]
     verdict: str
     open: str | None
     charted: bool = False
+
+    def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
+        """Why it has no proof, None where it has one. Raises Rejected unless it has this verdict and is about this
+        beta; about one that is not known nothing is shown."""
+        if self.verdict != verdict:
+            raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
+        if self.beta is not None and (beta is None or not same_beta(self.beta, beta, budget)):
+            raise Rejected("its beta is not what is claimed")
+        return self.open
 
 
 def among(entries: Sequence[object]) -> read.Reader[int]:
@@ -241,12 +251,13 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
         "cells": read.items,
     }
     place, beta_place, verdict, reason, *stated = read.fields(value, table, {"reason": read.text, **evidence})
+    probability, beta = context.values[place], context.betas[beta_place]
+    decided = Decided(probability, beta, context.intervals, verdict, reason)
     has = {name for name, one in zip(evidence, stated, strict=True) if one is not None}
     if reason is not None:
         if has:
             raise Rejected("it has a reason why there is no proof, and a proof")
-        return Decided(place, beta_place, verdict, reason)
-    probability, beta = context.values[place], context.betas[beta_place]
+        return decided
     normal = isinstance(probability, Enclosed) or isinstance(beta, Enclosed)
     if has not in _EVIDENCE.get((verdict, normal), ()):
         raise Rejected(f"its evidence is not that of the verdict {verdict}")
@@ -256,15 +267,15 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
     if counterexample is not None:
         _check_counterexample(counterexample, probability, beta, context.intervals, budget)
         if chart is None or isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
-            return Decided(place, beta_place, verdict, None)
-        return Decided(place, beta_place, verdict, None, _check_chart(chart, probability, beta, context, budget))
+            return decided
+        return replace(decided, charted=_check_chart(chart, probability, beta, context, budget))
     if isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
         totals = slacks(probability, beta, budget)
         if totals is None:
             raise Rejected("beta is not the least of some functions, but something is stated")
         _check_cells_of_stars(cells, totals, context.intervals, sizes, budget)
-        return Decided(place, beta_place, verdict, None)
-    return Decided(place, beta_place, verdict, _check_parts(arguments, probability, beta, context, budget))
+        return decided
+    return replace(decided, open=_check_parts(arguments, probability, beta, context, budget))
 
 
 def _check_parts(

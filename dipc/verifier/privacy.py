@@ -167,17 +167,11 @@ class _Shown:
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""
         decided = self.decided[read.index(number, self.decided)]
-        least = self.context.betas[decided.beta]
-        if decided.verdict != verdict:
-            raise Rejected(f"it is {decided.verdict}")
-        if least is None or not (isinstance(least, Enclosed) or (len(least) == len(least[0]) == 1)):
-            raise Rejected("its beta is not one function")
         rest = Sum.of(likely, self.budget).opposite(self.budget).value
-        if not same(least if isinstance(least, Enclosed) else least[0][0], rest, self.budget):
-            raise Rejected("its beta is not 1 - Pr at the first input")
-        if not same(self.context.values[decided.probability], allowed, self.budget):
+        missing = decided.require(verdict, rest if isinstance(rest, Enclosed) else ((rest,),), self.budget)
+        if not same(decided.value, allowed, self.budget):
             raise Rejected("it is not about what is allowed by the second input")
-        return decided.open
+        return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
         """The sum of these probabilities."""

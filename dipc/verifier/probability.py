@@ -507,11 +507,11 @@ def _cell(slot: Slot, cell: str) -> Value:
     raise Rejected(f"`{cell[:40]}` is no value of `{slot.name}`")
 
 
-def check_range(stated: Closed, budget: Budget, *, bound: bool = False) -> None:
-    """Raises Rejected where the function is clearly not a probability, or a lower `bound` of one."""
+def check_range(stated: Closed, budget: Budget) -> None:
+    """Raises Rejected where the function is clearly not a probability."""
     above, below = stated
     for eps in _SAMPLES:
         side = sign_of_ring(below, eps, budget)
-        for function in (subtract(below, above),) if bound else (above, subtract(below, above)):
+        for function in (above, subtract(below, above)):
             if sign_of_ring(function, eps, budget) * side < 0:
                 raise Rejected(f"it is no probability at eps = {eps}")

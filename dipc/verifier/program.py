@@ -47,15 +47,9 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """The value of a slot."""
-
-    slot: int
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
-    """`slots[index - low]`, where the index is only known in a state; for a scalar `index` is None."""
+    """A slot, to read or to write: `slots[index - low]`, where the index is only known in a state; for a scalar and an
+    element whose index is known `index` is None."""
 
     slots: tuple[int, ...]
     low: int
@@ -77,7 +71,7 @@ class Fault:
     why: str
 
 
-Code = Literal | Read | Place | Operation | Fault
+Code = Literal | Place | Operation | Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +392,7 @@ class _Compiler:
             case syntax.Noise() | syntax.Mechanism() | syntax.Choose() if read := self._parameter(statement):
                 self._for_each_value(read, statement)
             case syntax.Noise(target, law, rate, mean):
-                center = Literal(ZERO) if mean is None else self.resolved(mean)
+                center = self.resolved(mean)
                 family, parameter = self.law(law, rate)
                 self.emit(Sample(self._target(target), family, parameter, center))
             case syntax.Choose(target, arms):
@@ -442,7 +436,7 @@ class _Compiler:
                     self.block(body)
                     self.locals = hidden
 
-    def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Read | None:
+    def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Place | None:
         """A finite variable that the rate or a weight still depends on."""
         if isinstance(statement, syntax.Choose):
             waiting = [weight for _, weight in statement.arms]
@@ -454,18 +448,19 @@ class _Compiler:
                 waiting += expr.arguments
             elif isinstance(expr, Name | Element) and expr.name in self.variables and expr.name not in self.locals:
                 code = self.resolved(expr)
-                if isinstance(code, Read) and self.slots[code.slot].type not in ("real", "int"):
+                if isinstance(code, Place) and not code.index and self.slots[code.slots[0]].type not in ("real", "int"):
                     return code
         return None
 
-    def _for_each_value(self, read: Read, statement: syntax.Statement) -> None:
+    def _for_each_value(self, read: Place, statement: syntax.Statement) -> None:
         """The statement once for each value of the variable, which is a constant there."""
         ends = []
-        for value in values_of(self.slots[read.slot].type):
+        (slot,) = read.slots
+        for value in values_of(self.slots[slot].type):
             branch = self.emit(Halt())
-            self.fixed[read.slot] = value
+            self.fixed[slot] = value
             self._statement(statement)
-            del self.fixed[read.slot]
+            del self.fixed[slot]
             ends.append(self.emit(Halt()))
             self.code[branch] = Branch(Operation("=", (read, Literal(value))), len(self.code))
         for end in ends:
@@ -560,7 +555,7 @@ class _Compiler:
                 return Operation(op, codes)
 
     def _read(self, slot: int) -> Code:
-        return Literal(self.fixed[slot]) if slot in self.fixed else Read(slot)
+        return Literal(self.fixed[slot]) if slot in self.fixed else Place((slot,), 0, None)
 
     def number(self, expr: Expr) -> Fraction:
         """The rational that the expression always is, 1 or 0 for a condition."""

@@ -200,11 +200,12 @@ class Rows:
         if stated.open is not None:
             raise Rejected("it has an obligation, and says that it has none")
         decided = self.decided[read.index(stated.obligation, self.decided)]
-        if decided.beta != stated.beta:
+        if decided.beta is not self.context.betas[stated.beta]:
             raise Rejected("its obligation is about another beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.
-        of_nothing = verdict == "accurate" and self.context.values[decided.probability] == ({}, ONE)
-        if decided.probability != stated.probability and not of_nothing:
+        of_nothing = verdict == "accurate" and decided.value == ({}, ONE)
+        own = None if stated.probability is None else self.context.values[stated.probability]
+        if decided.value is not own and not of_nothing:
             raise Rejected("its obligation is about another probability")
         if verdict != decided.verdict:
             raise Rejected(f"its obligation is {decided.verdict}, not {verdict}")

@@ -18,7 +18,8 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.bounds import OpenRun, open_input
-from dipc.verifier.execution import Affine, Held, Wanted
+from dipc.verifier.execution import Affine, Wanted
+from dipc.verifier.ideal import open_inputs
 from dipc.verifier.linear import Guard, answers_count, key_of
 from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
 from dipc.verifier.noise import Family, Normal, is_whole
@@ -99,8 +100,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
         raise NotDerived("an input is not real")
     run = OpenRun(machine, Wanted({}, every=True), budget)
     run.decide, run.unites = _left_open, True
-    inputs: dict[int, Held] = {slot: Affine(_ZERO, ((open_input(slot), _ONE),)) for slot in slots}
-    run.explore(inputs)
+    run.explore(open_inputs(machine, (), open_input))
     visits(run, budget)  # the weights of all ways are those of a program
     exits = []
     for end in run.ends:
@@ -266,7 +266,7 @@ def require_private(
     if adjacent[0] == "hamming":
         raise NotDerived("inputs that move by anything are not covered")
     slots = side.machine.slots
-    inputs = {slots[slot].name: Affine(_ZERO, ((slot, Fraction(1)),)) for slot in side.machine.numbered("input")}
+    inputs = {slots[slot].name: value for slot, value in open_inputs(side.machine, ()).items()}
     runs = LoopRuns(side, elements, inputs, len(slots), budget)
     return _Exploration(runs, *adjacent, most, budget).check()
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.classes import read_halfspaces
-from dipc.verifier.execution import Affine, Held, plus, scaled
-from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.execution import Affine, plus, scaled
+from dipc.verifier.ideal import Ideal, Path, open_inputs
 from dipc.verifier.linear import (
     ALPHA,
     Guard,
@@ -207,15 +207,13 @@ class Surroundings:
     def may_be_apart(self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> bool:
         """Whether an input of the path may be infinitely far from one on the straight way out, beyond the facet."""
         length = ALPHA - 1  # of the way: a variable that is no input
-        one: dict[int, Held] = {}
-        other: dict[int, Held] = {}
-        left = iter(self.finite)
-        for slot in self.ideal.machine.numbered("input"):
-            if self.ideal.machine.slots[slot].type == "real":
-                one[slot] = here = Affine(_ZERO, ((slot, _ONE),))
-                other[slot] = plus(here, Affine(_ZERO, ((length, -direction[slot]),)) if slot in direction else _ZERO)
-            else:
-                one[slot] = other[slot] = next(left)
+        one = open_inputs(self.ideal.machine, self.finite)
+        other = {
+            slot: plus(here, Affine(_ZERO, ((length, -direction.get(slot, _ZERO)),)))
+            if isinstance(here, Affine)
+            else here
+            for slot, here in one.items()
+        }
         beyond = Guard(((length, width), *((slot, -c) for slot, c in facet.form)), -facet.constant, strict=True)
         outwards = Guard(((length, _ONE),), _ZERO, strict=False)
         return any(apart for _, apart in self.ideal.cases(one, other, [*self.path.guards, beyond, outwards]))

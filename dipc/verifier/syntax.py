@@ -128,12 +128,13 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """`target <- Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, `Gauss(deviation, mean)`, or `DGauss(…)`."""
+    """`target <- Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, `Gauss(deviation, mean)`, or `DGauss(…)`; the mean
+    is 0 where none is written."""
 
     target: Name | Element
     law: str
     rate: Expr
-    mean: Expr | None
+    mean: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -628,9 +629,7 @@ class _Reader:
                 score = Apply("+", (self._undrawn(), Literal(Fraction(0))))
                 statement = Mechanism(target, rate, variable, type_, score)
             else:
-                mean = None
-                if law != "Expo":
-                    mean = self.expression() if self._take(",") else Literal(Fraction(0))
+                mean = self.expression() if law != "Expo" and self._take(",") else Literal(Fraction(0))
                 type_ = "int" if law in ("DLap", "DGauss") else "real"
                 statement = Noise(target, law, rate, mean)
             self._expect(")")
@@ -741,7 +740,7 @@ class _Reader:
 def _mean_of(value: Expr, noise: Noise) -> Expr | None:
     """The mean of the value, of which the noise is one summand; None where it is none."""
     if value == noise.target:
-        return Literal(Fraction(0)) if noise.mean is None else noise.mean
+        return noise.mean
     match value:
         case Apply("+" | "-" as op, (left, right)):
             mean = _mean_of(left, noise)
@@ -765,7 +764,7 @@ def _noiseless(body: Block) -> Block:
 def _without_noise(statement: Statement) -> Statement:
     match statement:
         case Noise(target=target, mean=mean):
-            return Assign(target, Literal(Fraction(0)) if mean is None else mean)
+            return Assign(target, mean)
         case Choose():
             raise NotDerived("a program with a `choose` has no `ideal { noiseless }`")
         case If(condition, then, otherwise):

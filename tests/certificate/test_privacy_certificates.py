@@ -149,7 +149,7 @@ def test_a_forged_proof_is_rejected(change: Callable[[Document], None], step: st
         (set_to("1", "claim", "budget"), "obligation of a pair: it is not about what is allowed"),
         (set_to([[0, "0", "1/9"]], "claim", "delta"), "obligation of a pair: it is not about what is allowed"),
         (set_to([0, 0], "refuted", "outputs"), "refuted: an output is counted twice"),
-        (set_to([], "refuted", "outputs"), "obligation of a pair: its beta is not 1 - Pr"),
+        (set_to([], "refuted", "outputs"), "obligation of a pair: its beta is not what is claimed"),
         (set_to("0", "obligations", 0, "counterexample", "eps"), "obligation 0, counterexample"),
         (set_to([[1, 0]], "pairs"), "obligation of a pair"),
         (lambda data: data["laws"].reverse(), "law 0: the program has another probability"),
