@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from typing import assert_never
 
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
 from dipc.verifier.execution import Affine, Constraints, End, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
@@ -337,39 +336,51 @@ def _weighted(
     return weight
 
 
-def one_less(others: Sequence[Way], most: Callable[[Way], Closed], budget: Budget) -> Closed:
-    """What is at most the probability of an answer, if these are all ways to others, each of at most this
-    probability."""
-    total: Closed = {}, ONE
-    for way in others:
-        if way.numbers:
+def at_bounds(
+    ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
+) -> Probability:
+    """What is at most the probability of an answer at all inputs of the class: the sum of the ways to it where each
+    slack is at its least, or 1 less that of the ways to others where each is at its greatest. Raises NotDerived."""
+    others = shown.kind.of_others
+    total = Sum()
+    for way in ways:
+        if others and way.numbers:
             raise NotDerived(UNLIKE)
-        total = add_closed(total, most(way), budget)
-    return subtract(total[1], total[0]), total[1]
+        least = [number.bound(1, shown, wanted) for number in way.numbers]
+        if any(bound is None or bound.base < 0 or bound.slope < 0 for bound in least):
+            continue
+        if shown.kind is Kind.DISTANCES:
+            total.add((), nearest_value(way, shown, budget), budget)
+            continue
+        weight, parts = way.weight, way.parts
+        if shown.kind is Kind.TAILS:
+            weight, parts = _without_tails(way, shown, wanted, budget)
+        rows = [(_at_slacks(part, -1 if others else 1, shown, wanted, budget), part.laws) for part in parts]
+        known = [(row, dict(enumerate(laws))) for row, laws in rows if row is not None]
+        if len(known) < len(rows):
+            continue
+        if wanted.is_open:
+            way.require_steady()
+        stars: list[Hub] = []
+        for row, laws_of in known:
+            more, weight = probabilities.product(weight, row, laws_of, budget)
+            stars += more
+        total.add(in_order(stars), weight, budget)
+    return total.opposite(budget).value if others else total.value
 
 
-def tail_value(way: Way, shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget) -> Closed:
-    """What is at least the probability of a way at all inputs of the class."""
-    if wanted.is_open:
-        way.require_steady()
+def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
+    """What a way's tails are at most together, times its weight, and its other parts."""
     # Leaving a comparison out makes the others only more probable.
-    joint = [each for each in way.parts if each.continuous or not wanted.is_open]
+    joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
     tails = [each for each in joint if _is_tail(each) and _is_far(each.comparisons[0], shown, wanted)]
     far = _least(_total(tails), 1, shown, wanted) if len(tails) > 1 else None
-    weight = way.weight
     if far is None:
-        tails = []
-    else:
-        weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget)
-        for each in tails:
-            weight = multiply_closed(weight, _front(each.laws[0]), budget)
-    for each in joint:
-        if each not in tails:
-            known = _at_slacks(each, -1, shown, wanted, budget)
-            if known is None:
-                return {}, ONE
-            weight = probabilities.weighted(weight, known, dict(enumerate(each.laws)), budget)
-    return weight
+        return way.weight, joint
+    weight = multiply_closed(way.weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget)
+    for each in tails:
+        weight = multiply_closed(weight, _front(each.laws[0]), budget)
+    return weight, tuple(each for each in joint if each not in tails)
 
 
 def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
@@ -617,42 +628,10 @@ class Bounds:
             near = self._near(finite, path, wanted, decide)
             ways = list(self._ways_by_distance(run, weights, near, others=others))
         ways = merged(ways, merges(ways), self.budget)
-        match shown.kind:
-            case Kind.WAYS | Kind.OTHERS:
-                yield self._at_bounds(ways, shown, wanted)
-            case Kind.VERTICES:
-                yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
-            case Kind.TAILS:
-                p = self._probabilities
-                yield one_less(ways, lambda way: tail_value(way, shown, wanted, p, self.budget), self.budget)
-            case Kind.DISTANCES:
-                yield one_less(ways, lambda way: nearest_value(way, shown, self.budget), self.budget)
-            case _:
-                assert_never(shown.kind)
-
-    def _at_bounds(self, ways: Sequence[Way], shown: Shown, wanted: Required) -> Probability:
-        """What is left where each slack is at its bound."""
-        others = shown.kind.of_others
-        total = Sum()
-        for way in ways:
-            if others and way.numbers:
-                raise NotDerived(UNLIKE)
-            least = [number.bound(1, shown, wanted) for number in way.numbers]
-            if any(bound is None or bound.base < 0 or bound.slope < 0 for bound in least):
-                continue
-            rows = [_at_slacks(each, -1 if others else 1, shown, wanted, self.budget) for each in way.parts]
-            known = [each for each in rows if each is not None]
-            if len(known) < len(rows):
-                continue
-            if wanted.is_open:
-                way.require_steady()
-            stars: list[Hub] = []
-            weight = way.weight
-            for each, laws in zip(known, way.parts, strict=True):
-                more, weight = self._probabilities.product(weight, each, dict(enumerate(laws.laws)), self.budget)
-                stars += more
-            total.add(in_order(stars), weight, self.budget)
-        return total.opposite(self.budget).value if others else total.value
+        if shown.kind is Kind.VERTICES:
+            yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
+        else:
+            yield at_bounds(ways, shown, wanted, self._probabilities, self.budget)
 
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool

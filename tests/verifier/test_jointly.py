@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from dipc.certificate.answers import _Merges
-from dipc.verifier.bounds import Comparison, Law, Part, Way, merged, one_less, tail_value, vertex_values
+from dipc.verifier.bounds import Comparison, Law, Part, Way, at_bounds, merged, vertex_values
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
 from dipc.verifier.functions import ONE, Closed
 from dipc.verifier.noise import Family
+from dipc.verifier.normal import Enclosed
 from dipc.verifier.probability import Probabilities
 from dipc.verifier.program import Machine
 from dipc.verifier.reading import Budget, NotDerived
@@ -29,7 +31,9 @@ EPS = 0.7
 
 
 def tails(ways: list[Way], known: Shown) -> Closed:
-    return one_less(ways, lambda way: tail_value(way, known, FIXED, PROBABILITIES, Budget()), Budget())
+    bound = at_bounds(ways, replace(known, kind=Kind.TAILS), FIXED, PROBABILITIES, Budget())
+    assert not isinstance(bound, Enclosed)
+    return bound
 
 
 def value(function: Closed) -> float:
