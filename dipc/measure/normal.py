@@ -243,23 +243,19 @@ class Piece:
         """Whether a leaf is Laplace noise."""
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
-    def at(self, places: Sequence[flint.arb], eps: flint.arb) -> Sequence[flint.arb]:
-        """The probability of the leaves, which are normal, at each of these t and one eps."""
-        result = [flint.arb(1)] * len(places)
-        for leaf, count in self.leaves:
+    def at(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
+        """The probability of the leaves, which are normal, at so many t, from twice that of each bound."""
+        result = [flint.arb(1)] * count
+        for leaf, often in self.leaves:
             assert isinstance(leaf.spread, Normal)
-            twice = []
-            for a, d in leaf.lines:
-                below = -(2 * flint.arb(to_fmpq(leaf.spread.variance))).sqrt()
-                slope, start = flint.arb(to_fmpq(a)) / below, eps * flint.arb(to_fmpq(d)) / below
-                twice.append([(t * slope + start).erfc() for t in places])
-            values = twice[0] if len(twice) == 1 else [first + second - 2 for first, second in zip(*twice, strict=True)]
-            half = flint.arb(2) ** -count
-            if count == 1:
-                result = [known * value * half for known, value in zip(result, values, strict=True)]
-            else:
-                result = [known * value**count * half for known, value in zip(result, values, strict=True)]
-        return result
+            values, *others = [twice(leaf.spread, line) for line in leaf.lines]
+            for other in others:
+                values = [first + second - 2 for first, second in zip(values, other, strict=True)]
+            if often > 1:
+                values = [value**often for value in values]
+            result = [known * value for known, value in zip(result, values, strict=True)]
+        scale = flint.arb(2) ** -sum(often for _, often in self.leaves)
+        return [value * scale for value in result]
 
     def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
         """The probability of the leaves given t."""
@@ -299,9 +295,9 @@ class NormalMeasure:
             if length == 1 and isinstance(self.center, Normal) and not piece.kinked:
                 (number,) = coefficients(eps, 1)
                 places = [number * node if rule.scaled else node for node, _ in rule.nodes]
-                products = rule.grid.products(piece, flint.ctx.prec) if rule.grid else piece.at(places, number)
+                twice = rule.grid.twice() if rule.grid else _at_each(places, number)
                 value = flint.arb(0)
-                for place, (_, weight), product in zip(places, rule.nodes, products, strict=True):
+                for place, (_, weight), product in zip(places, rule.nodes, piece.at(len(places), twice), strict=True):
                     value += product * (self.center.at(place) * weight)
                 total = total + (value * number if rule.scaled else value)
                 continue
@@ -496,56 +492,78 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k, |k| <= reach, for one eps at which all bounds of leaves with the same law and slope are one
-    function, moved by multiples of the step."""
+    """The nodes step·k, |k| <= reach, for one eps. There a bound a·t + d·eps is a·(t + s), s = d·eps/a, and bounds with
+    the same law and a whose s are multiples of the step apart are one function, moved: a column of its values at
+    s + step·k, of which each bound takes those from a place on. `longer` is how many more than 2·reach + 1 it has."""
 
     step: Fraction
     reach: int
-    eps: Fraction
+    places: Mapping[tuple[Normal, Fraction, Fraction], tuple[_Column, int]]
+    longer: Mapping[_Column, int]
 
     @staticmethod
     def of(piece: Piece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
-        """None where they are not, or too far apart for that to be sooner."""
-        bounds = [(leaf.spread, line) for leaf, _ in piece.leaves for line in leaf.lines]
-        if len(bounds) < _MANY or not all(a and isinstance(spread, Normal) for spread, (a, _) in bounds):
+        """One with a step of at most this; None where that is not sooner."""
+        bounds = [(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines]
+        if len(bounds) < _MANY:
             return None
-        moves: dict[tuple[Spread, Fraction], list[Fraction]] = {}
-        for spread, (a, d) in bounds:
-            moves.setdefault((spread, a), []).append(d * eps / a)
-        unit = _common(move - each[0] for each in moves.values() for move in each)
-        finer = unit / ceil(unit / step) if unit else step
-        more = ceil(reach * step / finer)
-        size = sum(2 * more + 1 + int((max(each) - min(each)) / finer) for each in moves.values())
+        alike: dict[tuple[Normal, Fraction], dict[Fraction, Fraction]] = {}
+        for spread, a, d in bounds:
+            if not a or not isinstance(spread, Normal):
+                return None
+            alike.setdefault((spread, a), {})[d] = d * eps / a
+        # All s of one law and a are multiples of `unit` apart, and so is the step.
+        unit = _common(s - next(iter(each.values())) for each in alike.values() for s in each.values())
+        unit = unit / ceil(unit / step) if unit else step
+        in_units = int(step / unit)
+        more = ceil(reach * step / (in_units * unit))
+        grid = _Grid(in_units * unit, more, {}, {})
+        places, longer = {}, {}
+        for (spread, a), each in alike.items():
+            starts: dict[int, Fraction] = {}
+            least = min(each.values())
+            for d, s in sorted(each.items(), key=lambda item: item[1]):
+                start = starts.setdefault(int((s - least) / unit) % in_units, s)
+                longer[spread, a, start] = place = int((s - start) / grid.step)
+                places[spread, a, d] = (spread, a, start), place
+        size = sum(2 * more + 1 + length for length in longer.values())
         # A product takes a tenth of the time of a value.
-        return _Grid(finer, more, eps) if size + len(bounds) * more // 5 < 2 * len(bounds) * reach else None
+        if size + len(bounds) * more // 5 >= 2 * len(bounds) * reach:
+            return None
+        return replace(grid, places=places, longer=longer)
 
-    def products(self, piece: Piece, bits: int) -> Sequence[flint.arb]:
-        """The probability of the leaves at each node, in numbers of so many bits."""
-        assert bits == flint.ctx.prec
-        lines = {(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines}
-        base: dict[tuple[Spread, Fraction], Fraction] = {}
-        for spread, a, d in sorted(lines, key=lambda line: line[2] / line[1]):
-            base.setdefault((spread, a), d * self.eps / a)
-        places = {line: int((line[2] * self.eps / line[1] - base[line[:2]]) / self.step) for line in lines}
-        tables: dict[tuple[Spread, Fraction], list[flint.arb]] = {}
-        for (spread, a), first in base.items():
-            assert isinstance(spread, Normal)
-            last = max(place for line, place in places.items() if line[:2] == (spread, a))
-            scale = flint.arb(to_fmpq(-a)) / (2 * flint.arb(to_fmpq(spread.variance))).sqrt()
-            start, step = (
-                flint.arb(to_fmpq(first - self.reach * self.step)) * scale,
-                flint.arb(to_fmpq(self.step)) * scale,
-            )
-            tables[spread, a] = [(start + step * k).erfc() / 2 for k in range(2 * self.reach + 1 + last)]
-        result = [flint.arb(1)] * (2 * self.reach + 1)
-        for leaf, count in piece.leaves:
-            found = [(tables[leaf.spread, line[0]], places[leaf.spread, *line]) for line in leaf.lines]
-            for k in range(len(result)):
-                value = found[0][0][found[0][1] + k]
-                if len(found) > 1:
-                    value = value + found[1][0][found[1][1] + k] - 1
-                result[k] = result[k] * (value if count == 1 else value**count)
-        return result
+    def twice(self) -> _Twice:
+        """Twice the probability of a bound at each node."""
+        h, count = flint.arb(to_fmpq(self.step)), 2 * self.reach + 1
+        columns = {}
+        for (spread, a, s), longer in self.longer.items():
+            nodes = [h * k for k in range(-self.reach, self.reach + longer + 1)]
+            columns[spread, a, s] = _twice_at(nodes, flint.arb(to_fmpq(a * s)), spread, a)
+
+        def of(spread: Normal, line: Line) -> Sequence[flint.arb]:
+            column, place = self.places[spread, *line]
+            return columns[column][place : place + count]
+
+        return of
+
+
+#: A law, a, and the least s of a column.
+_Column = tuple[Normal, Fraction, Fraction]
+
+#: Twice the probability of a bound under this law, at each of some t.
+_Twice = Callable[[Normal, Line], Sequence[flint.arb]]
+
+
+def _at_each(places: Sequence[flint.arb], eps: flint.arb) -> _Twice:
+    """At each of these t, for one eps."""
+    return lambda law, line: _twice_at(places, eps * flint.arb(to_fmpq(line[1])), law, line[0])
+
+
+def _twice_at(places: Iterable[flint.arb], start: flint.arb, law: Normal, a: Fraction) -> Sequence[flint.arb]:
+    """Twice the probability of at most a·t + start at each of these t."""
+    below = -(2 * flint.arb(to_fmpq(law.variance))).sqrt()
+    slope, start = flint.arb(to_fmpq(a)) / below, start / below
+    return [(t * slope + start).erfc() for t in places]
 
 
 #: Leaves from which on a grid is looked for.

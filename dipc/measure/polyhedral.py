@@ -519,7 +519,8 @@ class _Elimination:
         left = left - {v for v in free if all(not m[2][v] and not m[3][v] for m in integrand)}
         if not left:
             return integrand
-        v = min(left, key=lambda v: (sum(1 for h in system if h.coefficient(v)), v))
+        users = Counter(v for h in system for v, _ in h.coefficients)
+        v = min(left, key=lambda v: (users[v], v))
         if v not in whole:
             return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
         total: Integrand = {}
