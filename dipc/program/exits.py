@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, finite_noise_slots, slots_read, without_finite_noise
-from dipc.chain.series import Runs, RunTemplate, runs
+from dipc.chain.series import Runs, RunTemplate, may_have_runs, runs
 from dipc.chain.state import (
     DETERMINISTIC,
     NOTHING_KNOWN,
@@ -559,25 +560,45 @@ def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
 # --- Runs to one answer that are many, and stay apart -----------------------------------------------------------------
 
 #: With more states by place and values than this the runs of a program are not counted, and up to so many runs are
-#: exits of their own.
-_MOST_COUNTED, _FEW_RUNS = 3_000, 64
+#: exits of their own. Runs in no more states than the last are explored before any are counted.
+_MOST_COUNTED, FEW_RUNS, _BRIEF_STATES = 3_000, 64, 1_000
 
 
 class ManyRuns:
     """The runs of a program to each of its answers, where they are many."""
 
     def __init__(self, flow: Flow, limits: Limits) -> None:
-        comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in flow.program.instructions)
+        instructions = flow.program.instructions
+        comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in instructions)
+        most = min(_MOST_COUNTED, limits.states)
+        self._flow = flow
+        self._most: int | None = None
         # Each of them leads on in three ways at most, so that few of them do not make many runs.
-        usual = flow.draws and not flow.places and 3**comparisons > _FEW_RUNS
-        self._runs: Runs | None = runs(flow, min(_MOST_COUNTED, limits.states)) if usual else None
-        self._ends: dict[object, int] = {}
-        if self._runs is not None:
-            many = [end for end in self._runs.ends if self._runs.counts[end] > _FEW_RUNS]
-            self._ends = {values_key(self._runs.outputs(end).values()): end for end in many}
+        if may_have_runs(flow) and flow.draws and not flow.places and 3**comparisons > FEW_RUNS:
+            self._most = most if len(instructions) <= most else None
         self._graphs: dict[int, RunTemplate | None] = {}
         #: The least number of runs that stayed apart.
         self._apart: int | None = None
+
+    @cached_property
+    def _runs(self) -> Runs | None:
+        """All runs, counted; None where they are few, or in too many states."""
+        return None if self._most is None else runs(self._flow, self._most)
+
+    @cached_property
+    def _ends(self) -> Mapping[object, int]:
+        """The ends of many runs each, by the answer."""
+        if self._runs is None:
+            return {}
+        many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]
+        return {values_key(self._runs.outputs(end).values()): end for end in many}
+
+    def brief(self, limits: Limits) -> Limits | None:
+        """With which limits runs are explored before all are counted, which takes longer than following a few; None
+        where that was done, or need not be, or the program is long."""
+        if self._most is None or "_runs" in self.__dict__ or len(self._flow.program.instructions) > _BRIEF_STATES:
+            return None
+        return replace(limits, states=min(limits.states, _BRIEF_STATES))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """With which limits the runs to these outputs are explored, if they are many: those that are united are few,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -35,7 +36,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import Exits, Laws, ManyRuns, exits, values_key
+from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, values_key
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
@@ -225,6 +226,12 @@ class Probabilities:
         return plan
 
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        brief = self._many.brief(self.limits)
+        if brief is not None:
+            with suppress(LimitReached):
+                plan = self._explored(inputs, outputs, brief)
+                if len(plan.exits) <= FEW_RUNS:
+                    return plan
         wanted = self._wanted(outputs)
         few = self._many.few(wanted, self.limits)
         try:

@@ -213,7 +213,8 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
     probabilities: list[object] = []
     for few in (10**9, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exits, "_FEW_RUNS", few)
+            patch.setattr(exits, "FEW_RUNS", few)
+            patch.setattr(exits, "_BRIEF_STATES", 0)
             # No run is united.
             patch.setattr(exits.ManyRuns, "few", lambda self, wanted, limits: None if self.are_many(wanted) else limits)
             program = dipc.load(text)
