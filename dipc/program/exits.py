@@ -54,6 +54,7 @@ from dipc.text.core import (
     DomOp,
     DomType,
     Instruction,
+    Jump,
     Read,
     Slot,
     Value,
@@ -560,22 +561,22 @@ def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
 # --- Runs to one answer that are many, and stay apart -----------------------------------------------------------------
 
 #: With more states by place and values than this the runs of a program are not counted, and up to so many runs are
-#: exits of their own. Runs in no more states than the last are explored before any are counted.
-_MOST_COUNTED, FEW_RUNS, _BRIEF_STATES = 3_000, 64, 1_000
+#: exits of their own.
+_MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
 class ManyRuns:
     """The runs of a program to each of its answers, where they are many."""
 
     def __init__(self, flow: Flow, limits: Limits) -> None:
-        instructions = flow.program.instructions
-        comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in instructions)
-        most = min(_MOST_COUNTED, limits.states)
-        self._flow = flow
-        self._most: int | None = None
+        # Control passes through all but jumps, most often once at least.
+        steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
+        comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
         # Each of them leads on in three ways at most, so that few of them do not make many runs.
-        if may_have_runs(flow) and flow.draws and not flow.places and 3**comparisons > FEW_RUNS:
-            self._most = most if len(instructions) <= most else None
+        many = may_have_runs(flow) and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
+        self._flow = flow
+        self._steps = len(steps)
+        self._most = min(_MOST_COUNTED, limits.states) if many else 0
         self._graphs: dict[int, RunTemplate | None] = {}
         #: The least number of runs that stayed apart.
         self._apart: int | None = None
@@ -583,7 +584,7 @@ class ManyRuns:
     @cached_property
     def _runs(self) -> Runs | None:
         """All runs, counted; None where they are few, or in too many states."""
-        return None if self._most is None else runs(self._flow, self._most)
+        return runs(self._flow, self._most) if self._steps <= self._most else None
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
@@ -594,11 +595,11 @@ class ManyRuns:
         return {values_key(self._runs.outputs(end).values()): end for end in many}
 
     def brief(self, limits: Limits) -> Limits | None:
-        """With which limits runs are explored before all are counted, which takes longer than following a few; None
-        where that was done, or need not be, or the program is long."""
-        if self._most is None or "_runs" in self.__dict__ or len(self._flow.program.instructions) > _BRIEF_STATES:
+        """With which limits runs are explored before all are counted, which takes longer than following a few of them;
+        None where that was done, or need not be."""
+        if "_runs" in self.__dict__ or self._steps > self._most:
             return None
-        return replace(limits, states=min(limits.states, _BRIEF_STATES))
+        return replace(limits, states=min(limits.states, 2 * self._steps))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """With which limits the runs to these outputs are explored, if they are many: those that are united are few,

@@ -214,7 +214,7 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
     for few in (10**9, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(exits, "FEW_RUNS", few)
-            patch.setattr(exits, "_BRIEF_STATES", 0)
+            patch.setattr(exits.ManyRuns, "brief", lambda self, limits: None)
             # No run is united.
             patch.setattr(exits.ManyRuns, "few", lambda self, wanted, limits: None if self.are_many(wanted) else limits)
             program = dipc.load(text)
@@ -227,6 +227,14 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
             ]
             probabilities.append([program.probability(named, answer).value for answer in answers])
     assert probabilities[0] == probabilities[1]
+
+
+def test_a_few_runs_are_explored_without_counting_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row of Sparse: counting takes the runs to all answers."""
+    monkeypatch.setattr(exits, "runs", pytest.fail)
+    program = dipc.load("benchmarks/sparse.dip", m=20)
+    form = program.probability({"q": [-1] * 20}, {"out": ["bot"] * 20})
+    assert form.at(1, 3)[0] > 0
 
 
 def test_many_runs_that_no_noise_tells_apart() -> None:
