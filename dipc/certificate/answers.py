@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, assert_never
 
 from dipc.algebra.limits import Undecided
 from dipc.certificate.data import rational
@@ -25,11 +25,27 @@ from dipc.linear.program import (
 )
 from dipc.verifier.bounds import Way, merged, put_together
 from dipc.verifier.document import ask, document_of
+from dipc.verifier.ideal import OPEN, Ideal
 from dipc.verifier.inputs import Divided, Open
 from dipc.verifier.linear import ALPHA, Guard, Question, contradictory
+from dipc.verifier.program import (
+    Branch,
+    Choice,
+    Code,
+    Fault,
+    Halt,
+    Instruction,
+    Jump,
+    Operation,
+    Place,
+    Sample,
+    Scored,
+    Store,
+)
 from dipc.verifier.reading import DERIVATION_ENDS, Answers, Budget, NotDerived, WrongAnswer
 from dipc.verifier.shifts import Followed
 from dipc.verifier.surroundings import MOST_CELLS, MOST_SIGNED, Neighbourhood
+from dipc.verifier.syntax import Literal
 
 #: Cases of one question about integers, as many as branch and bound may look at.
 _MOST_CASES = 400
@@ -69,7 +85,7 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
     solved = Solved()
     # What is wrong or takes too much is said when it is checked.
     with suppress(WrongAnswer, *DERIVATION_ENDS):
-        ask(document_of(data), Budget(answers=solved))
+        ask(document_of(data), Budget(answers=solved), asks_nothing)
     return {**data, "answers": solved.stated}
 
 
@@ -156,6 +172,44 @@ def _halfspace(guard: Guard) -> Halfspace:
 
 def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
     return [[variable, rational(number)] for variable, number in sorted(numbers.items()) if number]
+
+
+# --- Which tables ask nothing -----------------------------------------------------------------------------------------
+
+
+def asks_nothing(ideal: Ideal) -> bool:
+    """True only if det and dd take no answers of the certificate at any input, as the text shows: it compares each
+    real or int input at most once, with a number, so that no two guards of a path are about one input."""
+    machine = ideal.machine
+    if ideal.norm == "discrete" or machine.distance.apart or machine.distance.same is not None:
+        return False
+    slots = machine.slots
+    read = [(slot, alone) for item in machine.code for slot, alone in _read_by(item) if slots[slot].type in OPEN]
+    return all(alone for _, alone in read) and len({slot for slot, _ in read}) == len(read)
+
+
+def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
+    """The slots that are read, each as often as it is, and whether that is to compare its value with a number."""
+    match item:
+        case Place(slots, _, index):
+            yield from ((slot, compared and index is None) for slot in slots)
+        case Operation(op, arguments):
+            alone = op in ("<", "<=", ">", ">=") and any(isinstance(argument, Literal) for argument in arguments)
+            for argument in arguments:
+                yield from _read_by(argument, compared=alone)
+        case Branch(condition):
+            yield from _read_by(condition)
+        case Store(Place(index=index), value):
+            yield from _read_by(value)
+            if index is not None:
+                yield from _read_by(index)
+        case Scored(arms=arms):
+            for _, score in arms:
+                yield from _read_by(score)
+        case Literal() | Jump() | Halt() | Fault() | Sample() | Choice():
+            pass  # An ideal has no noise.
+        case _:
+            assert_never(item)
 
 
 # --- How all inputs are covered by classes ----------------------------------------------------------------------------

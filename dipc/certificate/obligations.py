@@ -17,6 +17,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Budget, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
+from dipc.certificate.events import enclosed_data
 from dipc.decide.obligation import Decision, Verdict, decide
 from dipc.decide.series import samples
 from dipc.linear.halfspace import Halfspace
@@ -42,7 +43,6 @@ from dipc.verifier.normal import (
     Hub,
     Probability,
     Sum,
-    enclosed_data,
     in_order,
     is_number,
     star_of,

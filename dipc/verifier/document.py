@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -444,16 +444,15 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         raise Rejected(error.why, *error.steps) from None
 
 
-def ask(document: Document, budget: Budget) -> None:
+def ask(document: Document, budget: Budget, asks_nothing: Callable[[Ideal], bool]) -> None:
     """Take the steps that ask something about half-spaces, with the answers that the budget has: for whoever writes
-    these into a certificate. Raises Rejected, Exhausted."""
+    these into a certificate, and knows of which ideals rows ask nothing. Raises Rejected, Exhausted."""
     if document.question is not Question.ROWS:
         _checked(document, budget, {})
         return
     tree, machine, _ = _program(document, budget)
     theorem = _theorem(document, tree, machine, budget)
-    seen = theorem.ideal is None or (isinstance(theorem.ideal, Ideal) and theorem.ideal.is_seen_by_bounds)
-    if not seen:
+    if theorem.ideal is not None and not (isinstance(theorem.ideal, Ideal) and asks_nothing(theorem.ideal)):
         for row in document.data["rows"]:
             if row.get("dd") is not None:
                 theorem.check_distance(row["input"], row["output"], row["dd"], computed=False)

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import total_ordering
 from itertools import product
 from math import ceil, floor, prod
-from typing import TypeVar, assert_never
+from typing import TypeVar
 
 from dipc.verifier.execution import (
     Affine,
@@ -35,25 +35,9 @@ from dipc.verifier.execution import (
 )
 from dipc.verifier.functions import Closed
 from dipc.verifier.linear import Guard, grouped, is_empty, least
-from dipc.verifier.program import (
-    Branch,
-    Choice,
-    Code,
-    Fault,
-    Halt,
-    Instruction,
-    Jump,
-    Machine,
-    Operation,
-    Place,
-    Sample,
-    Scored,
-    Store,
-    Value,
-    values_of,
-)
+from dipc.verifier.program import Instruction, Machine, Scored, Store, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
-from dipc.verifier.syntax import Literal, Name, Program, Variables
+from dipc.verifier.syntax import Name, Program, Variables
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -226,18 +210,6 @@ class Ideal:
     def whole(self) -> frozenset[int]:
         """The inputs that are integers, by slot."""
         return whole_inputs(self.machine)
-
-    @property
-    def is_seen_by_bounds(self) -> bool:
-        """True only if det and dd take no answers of the certificate at any input, as the text shows: it compares each
-        real or int input at most once, with a number, so that no two guards of a path are about one input."""
-        if self.norm == "discrete" or self.machine.distance.apart or self.machine.distance.same is not None:
-            return False
-        slots = self.machine.slots
-        read = [
-            (slot, alone) for item in self.machine.code for slot, alone in _read_by(item) if slots[slot].type in OPEN
-        ]
-        return all(alone for _, alone in read) and len({slot for slot, _ in read}) == len(read)
 
     def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """det at one input: a value for every output, in their order."""
@@ -447,30 +419,6 @@ class Ideal:
             lengths[length] = _ONE
             away += [Guard(((length, _ONE), (slot, sign)), _ZERO, strict=False) for sign in (_ONE, -_ONE)]
         return least(lengths, away, self.whole if whole else frozenset(), self.budget)
-
-
-def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """The slots that are read, each as often as it is, and whether that is to compare its value with a number."""
-    match item:
-        case Place(slots, _, index):
-            yield from ((slot, compared and index is None) for slot in slots)
-        case Operation(op, arguments):
-            alone = op in ("<", "<=", ">", ">=") and any(isinstance(argument, Literal) for argument in arguments)
-            for argument in arguments:
-                yield from _read_by(argument, compared=alone)
-        case Branch(condition):
-            yield from _read_by(condition)
-        case Store(Place(index=index), value):
-            yield from _read_by(value)
-            if index is not None:
-                yield from _read_by(index)
-        case Scored(arms=arms):
-            for _, score in arms:
-                yield from _read_by(score)
-        case Literal() | Jump() | Halt() | Fault() | Sample() | Choice():
-            pass  # An ideal has no noise.
-        case _:
-            assert_never(item)
 
 
 def open_inputs(

@@ -526,20 +526,6 @@ _LINES = read.listed(_read_line, MOST_PIECES)
 _SPREAD = read.tuple_of(read.one_of("laplace", "normal"), read.rational)
 
 
-def kinked_data(event: Kinked) -> dict[str, Any]:
-    """As it is written."""
-
-    def spread(of: Spread) -> list[str]:
-        return ["laplace" if of.laplace else "normal", str(of.size)]
-
-    def lines(of: Sequence[Line]) -> list[list[str]]:
-        return [[str(a), str(d), *([str(b)] if b else [])] for a, d, b in of]
-
-    leaves = [[count, spread(leaf.spread), lines(leaf.lower), lines(leaf.upper)] for leaf, count in event.leaves]
-    data = {"center": spread(event.center), "own": lines(event.own), "leaves": leaves, "fixed": event.fixed}
-    return data | {"across": str(event.across)} if event.across else data
-
-
 def read_kinked(value: object, most_leaves: int) -> Kinked:
     """Of a certificate. Raises Rejected."""
     leaf = read.tuple_of(read.up_to(most_leaves), _SPREAD, _LINES, _LINES)

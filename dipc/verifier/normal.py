@@ -34,12 +34,12 @@ from dipc.verifier.functions import (
     read_ring,
     times,
 )
-from dipc.verifier.kinked import Kinked, Near, Spread, kinked_data, kinked_of, read_kinked, trapezoid
+from dipc.verifier.kinked import Kinked, Near, Spread, kinked_of, read_kinked, trapezoid
 from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
 from dipc.verifier.reading import Budget, NotDerived, Rejected
-from dipc.verifier.reals import UNIT, Ends, Number, number_data, read_number
+from dipc.verifier.reals import UNIT, Ends, Number, read_number
 from dipc.verifier.signs import decay_bits, exp_minus, growth_bits, positive_on_unit
-from dipc.verifier.summed import Summed, read_summed, summed_data, summed_of
+from dipc.verifier.summed import Summed, read_summed, summed_of
 from dipc.verifier.taylor import Expansion, NotShown, Series, peak_ends, root_ends
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -288,10 +288,11 @@ Stars = tuple[Hub, ...]
 
 def in_order(stars: Iterable[Hub]) -> Stars:
     """The stars as they are listed."""
-    return tuple(sorted(stars, key=_place))
+    return tuple(sorted(stars, key=star_order))
 
 
-def _place(star: Hub) -> tuple[int, Any]:
+def star_order(star: Hub) -> tuple[int, Any]:
+    """The key by which stars are sorted."""
     return (Star, Kinked, Summed).index(type(star)), star
 
 
@@ -384,25 +385,6 @@ def read_enclosed(value: object) -> Enclosed:
     if terms.keys() <= {()}:
         raise Rejected("it has no star")
     return Enclosed(terms)
-
-
-def enclosed_data(value: Enclosed) -> list[Any]:
-    """The same, as it is written."""
-    return [
-        [[[k, str(q), str(c)] for (k, q), c in sorted(above.items())], [_star_data(star) for star in stars]]
-        for stars, (above, _) in sorted(value.terms.items(), key=lambda term: [_place(star) for star in term[0]])
-    ]
-
-
-def _star_data(star: Hub) -> dict[str, Any]:
-    match star:
-        case Kinked():
-            return kinked_data(star)
-        case Summed():
-            return summed_data(star)
-    leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
-    data = {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
-    return data if star.square == UNIT else {**data, "square": number_data(star.square)}
 
 
 _LEAF = read.tuple_of(

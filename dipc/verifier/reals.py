@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
-from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.reading import NotDerived, Rejected
@@ -236,11 +235,6 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 # === as they are written =======================================================================
 
 
-def number_data(number: Number) -> list[Any]:
-    """As it is written."""
-    return [str(number.factor), [[p.function, number_data(p.argument), str(p.exponent)] for p in number.powers]]
-
-
 def read_number(value: object, depth: int = 0) -> Number:
     """Of a certificate. Raises Rejected if it is not a positive number of this form."""
     if depth > DEEPEST:
@@ -249,7 +243,7 @@ def read_number(value: object, depth: int = 0) -> Number:
     factor, powers = read.tuple_of(read.rational, read.listed(stated, MOST_FACTORS))(value)
     if max(factor.numerator.bit_length(), factor.denominator.bit_length()) > MOST_BITS:
         raise Rejected("a constant has too many digits")
-    result = Number(factor)
+    result, stated_powers = Number(factor), []
     for function, argument, exponent in powers:
         inner = read_number(argument, depth + 1)
         if function == "root" and inner.powers:
@@ -257,10 +251,11 @@ def read_number(value: object, depth: int = 0) -> Number:
         try:
             if function == "log" and inner.ends(_GUARD)[0] <= 1:
                 raise Rejected("a logarithm is that of a number above 1")
-            result = result * Number(_ONE, (Power(function, inner, exponent),))
+            stated_powers.append(Power(function, inner, exponent))
+            result = result * Number(_ONE, (stated_powers[-1],))
             result.ends(_GUARD)
         except NotDerived as error:
             raise Rejected(error.why) from None
-    if factor <= 0 or (not depth and number_data(result) != value):
+    if factor <= 0 or result != Number(factor, tuple(stated_powers)):
         raise Rejected("a number is not in its form, or not positive")
     return result

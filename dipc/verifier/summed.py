@@ -21,7 +21,7 @@ from typing import Any
 from dipc.verifier import reading as read
 from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import NotDerived, Rejected
-from dipc.verifier.reals import UNIT, Number, number_data, read_number
+from dipc.verifier.reals import UNIT, Number, read_number
 from dipc.verifier.signs import decay_bits
 from dipc.verifier.taylor import Expansion, NotShown, Series
 
@@ -383,24 +383,6 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
 
 
 # === as they are written =======================================================================
-
-
-def summed_data(event: Summed) -> dict[str, Any]:
-    """As it is written."""
-    return {"values": _branch_data(event.root)}
-
-
-def _branch_data(branch: Branch) -> list[Any]:
-    noises = []
-    for mass, c in branch.noises:
-        kind = "discrete-laplace" if mass.laplace else "discrete-normal"
-        square = [] if mass.square == UNIT else [number_data(mass.square)]
-        noises.append([str(c), kind, str(mass.size), mass.fixed, *square])
-    return [
-        noises,
-        [list(map(str, limit)) for limit in branch.limits],
-        [[n, _branch_data(b)] for b, n in branch.branches],
-    ]
 
 
 def read_summed(value: Mapping[str, Any]) -> Summed:

@@ -12,9 +12,10 @@ import mpmath
 import pytest
 
 import dipc
+from dipc.certificate.events import kinked_data
 from dipc.verifier.document import check_text
 from dipc.verifier.functions import ONE
-from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, kinked_data, read_kinked
+from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, read_kinked
 from dipc.verifier.noise import Family, Normal
 from dipc.verifier.normal import Cell, Enclosed, Star, star_of
 from dipc.verifier.reading import Budget, Rejected

@@ -9,9 +9,10 @@ from typing import Any
 import mpmath
 import pytest
 
+from dipc.certificate.events import number_data
 from dipc.verifier.claims import evaluate
 from dipc.verifier.reading import Budget, NotDerived, Rejected
-from dipc.verifier.reals import Number, monomial, number_data, read_number
+from dipc.verifier.reals import Number, monomial, read_number
 from dipc.verifier.syntax import Expr, read_expression
 
 F = Fraction

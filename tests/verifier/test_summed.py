@@ -13,6 +13,7 @@ import mpmath
 import pytest
 
 import dipc
+from dipc.certificate.events import summed_data
 from dipc.certificate.privacy import certify_privacy
 from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
@@ -21,7 +22,7 @@ from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.normal import Cell, Enclosed, next_to_zero, star_of
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Number, Power
-from dipc.verifier.summed import Summed, read_summed, summed_data, summed_of
+from dipc.verifier.summed import Summed, read_summed, summed_of
 from dipc.verifier.taylor import Expansion, NotShown, Series
 from tests.privacy.test_finite_inputs import asked
 from tests.verifier.mutations import mutated, places
