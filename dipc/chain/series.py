@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from heapq import heappop, heappush
+from operator import or_
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.flow import Flow
@@ -31,6 +33,7 @@ from dipc.chain.state import (
     NoiseVar,
     State,
     Terms,
+    same_value,
     slot_set,
 )
 from dipc.chain.step import step
@@ -93,15 +96,14 @@ class _NoSeries(Exception):
 @dataclass(slots=True)
 class Runs:
     """The states by place and values, numbered in the order of their labels, with the steps that lead to each, and how
-    many paths do. `ends` are those after the program, each with another answer."""
+    many paths do. `ends` are those after the program, each with another answer: the values of the outputs."""
 
     flow: Flow
     most_states: int
-    states: list[State] = field(default_factory=list)
     before: list[list[tuple[int, Path]]] = field(default_factory=list)
     noises: dict[int, NoiseVar] = field(default_factory=dict)
     counts: list[int] = field(default_factory=lambda: [1])
-    ends: list[int] = field(default_factory=list)
+    ends: dict[int, tuple[Value, ...]] = field(default_factory=dict)
 
     def explore(self) -> None:
         """Find them. Raises Fault, LimitReached and _NoSeries."""
@@ -111,41 +113,48 @@ class Runs:
 
     def series(self) -> tuple[Series, ...] | None:
         """The runs to each answer, segment by segment; None where segments have many paths."""
-        try:
-            return tuple([self._towards(end) for end in self.ends])
-        except _NoSeries:
-            return None
+        every: list[Series] = []
+        for end in self.ends:
+            towards = self.towards(end)
+            if towards is None:
+                return None
+            every.append(towards)
+        return tuple(every)
 
     def outputs(self, end: int) -> Outputs:
         """The answer there, which is constant."""
-        outputs: dict[int, Value] = {}
-        for slot in self.flow.program.outputs:
-            value = self.states[end].values[slot]
-            assert not isinstance(value, Mark | Affine)
-            outputs[slot] = value
-        return outputs
+        return dict(zip(self.flow.program.outputs, self.ends[end], strict=True))
 
-    def _explored(self) -> list[int]:
+    def end(self, answer: Sequence[Value]) -> int | None:
+        """The end with this answer; None where no run gives it."""
+        for end, values in self.ends.items():
+            if values == answer and all(map(same_value, values, answer)):
+                return end
+        return None
+
+    def _explored(self) -> dict[int, tuple[Value, ...]]:
         flow = self.flow
         live = flow.live(frozenset(flow.program.outputs))
+        # What is never written is the same in all states, and need not be forgotten.
+        written = reduce(or_, flow.writes, 0)
         start = flow.first_state({})
         start = start.forget(slot_set(range(len(flow.program.slots))) & ~live[flow.entry])
         #: By label and number of discovery: what is taken first was reached from all that lead to it.
         pending: list[tuple[int, int, State]] = [(start.label, 0, start)]
         reached: dict[State, list[tuple[int, Path]]] = {start: []}
         discovered = 0
-        ends: list[int] = []
+        ends: dict[int, tuple[Value, ...]] = {}
         while pending:
             label, _, state = heappop(pending)
-            number = len(self.states)
-            self.states.append(state)
+            number = len(self.before)
             self.before.append(reached.pop(state))
             if number > self.most_states:
                 raise _NoSeries
             if label == flow.exit_label:
-                if any(isinstance(state.values[slot], Mark | Affine) for slot in flow.program.outputs):
+                outputs = [state.values[slot] for slot in flow.program.outputs]
+                ends[number] = tuple([value for value in outputs if not isinstance(value, Mark | Affine)])
+                if len(ends[number]) < len(outputs):
                     raise _NoSeries
-                ends.append(number)
                 continue
             for after, edge in step(flow, state):
                 if edge is not DETERMINISTIC and not isinstance(edge, Comparison):
@@ -154,7 +163,7 @@ class Runs:
                     if self.noises.setdefault(noise.id, noise) != noise:
                         raise _NoSeries
                 known = edge.known if isinstance(edge, Comparison) else ()
-                dying = (live[label] | flow.writes[label]) & ~live[after.label]
+                dying = (live[label] | flow.writes[label]) & written & ~live[after.label]
                 goal = after.constrained_by(NOTHING_KNOWN, after.noises).guarded_by(NOTHING_KNOWN)
                 goal = goal.forget(dying)
                 steps = reached.get(goal)
@@ -165,8 +174,9 @@ class Runs:
                 steps.append((number, known))
         return ends
 
-    def _towards(self, end: int) -> Series:
-        """The runs to one exit, by how many paths lead to each state and from there to it."""
+    def towards(self, end: int) -> Series | None:
+        """The runs to one exit, by how many paths lead to each state and from there to it; None where a segment has
+        many."""
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
         pending = [-end]
@@ -192,7 +202,7 @@ class Runs:
                     segments.append(segment)
                 steps = [()]
             elif len(steps) > _MOST_PATHS:
-                raise _NoSeries
+                return None
             paths[node] = steps
         mentioned = {
             noise for segment in segments for path in segment for item in path for noise, _ in item.form.noises

@@ -617,7 +617,7 @@ class ManyRuns:
 
     def _united(self, limits: Limits) -> Limits:
         assert self._runs is not None, "there are many runs"
-        return replace(limits, states=min(limits.states, 3 * len(self._runs.states) + 100))
+        return replace(limits, states=min(limits.states, 3 * len(self._runs.before) + 100))
 
     def are_many(self, wanted: Mapping[int, object]) -> bool:
         """Whether the runs to these outputs are."""

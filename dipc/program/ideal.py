@@ -20,7 +20,7 @@ from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
-from dipc.chain.series import Series, series
+from dipc.chain.series import Runs, Series, runs
 from dipc.chain.state import (
     Affine,
     Answer,
@@ -231,24 +231,27 @@ class Ideal:
         return known
 
     @cached_property
+    def runs(self) -> Runs | None:
+        """All runs of the ideal; None where it is not of this kind (see `chain/series.py`), or soon has many states."""
+        return runs(self.flow, _MOST_BY_LABEL * len(self.core.instructions))
+
+    @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The answers of det, each with its segments, over the slots of the program; None where it is not of this kind
-        (see `chain/series.py`), or soon has many states."""
-        every = series(self.flow, _MOST_BY_LABEL * len(self.core.instructions))
-        if every is None:
-            return None
-        return tuple(
-            [
-                Series(
-                    {self._to_program_output[slot]: value for slot, value in each.outputs.items()},
-                    (),
-                    tuple(
-                        [tuple([tuple(map(self._moved_constraint, path)) for path in paths]) for paths in each.segments]
-                    ),
-                )
-                for each in every
-            ]
-        )
+        """The answers of det, each with its segments, over the slots of the program; None where it has no `runs`, or
+        segments have many paths."""
+        every = None if self.runs is None else self.runs.series()
+        return None if every is None else tuple(map(self._moved_series, every))
+
+    def series_towards(self, answer: Sequence[Value]) -> Series | None:
+        """The same for one answer alone."""
+        end = None if self.runs is None else self.runs.end(tuple(answer))
+        towards = None if self.runs is None or end is None else self.runs.towards(end)
+        return None if towards is None else self._moved_series(towards)
+
+    def _moved_series(self, each: Series) -> Series:
+        outputs = {self._to_program_output[slot]: value for slot, value in each.outputs.items()}
+        segments = [tuple([tuple(map(self._moved_constraint, path)) for path in paths]) for paths in each.segments]
+        return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
         """Whether all regions for these finite inputs are known, or soon found."""
@@ -580,22 +583,19 @@ class Distances:
         return self._sections[key]
 
     def _outside(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
-        every = self._ideal.series if self._ideal.symbolic_inputs else None
-        if every is None or sum(prod(map(len, each.segments)) for each in every) <= _MANY_REGIONS:
+        runs = self._ideal.runs if self._ideal.symbolic_inputs else None
+        if runs is None or sum(runs.counts[end] for end in runs.ends) <= _MANY_REGIONS:
             return None
-        outputs = self._ideal.program.core.outputs
-        for each in every:
-            if all(map(same_value, [each.outputs[slot] for slot in outputs], answer)):
-                if any(prod(map(len, paths)) > _MOST_OUTSIDE for paths in each.segments):
-                    return None
-                outside = [
-                    tuple([guard.negation for guard in dict.fromkeys(chosen)])
-                    for paths in each.segments
-                    for chosen in product(*paths)
-                ]
-                branches = self._ideal.program.limits.branches
-                return tuple([InputSet(guards, self._whole_inputs, branches) for guards in dict.fromkeys(outside)])
-        return None
+        series = self._ideal.series_towards(answer)
+        if series is None or any(prod(map(len, paths)) > _MOST_OUTSIDE for paths in series.segments):
+            return None
+        outside = [
+            tuple([guard.negation for guard in dict.fromkeys(chosen)])
+            for paths in series.segments
+            for chosen in product(*paths)
+        ]
+        branches = self._ideal.program.limits.branches
+        return tuple([InputSet(guards, self._whole_inputs, branches) for guards in dict.fromkeys(outside)])
 
     def _of_all(self) -> Mapping[tuple[Value, ...], Fraction | None] | None:
         """dd of all inputs, where all are finite and not too many; None as long as few were asked about, or where det

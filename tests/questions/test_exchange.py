@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
+from benchmarks.mechanisms import MECHANISMS
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.chain.chain import ExitState
@@ -260,6 +261,15 @@ def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
             every = Distances(Ideal(program))
             distances.append([every.at(values) for values in _points(program, 4, random.Random(seed))])
     assert distances[0] == distances[1]
+
+
+def test_one_distance_looks_at_one_answer() -> None:
+    """Of 401 answers of Sparse, each with a segment for every query before its own: with all of them it takes 5 million
+    calls."""
+    m = 400
+    every = Distances(Ideal(dipc.load(MECHANISMS["sparse"].path, m=m)))
+    with at_most(1_000_000):
+        assert every.at([Fraction(-2)] * (m - 1) + [Fraction(1)]) == 1
 
 
 def test_false_claims_take_no_exponential_time() -> None:
