@@ -47,7 +47,7 @@ from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import Loss
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer
-from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome, RowResult
+from dipc.questions.report import CaseEvidence, Evidence, Product, Report, RowOutcome, RowResult
 from dipc.questions.rows import FreeGamma
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
@@ -55,6 +55,7 @@ from dipc.text.printer import print_expression
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions
+from dipc.verifier.document import document_of, not_standing
 from dipc.verifier.obligations import end
 from dipc.verifier.reading import SCHEMA, Budget
 from dipc.verifier.reading import Question as About
@@ -73,12 +74,12 @@ def certify(report: Report, tool: str = "dipc") -> str:
         question = report.evidence.question
         assert isinstance(question, FreeGamma | EveryInput | AllNumbers)
         require_known_laws(question.program.core)
+        if isinstance(question, FreeGamma):
+            return certify_ranges(question, report.evidence, report.verdict, tool)
         if any(row.count is not None for row in report.rows):
             raise Uncertified(
-                "its classes are too many to be gone through, and the checker knows no exchange of inputs"
+                "its classes are too many to be gone through, and the checker knows no exchange of classes"
             )
-        if isinstance(question, FreeGamma):
-            return certify_ranges(question, report.evidence.results, report.verdict, tool)
         return certify_inputs(question, report.evidence.results, tool)
     require_known_laws(report.evidence.program.core)
     return seal(_Writer(report, report.evidence).parts(tool))
@@ -121,6 +122,9 @@ class _Writer:
         }
         # Read only where something is asked of a row.
         document["answers"] = with_answers({**document, "rows": map(json.loads, rows)})["answers"]
+        if self.evidence.product is not None:
+            whole = {**document, "rows": list(map(json.loads, rows))}
+            document = {**_with_product(whole, self.evidence.product), "rows": []}
         parts: dict[str, str | list[str]] = {
             name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()
         }
@@ -179,12 +183,26 @@ def _cells_of_claim(row: Row) -> dict[str, Any]:
     return {**({} if row.dd is None else {"dd": row.dd.text}), **({"own": own} if own else {})}
 
 
+def _with_product(document: dict[str, Any], product: Product | None) -> dict[str, Any]:
+    """A document with the inputs that its rows stand for, if these are more, and what is exchanged; with a reason where
+    the checker does not see that they stand for them."""
+    if product is None:
+        return document
+    exchanges = [
+        {"row": one.row, "blocks": one.blocks, "free": one.free} for one in product.exchanges if one.blocks or one.free
+    ]
+    stated = json.loads(encode({"values": product.values, "exchanges": exchanges}))
+    reason = not_standing(document_of({**document, "product": stated}))
+    return {**document, "product": stated if reason is None else {**stated, "exchanges": [], "reason": reason}}
+
+
 # --- A table with gamma left open: each row has ranges of gamma, each with an obligation ------------------------------
 
 
-def certify_ranges(question: FreeGamma, results: Sequence[RowResult], verdict: Verdict, tool: str) -> str:
+def certify_ranges(question: FreeGamma, evidence: CaseEvidence, verdict: Verdict, tool: str) -> str:
     """The text of the certificate of a table for every gamma."""
-    return sealed(with_answers(_RangeWriter(question).document(results, verdict, tool)))
+    document = with_answers(_RangeWriter(question).document(evidence.results, verdict, tool))
+    return sealed(_with_product(document, evidence.product))
 
 
 class _RangeWriter:

@@ -270,15 +270,35 @@ class DecidedRows(Sequence[RowResult]):
 # What a check keeps for those who want to see its proofs.
 
 
+@frozen
+class Exchange:
+    """The places of inputs, in blocks, whose values were exchanged at the rows that the ideal takes the same way as
+    this one, and those whose value makes no difference there."""
+
+    row: int
+    blocks: tuple[tuple[int, ...], ...]
+    free: tuple[int, ...]
+
+
+@frozen
+class Product:
+    """All inputs with one of the `values` at each place, written out, for which the rows of a report stand."""
+
+    values: tuple[tuple[str, ...], ...]
+    exchanges: tuple[Exchange, ...]
+
+
 @frozen(eq=False)
 class Evidence:
-    """Everything that the verdicts of one report rest on."""
+    """Everything that the verdicts of one report rest on. `product` are the inputs that the rows stand for, if these
+    are more."""
 
     program: Program
     table: Table
     claim: Claim
     rows: DecidedRows
     probabilities: Probabilities
+    product: Product | None = None
 
     @property
     def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
@@ -293,10 +313,11 @@ class Evidence:
 
 @frozen(eq=False)
 class CaseEvidence:
-    """The results of all cases of a question, each of which has its own evidence."""
+    """The results of all cases of a question, each of which has its own evidence; `product` as for `Evidence`."""
 
     question: object
     results: Sequence[RowResult]
+    product: Product | None = None
 
 
 SCHEMA = "dipc.check/1"

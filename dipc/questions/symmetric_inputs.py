@@ -18,7 +18,7 @@ from dipc.frozen import Later, frozen
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
 from dipc.program.program import Program
-from dipc.questions.report import Report
+from dipc.questions.report import Exchange, Product, Report
 from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
@@ -442,13 +442,17 @@ class ClassTable:
     program: Program
     table: Table
     classes: tuple[SymmetryClass, ...]
+    product: Product
     inputs: int
     everything: bool
 
     def counted(self, report: Report) -> Report:
         """The report on `table` as one on all inputs: each row with the `count` of inputs that it stands for."""
         rows = tuple(replace(row, count=each.count) for row, each in zip(report.rows, self.classes, strict=False))
-        report = replace(report, rows=rows, inputs=self.inputs)
+        evidence = report.evidence
+        if evidence is not None:
+            evidence = replace(evidence, product=self.product)
+        report = replace(report, rows=rows, inputs=self.inputs, evidence=evidence)
         return with_corollary(report) if self.everything else report
 
 
@@ -477,9 +481,29 @@ def class_table(
         )
         for number, each in enumerate(classes.classes, start=1)
     )
-    table = Table(inputs.name, rows, frozenset({"dd"}), {})
+    table = Table(inputs.name, rows, frozenset({"dd"}), {}, computed=frozenset({"dd"}))
     return ClassTable(
-        program if as_given else classes.program, table, classes.classes, classes.inputs, _is_everything(core, values)
+        program if as_given else classes.program,
+        table,
+        classes.classes,
+        _product(core, values, classes.classes, pool),
+        classes.inputs,
+        _is_everything(core, values),
+    )
+
+
+def _product(
+    core: CoreProgram, values: Mapping[int, Sequence[Value]], classes: Sequence[SymmetryClass], pool: CellPool
+) -> Product:
+    place = {slot: position for position, slot in enumerate(core.inputs)}
+    exchanges: dict[int, Exchange] = {}
+    for row, each in enumerate(classes, start=1):
+        if id(each.blocks) not in exchanges:  # They are one object for the classes of one region.
+            exchanged = tuple(tuple(place[slot] for slot in one.slots) for one in each.blocks if len(one.slots) > 1)
+            free = tuple(place[one.slots[0]] for one in each.blocks if one.free)
+            exchanges[id(each.blocks)] = Exchange(row, exchanged, free)
+    return Product(
+        tuple(tuple(pool.cell(value).text for value in values[slot]) for slot in core.inputs), tuple(exchanges.values())
     )
 
 

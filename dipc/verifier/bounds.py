@@ -568,17 +568,24 @@ class OpenRun(Execution):
                 inputs[open_input(j)] = inputs.get(open_input(j), _ZERO) + b * c
         return noises, {slot: c for slot, c in inputs.items() if c}
 
+    def comparisons(self, end: End) -> Iterator[Comparison]:
+        """What has to hold of the noises, by their own numbers, for an exit."""
+        for row in end.known.rows.values():
+            yield Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole)
+
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
         """The way to an exit, with further comparisons that have to hold."""
-        rows = end.known.rows.values()
-        own = (Comparison.of(*self.centered(row.form), Fraction(row.constant), 0, row.whole) for row in rows)
-        return Way.of(weights[end.state], [*besides, *own], self.laws)
+        return Way.of(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
 
 
 def _guard(form: Fraction | Affine) -> Guard:
     """form >= 0, by the slots of the inputs."""
     assert isinstance(form, Affine)
     return Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
+
+
+def _refused(_guard: Guard) -> bool:
+    raise NotDerived("the program compares inputs without noise")
 
 
 # --- bounds -------------------------------------------------------------------------------------------
@@ -623,7 +630,8 @@ class Bounds:
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
         if self._is_plain:
-            ways = list(self._ways(run, weights, path, others=others))
+            exits = self._exits(run, path, others=others)
+            ways = [run.way(end, weights, compared) for end, compared in exits]
         else:
             near = self._near(finite, path, wanted, decide)
             ways = list(self._ways_by_distance(run, weights, near, others=others))
@@ -655,8 +663,20 @@ class Bounds:
         known.append((run, visits(run, self.budget)))
         return known[-1]
 
-    def _ways(self, run: OpenRun, weights: Mapping[int, Closed], path: Path, *, others: bool) -> Iterator[Way]:
-        """The exits with the answer of the path, numbers near to it, or those with `others`."""
+    def exits_with(
+        self, finite: tuple[Value, ...], path: Path
+    ) -> tuple[list[tuple[frozenset[Comparison], Closed]], Mapping[int, Law]]:
+        """All exits with the answer of the path, numbers near to it: what has to hold of noises, by their own numbers,
+        with the weight; and the laws of the noises. At each of all inputs with these finite ones the probability of the
+        answer is the sum of weight·probability. Raises NotDerived, as where inputs are compared without noise."""
+        if not self._is_plain:
+            raise NotDerived("its `metric` block has another distance of outputs")
+        run, weights = self._run(finite, path, _refused, others=False, unites=True)
+        exits = self._exits(run, path, others=False)
+        return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
+
+    def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
+        """The exits with the answer of the path, with what says that numbers are near to it, or those with `others`."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
             compared: list[Comparison] = []
@@ -679,7 +699,7 @@ class Bounds:
                 elif gap:
                     compared += self._ball(run, gap)
             if same is not others:
-                yield run.way(end, weights, compared)
+                yield end, compared
 
     def _near(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide

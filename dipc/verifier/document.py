@@ -16,6 +16,7 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
+from dipc.verifier.exchange import Product
 from dipc.verifier.functions import ONE, closed_text
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.inputs import check_inputs, varying_constants
@@ -216,7 +217,12 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
     if "rows" in one:
         if any((row.get("own") or {}).get(sought) is not None for row in one["rows"]):
             raise Rejected(f"rows have a {sought} of their own")
-        return one["program"], one["table"], [{name: row.get(name) for name in _OF_A_ROW} for row in one["rows"]]
+        return (
+            one["program"],
+            one["table"],
+            one.get("product"),
+            [{name: row.get(name) for name in _OF_A_ROW} for row in one["rows"]],
+        )
     if "numbers" in one:
         numbers = one["numbers"]
         about = None if numbers is None else [numbers[key] for key in ("parameter", "least")]
@@ -276,6 +282,9 @@ _PARTS = {
     Question.ALL_PAIRS_EVERY_NUMBER: (*_ALWAYS, "program", "adjacent", "numbers", "verdict", "answers"),
     Question.LEAST: (*_ALWAYS, "sought", "enclosed", "proved", "refuted"),
 }
+
+#: Parts that a document may have besides.
+_OPTIONAL = {Question.ROWS: ("product",)}
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
@@ -398,7 +407,8 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     if question not in list(Question) or (question == Question.LEAST and not whole):
         raise Unreadable("its `question` is none that this checker knows")
     with in_step("certificate"):
-        read.fields(data, dict.fromkeys(_PARTS[Question(question)], read.anything))
+        parts, optional = _PARTS[Question(question)], _OPTIONAL.get(Question(question), ())
+        read.fields(data, dict.fromkeys(parts, read.anything), dict.fromkeys(optional, read.anything))
     try:
         computed = digest({name: value for name, value in data.items() if name != "digest"})
     except RecursionError:
@@ -514,18 +524,54 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
     if table.rows != counts["rows"]:
         raise Rejected(f"there are {counts['rows']} of them, not {table.rows}", "rows")
     rows.tally.require(data["verdict"], "rows")
+    product = product_of(document)
+    why = None
+    if product is not None:
+        if any(rows.own.values()):
+            raise Rejected("rows that stand for others have a claim of their own", "product")
+        why = standing(document, product, theorem)
+    meant = "" if product is None else f"; {product}"
     return Accepted(
         verdict=data["verdict"],
         counts=counts,
-        claim=_claim_text(data["claim"], rows.own, counts["rows"]),
+        claim=f"{_claim_text(data['claim'], rows.own, counts['rows'])}{meant}",
         open_rows=tuple(rows.tally.open),
         trusted=(
             *_trusted(theorem, compared=compared),
             *(f"{what} (rows: {count})" for what, count in sorted(rows.ranged.items())),
+            *(() if why is None else (f"that the rows stand for {product}: {why}",)),
         ),
-        compared=(WORDS["program"], WORDS["rows"]),
+        compared=(WORDS["program"], *(() if product is not None else (WORDS["rows"],))),
         derived=_count_of(theorem),
     ).resting_on(decided)
+
+
+def product_of(document: Document) -> Product | None:
+    """Of a document about rows all inputs that these stand for, if they stand for others. Raises Rejected."""
+    with in_step("product"):
+        return Product.read(document.data["product"]) if "product" in document.data else None
+
+
+def standing(document: Document, product: Product, theorem: Theorem) -> str | None:
+    """Why it is on trust that the rows stand for all inputs of a product; None where it is shown. Raises Rejected."""
+    assert document.table is not None, "it is about rows"
+    with in_step("product"):
+        if document.table.dd != "ideal":
+            raise Rejected("dd is given by a table, which says nothing of other inputs")
+        return product.require([(row["input"], row["output"]) for row in document.data["rows"]], theorem)
+
+
+def not_standing(document: Document) -> str | None:
+    """Why the rows do not stand for all inputs of the product, as far as the checker sees it; None where they do: for
+    whoever writes a certificate."""
+    budget = Budget(answers=Answers(document.data["answers"]))
+    tree, machine, _ = _program(document, budget)
+    product = product_of(document)
+    assert product is not None, "it is asked about"
+    try:
+        return standing(document, product, _theorem(document, tree, machine, budget))
+    except Rejected as error:
+        return error.why
 
 
 def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted:

@@ -213,10 +213,17 @@ class Ideal:
 
     def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """det at one input: a value for every output, in their order."""
+        _, path = self.path_at(inputs)
+        _, point = self._parted(inputs)
+        return tuple(_at(value, point) for value in path.answer)
+
+    def path_at(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Path]:
+        """The values of the finite inputs at one input, and the path that it takes."""
         finite, point = self._parted(inputs)
         for path in self.paths(finite):
+            self.budget.spend(2)
             if all(guard.holds(point) for guard in path.guards):
-                return tuple(_at(value, point) for value in path.answer)
+                return finite, path
         raise NotDerived("its `ideal` gives no answer")
 
     def told(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:

@@ -462,10 +462,11 @@ class Theorem:
         """The inputs and the outputs that are given, by slot. Raises Rejected for what fits no slot."""
         slots = self.machine.slots
         given = {
-            slot: _cell(slots[slot], cell) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
+            slot: cell_value(slots[slot], cell)
+            for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
         }
         wanted = {
-            slot: _cell(slots[slot], cell)
+            slot: cell_value(slots[slot], cell)
             for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
             if cell is not None
         }
@@ -494,7 +495,7 @@ def program_of(
     return tree, machine
 
 
-def _cell(slot: Slot, cell: str) -> Value:
+def cell_value(slot: Slot, cell: str) -> Value:
     """The value of a cell for this variable."""
     if slot.type == "bool":
         if cell in ("true", "false"):

@@ -79,6 +79,15 @@ out <- DLap(eps/2, q);
 """
 
 
+#: Of four queries one has another weight, and one makes no difference.
+MARKED = """
+program marked; input flag : bool; input q[1..4] : real; output o : {0, 1}; var r : real;
+claim { alpha: dd; gamma: 0; beta: exp(-alpha*eps/8); }
+ideal { if q[1] + q[2] + 2*q[3] >= 1/2 then o <- 1 else o <- 0 end }
+r <- Lap(eps, q[1] + q[2] + 2*q[3]); if r >= 1/2 then o <- 1 else o <- 0 end
+"""
+
+
 def checked(source: str, table: Any, **options: Any) -> str:
     """The certificate of a check."""
     return certify(dipc.check(dipc.load(source), table, keep_proofs=True, **options), "test")
@@ -95,6 +104,13 @@ def sparse(factor: int = 6) -> str:
     """The certificate of Sparse, m = 3."""
     root = ROOT / "benchmarks"
     return checked(str(root / "sparse.dip"), str(root / "sparse.csv"), beta=f"2*m*c*exp(-alpha*eps/(8*c))/{factor}")
+
+
+@cache
+def marked() -> str:
+    """The certificate of rows that stand for all inputs of a product."""
+    inputs = ["q in {-1, 0, 1}", "flag in {true, false}"]
+    return certify(dipc.check(dipc.load(MARKED), inputs=inputs, classes=True, keep_proofs=True))
 
 
 @cache

@@ -86,6 +86,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "max": lambda: samples.certain((samples.GREATEST[4],)),
     "negative": lambda: samples.certain(("exp(-eps) - 1/2",)),
     "quotient": samples.geometric,
+    "product": samples.marked,
     "facets": lambda: of_all_inputs(ADVERSARIAL["a corner of two facets that is not needed"]),
     "sparse": lambda: of_all_inputs(SPARSE, beta=f"{_SHARP}/6"),
     "merged": lambda: of_all_inputs(LEVEL),
@@ -285,6 +286,15 @@ NO_CASES = {"variable": 0, "most": "1/2", "below": [], "above": []}
 
 
 #: The property, a certificate that has it, a change after which it has not, and what is said then.
+def exchanged_row(data: Document) -> None:
+    row = next(row for row in data["rows"] if row["input"][1] != row["input"][2])
+    row["input"][1:3] = row["input"][2:0:-1]
+
+
+def repeated_row(data: Document) -> None:
+    data["rows"][1] = {**data["rows"][0], "row": 2}
+
+
 BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     # --- intervals of eps
     ("one above the other", "inside", put(["[5, 6]", "(0, 1/1000]"], "claim", "eps"), "not one above the other"),
@@ -296,6 +306,38 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("at least one", "rows", put([], "claim", "eps"), "it is about no eps"),
     ("not empty", "rows", put(["(1, 1]"], "claim", "eps"), "the interval is empty"),
     ("above 0", "rows", put(["[0, 1]"], "claim", "eps"), "the interval is empty or not within (0, inf)"),
+    # --- rows that stand for others
+    ("different values that fit", "product", put(["0", "0"], "product", "values", 1), "or are not all different"),
+    ("different values that fit", "product", put(["yes"], "product", "values", 0), "`yes` is no value of `flag`"),
+    (
+        "the program's number of inputs",
+        "product",
+        put([["true", "false"]], "product", "values"),
+        "not values for each input",
+    ),
+    ("a path once", "product", put(2, "product", "exchanges", 1, "row"), "on a path is said twice"),
+    ("inputs that are there, once", "product", put([1], "product", "exchanges", 0, "free"), "is exchanged twice, or"),
+    ("inputs that are there, once", "product", put([9], "product", "exchanges", 0, "free"), "is exchanged twice, or"),
+    ("of one type with the same values", "product", put(["1", "0", "-1"], "product", "values", 1), "other types or"),
+    (
+        "of one type with the same values",
+        "product",
+        put([[0, 1]], "product", "exchanges", 0, "blocks"),
+        "a finite input",
+    ),
+    ("seen to be exchangeable", "product", put([[1, 3]], "product", "exchanges", 0, "blocks"), "1 and 3 are not seen"),
+    ("no difference", "product", put([3, 4], "product", "exchanges", 0, "free"), "the input 3 makes a difference"),
+    (
+        "in order",
+        "product",
+        put([["true", "false"], *[["1", "0", "-1"]] * 4], "product", "values"),
+        "not its first value",
+    ),
+    ("in order", "product", exchanged_row, "of inputs that are exchanged are not in order"),
+    ("the same row once", "product", repeated_row, "the same inputs stand for others twice"),
+    ("every input of the product", "product", put([], "product", "exchanges"), "do not stand for all of the inputs"),
+    ("no claim of their own", "product", put({"beta": "exp(-alpha*eps/8)"}, "rows", 0, "own"), "a claim of their own"),
+    ("dd of the ideal", "product", put("given", "table", "dd"), "dd is given by a table"),
     # --- numbers and functions
     ("lowest terms", "rows", put("2/4", "program", "constants", "m"), "not in lowest terms"),
     ("no term twice", "quotient", repeated("probabilities", 0, "value", "numerator"), "occurs twice"),

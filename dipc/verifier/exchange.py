@@ -1,0 +1,316 @@
+"""Rows that stand for all of finitely many inputs (FORMAT.md, lemmas 4b and 4c).
+
+What has one answer and one probability whichever of two inputs has which value is decided once. The certificate says
+which inputs may be exchanged at which answer; that they may is compared here with the paths of the ideal and with the
+ways of the program, run with its inputs left open. That no input of the product is without a row is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import factorial, prod
+
+from dipc.verifier import reading as read
+from dipc.verifier.bounds import Bounds, Comparison
+from dipc.verifier.execution import Affine
+from dipc.verifier.functions import Closed, add_closed, equal_closed
+from dipc.verifier.ideal import OPEN, Ideal, Path
+from dipc.verifier.linear import Guard
+from dipc.verifier.noise import Law
+from dipc.verifier.probability import Theorem, cell_value
+from dipc.verifier.program import Slot, Value, holds
+from dipc.verifier.reading import (
+    ALL_INPUTS,
+    DERIVATION_ENDS,
+    Budget,
+    NotDerived,
+    Rejected,
+    in_step,
+    why_it_ends,
+)
+
+#: Of the path of the ideal that a row takes: which inputs are exchanged on it, by place, and which make no difference.
+_EXCHANGES: read.Table = {
+    "row": read.natural,
+    "blocks": read.listed(read.listed(read.natural)),
+    "free": read.listed(read.natural),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchanged:
+    """The inputs, by place, that may be exchanged on a path of the ideal, and those that make no difference there."""
+
+    blocks: tuple[tuple[int, ...], ...] = ()
+    free: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A path of the ideal, by number, for these values of the finite inputs."""
+
+    finite: tuple[Value, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """All inputs with one of these values at each place, and the rows that stand for them; or why it is not said that
+    they do."""
+
+    values: Sequence[Sequence[str]]
+    exchanges: Sequence[Sequence[object]]
+    reason: str | None
+
+    @staticmethod
+    def read(value: object) -> Product:
+        """Of the document's `product`."""
+        table = {"values": read.listed(read.listed(read.text)), "exchanges": read.items}
+        values, exchanges, reason = read.fields(value, table, {"reason": read.text})
+        if not all(values):
+            raise Rejected("an input has no values")
+        return Product(values, [read.fields(item, _EXCHANGES) for item in exchanges], reason)
+
+    def __str__(self) -> str:
+        values = Counter(f"{{{', '.join(choices)}}}" for choices in self.values)
+        of = " x ".join(f"{choices}^{count}" if count > 1 else choices for choices, count in values.items())
+        return f"all inputs of {of}"
+
+    def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem) -> str | None:
+        """That each input has the answer, dd and probability of one of the rows; why that is left on trust, or None.
+        Raises Rejected where it is not so."""
+        if self.reason is not None:
+            return self.reason
+        if not isinstance(theorem.ideal, Ideal):
+            return theorem.ideal or "the program has no `ideal`"
+        try:
+            _Standing(self, theorem, theorem.ideal, theorem.whole.part(ALL_INPUTS)).require(rows)
+        except Rejected:
+            raise
+        except DERIVATION_ENDS as error:
+            return why_it_ends(error)
+        return None
+
+
+@dataclass
+class _Standing:
+    """Compares rows that stand for all inputs of a product with a program and its ideal."""
+
+    product: Product
+    theorem: Theorem
+    ideal: Ideal
+    budget: Budget
+    _values: list[list[Value]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(self._slots) != len(self.product.values):
+            raise Rejected("it has not values for each input")
+        self._values = [
+            [cell_value(slot, text) for text in choices]
+            for slot, choices in zip(self._slots, self.product.values, strict=True)
+        ]
+        for slot, values in zip(self._slots, self._values, strict=True):
+            if not all(holds(slot.type, value) for value in values) or len(set(map(_typed, values))) < len(values):
+                raise Rejected(f"the values of `{slot.name}` do not fit it, or are not all different")
+
+    @property
+    def _slots(self) -> list[Slot]:
+        """The inputs in their order."""
+        machine = self.theorem.machine
+        return [machine.slots[slot] for slot in machine.numbered("input")]
+
+    def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
+        """That each input of the product is exchanged into one of the rows. Raises Rejected, NotDerived."""
+        inputs: list[list[Value]] = []
+        paths: list[_Taken] = []
+        for number, (cells, outputs) in enumerate(rows, start=1):
+            with in_step(f"row {number}"):
+                self.budget.spend(20 + len(cells))
+                values, stated = self.theorem.read(cells, outputs)
+                inputs.append(list(values.values()))
+                paths.append(self._taken(inputs[-1], stated))
+        exchanged: dict[_Taken, _Exchanged] = {}
+        for row, blocks, free in self.product.exchanges:
+            with in_step(f"exchanges of row {row}"):
+                assert isinstance(row, int), "it was read"
+                number = read.index(row - 1, inputs)
+                if paths[number] in exchanged:
+                    raise Rejected("what is exchanged on a path is said twice")
+                one = exchanged[paths[number]] = _Exchanged(
+                    tuple(map(tuple, blocks)),  # type: ignore[call-overload]
+                    tuple(free),  # type: ignore[arg-type]
+                )
+                self._require_places(one)
+                self._require_exchanges(one, paths[number])
+        seen: set[tuple[object, ...]] = set()
+        count = 0
+        for number, (given, taken) in enumerate(zip(inputs, paths, strict=True), start=1):
+            with in_step(f"row {number}"):
+                count += self._stands_for(given, exchanged.get(taken, _Exchanged()))
+                key = tuple(map(_typed, given))
+                if key in seen:
+                    raise Rejected("the same inputs stand for others twice")
+                seen.add(key)
+        if count != prod(map(len, self.product.values)):
+            raise Rejected("the rows do not stand for all of the inputs")
+
+    def _taken(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _Taken:
+        """The path that a row takes, whose answer it states. Raises Rejected."""
+        finite, path = self.ideal.path_at(inputs)
+        own = self.ideal.answer(inputs)
+        if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
+            raise Rejected("it has another answer than the `ideal`")
+        return _Taken(finite, self.ideal.paths(finite).index(path))
+
+    def _require_places(self, exchanged: _Exchanged) -> None:
+        """That what is exchanged has the same type and the same values, and nothing is named twice."""
+        slots = self._slots
+        places = [*exchanged.free, *(place for block in exchanged.blocks for place in block)]
+        if len(set(places)) < len(places) or any(place >= len(slots) for place in places):
+            raise Rejected("an input is exchanged twice, or is none")
+        if any(slots[place].type not in OPEN for place in places):
+            raise Rejected("a finite input is exchanged")
+        for block in exchanged.blocks:
+            for one, other in pairwise(block):
+                if slots[one].type != slots[other].type or self._values[one] != self._values[other]:
+                    raise Rejected("inputs are exchanged that have other types or values")
+
+    def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:
+        """For how many inputs a row stands: it is the one of them whose values are in order. Raises Rejected."""
+        try:
+            places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
+        except ValueError:
+            raise Rejected("it is none of the inputs that are meant") from None
+        if any(places[place] for place in exchanged.free):
+            raise Rejected("an input that makes no difference has not its first value")
+        count = prod(len(self._values[place]) for place in exchanged.free)
+        for block in exchanged.blocks:
+            chosen = [places[place] for place in block]
+            if chosen != sorted(chosen):
+                raise Rejected("the values of inputs that are exchanged are not in order")
+            count *= factorial(len(chosen)) // prod(map(factorial, Counter(chosen).values()))
+        return count
+
+    # --- one answer -----------------------------------------------------------------------------------
+
+    def _require_exchanges(self, exchanged: _Exchanged, taken: _Taken) -> None:
+        """That dd and the probability are what they are after each exchange on this path. Raises Rejected,
+        NotDerived."""
+        if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
+            raise NotDerived("its `metric` block says which inputs are apart, or which answers are the same")
+        slots = self.theorem.machine.numbered("input")
+        path = self.ideal.paths(taken.finite)[taken.number]
+        regions = [frozenset((self._guards(path),)), *self._regions(path)]
+        ways = self._ways(taken.finite, path)
+        for block in exchanged.blocks:
+            for one, other in pairwise(block):
+                if not (
+                    _is_same_region(regions, slots[one], slots[other])
+                    and ways.are_same(slots[one], slots[other], self.budget)
+                ):
+                    raise Rejected(f"the inputs {one} and {other} are not seen to be exchangeable")
+        mentioned = {slot for region in regions for guards in region for guard in guards for slot, _ in guard.form}
+        mentioned |= {slot for comparisons in ways.weights for each in comparisons for slot, _ in each.inputs}
+        for place in exchanged.free:
+            if slots[place] in mentioned:
+                raise Rejected(f"the input {place} makes a difference")
+
+    def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
+        """The guards of all paths with the answer of this one, as far as dd goes, for each combination of the finite
+        inputs. Raises NotDerived where answers may be the same at some inputs only."""
+        if any(isinstance(value, Affine) for value in self.ideal.told(path.answer)):
+            raise NotDerived("the answer of its `ideal` is a function of the inputs")
+        told = tuple(map(_typed, self.ideal.told(path.answer)))
+        regions = []
+        for combination in self.ideal.combinations():
+            alike = []
+            for each in self.ideal.paths(combination):
+                own = self.ideal.told(each.answer)
+                if any(isinstance(value, Affine) for value in own):
+                    raise NotDerived("the answer of its `ideal` is a function of the inputs")
+                if tuple(map(_typed, own)) == told:
+                    self.budget.spend(10 + 4 * len(each.guards))
+                    alike.append(self._guards(each))
+            regions.append(frozenset(alike))
+        return regions
+
+    def _guards(self, path: Path) -> frozenset[Guard]:
+        """The guards of a path over the inputs' slots in the program."""
+        places = dict(zip(self.ideal.machine.numbered("input"), self.theorem.machine.numbered("input"), strict=True))
+        return frozenset(_exchanged(guard, places) for guard in path.guards)
+
+    def _ways(self, finite: tuple[Value, ...], path: Path) -> _Ways:
+        bounds = Bounds(self.theorem.machine, self.ideal, self.budget)
+        exits, laws = bounds.exits_with(finite, path)
+        weights: dict[frozenset[Comparison], Closed] = {}
+        for comparisons, weight in exits:
+            before = weights.get(comparisons)
+            weights[comparisons] = weight if before is None else add_closed(before, weight, self.budget)
+        return _Ways(weights, laws)
+
+
+@dataclass
+class _Ways:
+    """All ways to an answer, by what has to hold of centered noises, which have these laws."""
+
+    weights: Mapping[frozenset[Comparison], Closed]
+    laws: Mapping[int, Law]
+    _around: dict[int, set[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        #: The inputs that each noise is compared together with.
+        self._around = {}
+        for comparisons in self.weights:
+            for each in comparisons:
+                for noise, _ in each.noises:
+                    self._around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
+
+    def are_same(self, one: int, other: int, budget: Budget) -> bool:
+        """Whether the ways are the same after the exchange of two inputs, together with the noises that are compared
+        beside the one alone and those beside the other alone, in their order."""
+        mine, theirs = (self._beside(a, b) for a, b in ((one, other), (other, one)))
+        if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
+            return False
+        noises = dict(zip((*mine, *theirs), (*theirs, *mine), strict=True))
+        inputs = {one: other, other: one}
+        for comparisons, weight in self.weights.items():
+            budget.spend(10 + 10 * len(comparisons))
+            image = self.weights.get(frozenset(_renamed(each, noises, inputs) for each in comparisons))
+            if image is None or not equal_closed(weight, image, budget):
+                return False
+        # The exchange is its own inverse, so that it carries different ways to different ones: onto all of them.
+        return True
+
+    def _beside(self, one: int, other: int) -> list[int]:
+        return sorted(noise for noise, slots in self._around.items() if one in slots and other not in slots)
+
+
+def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:
+    """Whether the exchange of two inputs carries each union of conjunctions of guards onto itself."""
+    names = {one: other, other: one}
+    return all(
+        frozenset(frozenset(_exchanged(guard, names) for guard in guards) for guards in region) == region
+        for region in regions
+    )
+
+
+def _exchanged(guard: Guard, names: Mapping[int, int]) -> Guard:
+    return Guard(tuple(sorted((names.get(i, i), c) for i, c in guard.form)), guard.constant, guard.strict)
+
+
+def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, int]) -> Comparison:
+    return Comparison.of(
+        {noises.get(i, i): c for i, c in each.noises},
+        {inputs.get(i, i): c for i, c in each.inputs},
+        each.constant,
+        each.radius,
+        each.whole,
+    )
+
+
+def _typed(value: object) -> tuple[type, object]:
+    """A value that is only equal to one of its type."""
+    return type(value), value
