@@ -15,10 +15,12 @@ from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.outcome.privacy import privacy_line
 from dipc.program.program import within
+from dipc.questions.every_number.normal_form import LoopText
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.constant import exponent_of
+from dipc.questions.privacy.constant import Candidate, exponent_of
 from dipc.questions.privacy.every_number import EveryNumber, check_privacy_for_all
-from dipc.questions.privacy.loops import OF_EXTREMUM, OF_SHIFTS
+from dipc.questions.privacy.loops import OF_EXTREMUM, OF_SHIFTS, OneLoop
+from dipc.questions.privacy.onwards import lower_bound
 from dipc.questions.privacy.outcome import PrivacyVerdict
 from tests.privacy.loops_for_every_number import LOOPS
 
@@ -362,6 +364,28 @@ def test_no_law_is_below_what_is_refuted_onwards(seed: int) -> None:
     if cost is not None:
         for number in range(last, last + 40):
             assert all(each.ratio.at(number) <= cost.at(number) for each in below if each.is_about(number))
+
+
+def test_a_choice_that_becomes_unlikely_is_no_cheap_way() -> None:
+    """What the constant is at least, from the word that is made by it with no noise, against the laws themselves."""
+    text = """
+    program unlikely; const m = 2; input q[1..m] : real; output out[1..m] : {0, 1} = 0; var r, u : real;
+    var b : {0, 1} = 0;
+    for i in 1..m do
+      b <- choose { 0 : 1/(1 + exp(-3*eps)), 1 : exp(-3*eps)/(1 + exp(-3*eps)) };
+      r <- Lap(eps/2, q[i]); u <- Lap(eps/2, 0);
+      if b = 1 then if r >= 0 then out[i] <- 1 end else if u >= 2 then out[i] <- 1 end end
+    end
+    """
+    for number in (2, 3):
+        program = dipc.load(text, m=number)
+        inputs = [{f"q[{at}]": str(q) for at in range(1, number + 1)} for q in (0, -1)]
+        output = {f"out[{at}]": "1" for at in range(1, number + 1)}
+        first, second = (program.closed_probability(point, output).value for point in inputs)
+        candidate = Candidate(*inputs, output, {}, first, second)
+        bound = lower_bound(OneLoop.of(LoopText.of(dipc.load(text), "m")), candidate, number, 1)
+        assert exponent_of(first) == exponent_of(second) == -number
+        assert bound is None or all(bound.at(later) <= 0 for later in range(number, number + 5))
 
 
 #: A maximum, or a minimum, that is compared at the end.

@@ -25,6 +25,7 @@ from dipc.chain.flow import Flow
 from dipc.chain.state import (
     Affine,
     Constraint,
+    Edge,
     Fault,
     Mark,
     NoiseVar,
@@ -180,8 +181,12 @@ class LoopRuns(Generic[N, S]):
             if state.label in (flow.exit_label, goal):
                 yield state
             else:
-                pending += steps(flow, state)
+                pending += steps(flow, state, self._takes)
         raise LimitReached("states", f"an iteration has more than {self._limits.states} states")
+
+    def _takes(self, edge: Edge) -> bool:  # noqa: ARG002
+        """Whether a step of a run may be this one."""
+        return True
 
     def _array_of(self, slot: int) -> str | None:
         """The array that goes up to the parameter and has this slot as an element."""
@@ -220,10 +225,11 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> Side:
     return Side(flow, start, width, count, tuple(sorted(kept.intersection(scalars))), frozenset(scalars))
 
 
-def steps(flow: Flow, state: State) -> list[State]:
-    """The states that may come next. Raises NotUniform where the instruction cannot be executed."""
+def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
+    """The states that may come next, by steps that are `taken`. Raises NotUniform where the instruction cannot be
+    executed."""
     try:
-        return [successor.state for successor in step(flow, state)]
+        return [after.state for after in step(flow, state) if taken is None or taken(after.edge)]
     except Fault as fault:
         raise NotUniform(fault.message, fault.span) from None
 

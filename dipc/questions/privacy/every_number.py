@@ -224,8 +224,6 @@ class EveryNumber:
         loop, last = self._loop, max(constants)
         if isinstance(loop, str) or loop.single is None:
             return ()
-        numbers = [number for number in range(last - 2 * BLOCK + 1, last + 1) if number in constants]
-        programs = {number: self.at(number).program for number in numbers}
         for period in range(1, BLOCK + 1):
             # One number for each remainder: the others are these and some blocks more.
             ends = range(last - period + 1, last + 1)
@@ -233,8 +231,7 @@ class EveryNumber:
                 [
                     bound
                     for candidate in self._worst(number, constants[number])
-                    if (bound := lower_bound(loop.single, programs, candidate, number, period, self._engine))
-                    is not None
+                    if (bound := lower_bound(loop.single, candidate, number, period)) is not None
                     and bound.supremum_from(last) is None
                 ]
                 for number in ends

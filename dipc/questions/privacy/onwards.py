@@ -1,30 +1,21 @@
 """What refutes a constant for one number of queries refutes others for every greater one.
 
-**Words.** An output of n iterations is a word, one letter for each. Let a block of p letters, at given inputs, lead
-from one head of the loop back to this head, with the same noises alive and whatever the other noises are; let it do so
-from all heads that the letters before it lead to, and let the letters after it be impossible from all others. With t
-for the noises alive there, the word with k >= 1 such blocks has the probability
+**Words.** An output of n iterations is a word, one letter for each. Let a block of p letters, at given inputs, be made
+k times, one after the other, and let G be lim log(Pr)/eps of the word towards infinity, and G' that at an adjacent
+input. Parts of a run are bounded apart. For each head h from which the word can be ended let H(h) be half-spaces of the
+noises alive there that a run which ends from h is in, and so is one that makes a block from h to a head h' where it is
+in H(h'): then each run of the word is in them at each head. With p for the least Σ rate·|N| before the blocks, c in a
+block, and e after them, each between points of H (linear programs), G' is at most -(p + k·c + e).
 
-    M(k) = ∫ P(t)^k·g(t) dμ(t):
+Where every block leads from one head back to it, with the same noises t alive, the word has the probability
+M(k) = ∫ P(t)^k·g(t) dμ(t), P being that of the block: neither P, nor g, nor μ depends on k, as iterations to come
+depend on the head alone. So M(k + i) <= M(k)·(sup P)^i, and P(t) is at most a polynomial in eps times e^(-c·eps): what
+is known of G' for one k takes the place of p + k·c + e there.
 
-P is the probability of the block, and neither it, nor g, nor μ depends on k, as iterations to come depend on the head
-alone; with k = 0 it may be more. Then
-
-  * M is log-convex (Hölder), so that M(k + i) >= M(k)·(M(k)/M(k-1))^i;
-  * M(k + i) <= M(k)·(sup P)^i. Where the noises N that are drawn in the block must have Σ rate·|N| >= c whatever t is
-    (a linear program for each way through it), P(t) is at most the probability of that, a polynomial in eps times
-    e^(-c·eps).
-
-So with G for lim log(Pr)/eps towards infinity, G the one at an input and G' that at an adjacent one, the loss of the
-word with i blocks more is at least (G(k) - G'(k) + i·(G(k) - G(k-1) + c) + o(1))·eps for large eps: a lower bound of
-the constant for n + p·i queries.
-
-**Parts.** Where the noises that are alive change in a block, parts of a run are bounded apart. For each head h let H(h)
-be half-spaces of the noises alive there that a run which ends from h is in, and so is one that makes a block from h to
-a head h' where it is in H(h'): then each run of the word is in them at each head. With p for the least Σ rate·|N|
-before the blocks, c in a block, and e after them, each between points of H, G' is at most -(p + k·c + e) for k blocks.
 And a run of a block that leads back to its head, with the same values of the noises alive there, may be made again and
-again: with p', c' and e' for its parts G is at least -(p' + k·c' + e').
+again: with p', c' and e' for its parts, and choices whose weights do not tend to 0, G is at least -(p' + k·c' + e').
+So the loss of the word grows by at least (c - c')·eps with each block: a lower bound of the constant for n + p·i
+queries.
 
 Rates that are multiples of one function r(m) are those of a program for all m at another eps, r(m)·eps.
 """
@@ -34,12 +25,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
 
-from dipc.algebra.exppoly import Closed, fraction_of
+from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.chain.state import Affine, Mark, State
-from dipc.decide.engine import Engine
+from dipc.chain.state import Affine, Choice, Edge, Mark, State
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, lengths, sorted_terms
 from dipc.linear.program import Infeasible, Least, implies, minimum, solution
@@ -50,9 +39,8 @@ from dipc.questions.every_number.loop_runs import Key, stripped
 from dipc.questions.every_number.normal_form import rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.privacy.alignment import AlignedExit, aligned_exits
-from dipc.questions.privacy.constant import WIDTH_OF_OUTPUTS, Candidate, exponent_of
+from dipc.questions.privacy.constant import Candidate, exponent_of
 from dipc.questions.privacy.loops import OneLoop, PathRuns, alive_noises
-from dipc.questions.privacy.loss import law_table
 from dipc.questions.privacy.outcome import Texts
 from dipc.text.core import RealType, SampleNoise, show_value
 
@@ -61,47 +49,33 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: Letters of a block, at most.
 BLOCK = 2
 
-V = TypeVar("V")
-
 #: A value as text, None for none, or the ends of the interval that it is in.
 _Letter = str | tuple[Fraction, Fraction] | None
 
 
-def lower_bound(
-    single: OneLoop, programs: Mapping[int, Program], candidate: Candidate, number: int, period: int, engine: Engine
-) -> Ratio | None:
+def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> Ratio | None:
     """A function of the number that the constant is at least for this number and every one that is i·period more: the
-    greatest that a word of the candidate, with one block more again and again, has. The candidate's functions are the
-    probabilities of its word for the number; `programs` has the program for `period` less. None where none is known.
-    """
-    smaller, unit = programs.get(number - period), _unit(single)
-    if smaller is None or unit is None or fraction_of(candidate.second)[0].is_zero():
+    greatest for large numbers that a word of the candidate, with one block more again and again, has. The candidate's
+    functions are the probabilities of its word for the number. None where none is known."""
+    unit = _unit(single)
+    if unit is None or fraction_of(candidate.second)[0].is_zero():
         return None
-    exponents = exponent_of(candidate.first), exponent_of(candidate.second)
-    base = (exponents[0] - exponents[1]) / unit.at(number)
-    slopes = []
+    bounds, total = [], -exponent_of(candidate.second) / unit.at(number)
     try:
-        here, there = (_Word(single, number, candidate, point) for point in (candidate.input, candidate.adjacent))
-        for block in range(here.count - period + 1):
-            head = there.around(block, period)
-            if head is None or here.around(block, period) is None:
-                continue
-            cost = there.least_cost(head, block, period, unit)
-            less = here.shortened(block, period, smaller, engine)
-            if cost is not None and less is not None:
-                gained = exponents[0] / unit.at(number) - exponent_of(less) / unit.at(number - period)
-                slopes.append((gained + cost) / period)
-        if not slopes:
-            least, most = there.cost_apart(period, unit), here.cost_repeated(period, unit)
+        here = _Word(single, number, candidate, candidate.input, likely=True)
+        there = _Word(single, number, candidate, candidate.adjacent)
+        for block in range(here.count - period, -1, -1):
+            least = there.cost_apart(block, period, unit, total)
+            most = None if least is None else here.cost_repeated(block, period, unit)
             if least is not None and most is not None:
-                blocks = (Ratio.number() - Ratio.constant(number)) * Ratio.constant(Fraction(1, period)) + ONE
-                slope, rest = (Ratio.constant(one - two) for one, two in zip(least, most, strict=True))
-                return unit * (rest + blocks * slope)
+                bounds.append((least[0] - most[0], least[1] - most[1]))
     except (NotUniform, Undecided):
         return None
-    if not slopes:
+    if not bounds:
         return None
-    return unit * (Ratio.constant(base) + (Ratio.number() - Ratio.constant(number)) * Ratio.constant(max(slopes)))
+    slope, rest = map(Ratio.constant, max(bounds))
+    blocks = (Ratio.number() - Ratio.constant(number)) * Ratio.constant(Fraction(1, period)) + ONE
+    return unit * (rest + blocks * slope)
 
 
 def _unit(single: OneLoop) -> Ratio | None:
@@ -127,10 +101,21 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 class _Word(PathRuns):
     """An output of a program for one number, at one of the inputs of a candidate."""
 
-    def __init__(self, single: OneLoop, number: int, candidate: Candidate, point: Mapping[str, str | None]) -> None:
-        """Raises NotUniform where the loop, or the candidate, is of another kind."""
+    def __init__(
+        self,
+        single: OneLoop,
+        number: int,
+        candidate: Candidate,
+        point: Mapping[str, str | None],
+        *,
+        likely: bool = False,
+    ) -> None:
+        """With all runs, or with those that stay `likely`: no weight of their choices tends to 0 as eps grows. Raises
+        NotUniform where the loop, or the candidate, is of another kind."""
         # One iteration more, so that there is a head after the last letter.
-        super().__init__(*single.instance(number + 1))
+        program, loop, arrays, count = single.instance(number + 1)
+        super().__init__(program, loop, arrays, count)
+        self._likely, self._choices = likely, program.choices
         self.count = number - single.low + 1
         self._rates = single.text.rates
         self._texts, self._candidate = point, candidate
@@ -142,6 +127,12 @@ class _Word(PathRuns):
             for slot, name in outputs.items()
         }
         self._heads = list(self._reached())
+
+    def _takes(self, edge: Edge) -> bool:
+        if not self._likely or not isinstance(edge, Choice):
+            return True
+        weights = self._choices.settled()
+        return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
         """The names that the candidate has for slots: elements of an array are those of the loop's, in this order."""
@@ -190,48 +181,12 @@ class _Word(PathRuns):
             raise NotUniform("a real output is no interval")
         return letter is None if isinstance(value, Mark) else show_value(value) == letter
 
-    def around(self, block: int, period: int) -> State | None:
-        """The only head that the word passes before this many letters from a position on, where these lead back to it,
-        with the same noises, and from any other head, if they do not end the word, back to that; None where there is
-        none."""
-        heads = []
-        exit_label = self._own.flow.exit_label
-        for key, start in self._heads[block].items() if block < len(self._heads) else ():
-            alive = alive_noises(self._own, start)
-            ends = self._ends(start, block, block + period - 1)
-            for end in ends:
-                if end.label == exit_label or self._key(end) != key or alive_noises(self._own, end) != alive:
-                    return None
-            if ends and self._ends_well(ends[0], block + period):
-                heads.append(start)
-        return heads[0] if len(heads) == 1 else None
-
-    def _ends_well(self, start: State, position: int) -> bool:
-        """Whether the letters from a position on are possible from a head there."""
-        heads = [start]
-        for place in range(position, self.count):
-            ends = [end for state in heads for end in self._ends(state, place, place)]
-            if any(end.label == self._own.flow.exit_label for end in ends):
-                return True
-            heads = list({self._key(end): end for end in ends}.values())
-        return bool(heads)
-
-    def least_cost(self, start: State, block: int, period: int, unit: Ratio) -> Fraction | None:
-        """The least Σ rate·|N| over noises that are drawn in a block after this head, in multiples of the unit, that
-        give its letters; those that are alive before may be anything. None where there are none."""
-        known = {noise.id for noise in start.noises}
-        letters = range(block, block + period)
-        costs = [
-            self._least(end, known, self._forms(end, letters), unit) for end in self._ends(start, block, letters[-1])
-        ]
-        return min([cost for cost in costs if cost is not None], default=None)
-
-    def _forms(self, end: State, letters: range) -> list[Affine]:
-        """What is not negative on a run with these letters, or where there are none to the exit."""
+    def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
+        """What is not negative on a run with these letters, and those at the exit where it has `ended`."""
         forms = [item.form for item in end.constraints.items]
         for slot, letter in self._letters.items():
             value = end.values[slot]
-            here = any(self._is_at(slot, each) for each in letters) if letters else self._array_of(slot) is None
+            here = any(self._is_at(slot, each) for each in letters) or (ended and self._array_of(slot) is None)
             if here and isinstance(letter, tuple) and isinstance(value, Affine):
                 forms += [value - Affine.number(letter[0]), Affine.number(letter[1]) - value]
         return forms
@@ -261,16 +216,18 @@ class _Word(PathRuns):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def cost_apart(self, period: int, unit: Ratio) -> tuple[Fraction, Fraction] | None:
-        """The least Σ rate·|N| of the last block, and of what is before and after it, on all runs of the word with any
-        number of such blocks; None where that is not known."""
-        block = self.count - period
+    def cost_apart(self, block: int, period: int, unit: Ratio, total: Fraction) -> tuple[Fraction, Fraction] | None:
+        """The least Σ rate·|N| of a block, and of what is before and after it, on all runs of the word with any number
+        of such blocks; None where that is not known. That of the word itself is the `total`."""
+        inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
         begun = self._ends(self._own.flow.first_state({}), -1, block - 1)
         if heads is None or any(end.label == self._own.flow.exit_label for end in begun):
             return None
+        begun = [end for end in begun if self._key(end) in heads]
         needed = self._needed(heads, block, period)
         costs: dict[str, list[Fraction]] = {"before": [], "block": [], "after": []}
+        keeps_noises = len(heads) == 1
 
         def add(side: str, end: State, known: Collection[int], forms: Sequence[Affine]) -> None:
             cost = self._least(end, known, forms, unit)
@@ -281,29 +238,33 @@ class _Word(PathRuns):
             add("before", end, (), [*self._forms(end, range(-1, block)), *self._at(needed, end)])
         for start in heads.values():
             known, here = {noise.id for noise in start.noises}, self._at(needed, start)
-            for end in self._ends(start, block, self.count - 1):
-                add("block", end, known, [*self._forms(end, range(block, self.count)), *here, *self._at(needed, end)])
-            for end in self._endings(start):
-                add("after", end, known, [*self._forms(end, range(0)), *here])
+            for end in self._ends(start, block, inside[-1]):
+                if self._key(end) not in heads:
+                    continue
+                keeps_noises &= alive_noises(self._own, end) == alive_noises(self._own, start)
+                add("block", end, known, [*self._forms(end, inside), *here, *self._at(needed, end)])
+            for end in self._endings(start, after):
+                add("after", end, known, [*self._forms(end, after, ended=True), *here])
         if not all(costs.values()):
             return None
-        return min(costs["block"]), min(costs["before"]) + min(costs["after"])
+        least = min(costs["block"])
+        return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
-    def cost_repeated(self, period: int, unit: Ratio) -> tuple[Fraction, Fraction] | None:
-        """Σ rate·|N| of a block, and of what is before and after it, of a run whose last block may be made again with
-        the same noises, so that it is as cheap as may be; None where there is none."""
-        block = self.count - period
+    def cost_repeated(self, block: int, period: int, unit: Ratio) -> tuple[Fraction, Fraction] | None:
+        """Σ rate·|N| of a block, and of what is before and after it, of a run that may make the block again with the
+        same noises, so that it is as cheap as may be; None where there is none."""
+        inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
         for begun in self._ends(self._own.flow.first_state({}), -1, block - 1):
             if begun.label == self._own.flow.exit_label:
                 continue
             known = {noise.id for noise in begun.noises}
-            for end in self._ends(begun.at(self._own.head(block)), block, self.count - 1):
+            for end in self._ends(begun.at(self._own.head(block)), block, inside[-1]):
                 if end.label == self._own.flow.exit_label or self._key(end) != self._key(begun):
                     continue
-                for ended in self._endings(end):
-                    forms = [*self._forms(begun, range(-1, block)), *self._forms(end, range(block, self.count))]
-                    forms += self._forms(ended, range(0))
+                for ended in self._endings(end, after):
+                    forms = [*self._forms(begun, range(-1, block)), *self._forms(end, inside)]
+                    forms += self._forms(ended, after, ended=True)
                     pairs = zip(alive_noises(self._own, begun), alive_noises(self._own, end), strict=True)
                     moved = [Affine.noise(one) - Affine.noise(two) for one, two in pairs if one != two]
                     same = [*moved, *(-form for form in moved)]
@@ -320,17 +281,21 @@ class _Word(PathRuns):
         return min(costs, default=None)
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
-        """The heads before a block that is made any number of times, by their keys, as they are the first time; None
-        where a run may end in it, or where a head that only the block leads to has noises which the block draws."""
+        """The heads before a block that is made any number of times from which the word can be ended, by their keys, as
+        they are the first time; None where a run may end in the block, or where a head that only the block leads to has
+        noises which the block draws."""
         if block >= len(self._heads):
             return None
         heads = dict(self._heads[block])
+        leads: dict[Key, set[Key]] = {}
         pending = list(heads.values())
         while pending:
-            for end in self._ends(pending.pop(), block, block + period - 1):
+            start = pending.pop()
+            for end in self._ends(start, block, block + period - 1):
                 if end.label == self._own.flow.exit_label:
                     return None
                 key = self._key(end)
+                leads.setdefault(self._key(start), set()).add(key)
                 if key not in heads:
                     alive = alive_noises(self._own, end)
                     if any(noise >= self._own.head(block) for noise in alive):
@@ -338,26 +303,40 @@ class _Word(PathRuns):
                     kept = tuple([noise for noise in end.noises if noise.id in alive])
                     heads[key] = replace(end, noises=kept).at(self._own.head(block))
                     pending.append(heads[key])
-        return heads
+        after = range(block + period, self.count)
+        live = {key for key, start in heads.items() if self._endings(start, after)}
+        while more := {key for key in leads.keys() - live if leads[key] & live}:
+            live |= more
+        return {key: start for key, start in heads.items() if key in live}
 
-    def _endings(self, start: State) -> list[State]:
-        """The ends of runs that leave the loop at this head, and have the letters that are said at the exit."""
-        ends = self._runs(self._own.flow, stripped(start).at(self._own.head(self._own.count)), None)
+    def _endings(self, start: State, letters: range) -> list[State]:
+        """The ends of runs from this head that have the letters of the last iterations, and those at the exit."""
+        flow, begun = self._own.flow, stripped(start).at(self._own.head(letters.start))
+        through = [begun] if not letters else list(self._runs(flow, begun, self._own.head(letters.stop)))
+        left = [end for end in through if end.label != flow.exit_label]
+        ends = [end for end in through if end.label == flow.exit_label]
+        for state in left:
+            ends += self._runs(flow, state.at(self._own.head(self._own.count)), None)
         return [
             end
             for end in ends
             if all(item.holds_at(self._point) for item in end.guards.items)
-            and all(self._fits(end, slot) for slot in self._letters if self._array_of(slot) is None)
+            and all(
+                self._fits(end, slot)
+                for slot in self._letters
+                if self._array_of(slot) is None or any(self._is_at(slot, each) for each in letters)
+            )
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
         """By head what is not negative there on all runs that end with the word; in place of noises it has the places
         of those alive."""
         needed: dict[Key, list[Affine]] = {}
-        endings = {key: self._endings(start) for key, start in heads.items()}
+        after = range(block + period, self.count)
+        endings = {key: self._endings(start, after) for key, start in heads.items()}
         for key, start in heads.items():
             place = {noise: position for position, noise in enumerate(alive_noises(self._own, start))}
-            forms = self._forms(endings[key][0], range(0)) if endings[key] else []
+            forms = self._forms(endings[key][0], after, ended=True) if endings[key] else []
             known = [form.substituted(self._point) for form in forms if all(noise in place for noise, _ in form.noises)]
             needed[key] = [_renamed(form, place) for form in known if form.noises]
         while True:
@@ -380,8 +359,11 @@ class _Word(PathRuns):
         """What holds on each way from a head to the exit, or by a block to a head where what is needed there holds."""
         for key, start in heads.items():
             for end in endings[key]:
-                yield start, [self._centered(form, {}) for form in self._forms(end, range(0))]
+                after = range(block + period, self.count)
+                yield start, [self._centered(form, {}) for form in self._forms(end, after, ended=True)]
             for end in self._ends(start, block, block + period - 1):
+                if self._key(end) not in heads:
+                    continue
                 forms = (*self._forms(end, range(block, block + period)), *self._at(needed, end))
                 yield start, [self._centered(form, {}) for form in forms]
 
@@ -400,38 +382,6 @@ class _Word(PathRuns):
         here = form.substituted(self._point)
         moved = sum((c * means[noise].at(self._point) for noise, c in here.noises if noise in means), here.constant)
         return Halfspace(tuple(sorted(here.noises)), moved)
-
-    def shortened(self, block: int, period: int, smaller: Program, engine: Engine) -> Closed | None:
-        """The probability of the word without a block, of the program for as many queries less; None where it is not
-        possible. Raises Undecided."""
-        point = self._without(self._texts, block, period)
-        output = self._without(self._candidate.output, block, period)
-        balls = self._without(self._candidate.balls, block, period)
-        if balls:
-            middles = {name: str((low + high) / 2) for name, (low, high) in balls.items()}
-            probability = smaller.closed_probability(point, {**output, **middles}, WIDTH_OF_OUTPUTS).value
-            return None if fraction_of(probability)[0].is_zero() else probability
-        values = tuple([Fraction(str(text)) for text in point.values()])
-        table = law_table(smaller, [values], engine)
-        places = [place for place in range(len(table.answers)) if dict(table.texts(place)) == output]
-        return table.closed(table.rows[0][places[0]]) if places else None
-
-    def _without(self, values: Mapping[str, V], block: int, period: int) -> dict[str, V]:
-        """Values by name without those of the elements of a block; later ones have smaller indices."""
-        left = dict(values)
-        for array in self._arrays:
-            names = [name for name in values if name.partition("[")[0] == array and "[" in name]
-            places = [self._place(name, block) for name in names]
-            kept = [values[name] for name, place in zip(names, places, strict=True) if not 0 <= place < period]
-            for name in names:
-                del left[name]
-            left |= dict(zip(names, kept, strict=False))
-        return {name: left[name] for name in values if name in left}
-
-    def _place(self, name: str, block: int) -> int:
-        """How many iterations after the block's first one an element is; negative for one before the loop."""
-        slot = self._names[name]
-        return next((each for each in range(self.count) if self._is_at(slot, each)), -1) - block
 
 
 # --- What an output costs ---------------------------------------------------------------------------------------------
