@@ -531,19 +531,17 @@ class OpenRun(Execution):
         """Whether it may be 0: inputs may, without noise."""
         return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
 
-    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
-        """Whether form >= 0, or > 0. Raises Split."""
+    def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
+        """Whether form >= 0. Raises Split."""
         if any(i >= 0 for i, _ in form.terms):
-            return super().is_positive(form, known, strict=strict)
-        return not self._asked(_guard(scaled(form, -_ONE))) if strict else self._asked(_guard(form))
-
-    def _united(self, numbers: list[int]) -> list[int]:
-        return super()._united(numbers) if self.unites else numbers
-
-    def _asked(self, guard: Guard) -> bool:
+            return super().is_nonnegative(form, known)
+        guard = Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
         if guard not in self.asked:
             self.asked[guard] = self.decide(guard)
         return self.asked[guard]
+
+    def _united(self, numbers: list[int]) -> list[int]:
+        return super()._united(numbers) if self.unites else numbers
 
     def is_integer(self, number: int) -> bool:
         """Whether the noise, or the input that stands under this number, is one."""
@@ -576,12 +574,6 @@ class OpenRun(Execution):
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
         """The way to an exit, with further comparisons that have to hold."""
         return Way.of(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
-
-
-def _guard(form: Fraction | Affine) -> Guard:
-    """form >= 0, by the slots of the inputs."""
-    assert isinstance(form, Affine)
-    return Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
 
 
 def _refused(_guard: Guard) -> bool:

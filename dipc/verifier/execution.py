@@ -676,13 +676,17 @@ class Execution:
             return holds_
         opposite = Affine(-difference.constant, tuple((i, -c) for i, c in difference.terms))
         match op:
-            case ">=" | ">":
-                return self.is_positive(difference, known, strict=op == ">")
-            case "<=" | "<":
-                return self.is_positive(opposite, known, strict=op == "<")
+            case ">=":
+                return self.is_nonnegative(difference, known)
+            case "<=":
+                return self.is_nonnegative(opposite, known)
+            case ">":
+                return not self.is_nonnegative(opposite, known)
+            case "<":
+                return not self.is_nonnegative(difference, known)
             case _:
                 equal = self.has_ties(difference) and all(
-                    self.is_positive(form, known, strict=False) for form in (difference, opposite)
+                    self.is_nonnegative(form, known) for form in (difference, opposite)
                 )
                 return equal is (op == "=")
 
@@ -690,11 +694,9 @@ class Execution:
         """Whether it may be 0: continuous noise equals nothing, but with probability 0."""
         return self._whole(form)
 
-    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
-        """Whether form >= 0, or > 0. Raises Split."""
-        sign = -1 if strict else 1
-        row = NoiseHalfspace.of({i: sign * c for i, c in form.terms}, sign * form.constant, self._whole(form))
-        return self._holds(row, known) is not strict
+    def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
+        """Whether form >= 0. Raises Split."""
+        return self._holds(NoiseHalfspace.of(dict(form.terms), form.constant, self._whole(form)), known)
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
         if known.implies(row, self.budget):

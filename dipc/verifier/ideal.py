@@ -138,9 +138,9 @@ class _Symbolic(Execution):
         """Inputs may be equal."""
         return bool(form.terms)
 
-    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
-        """Whether form >= 0, or > 0. Raises Split."""
-        return self._holds(side_of(Guard(form.terms, form.constant, strict), whole=self._whole(form)), known)
+    def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
+        """Whether form >= 0. Raises Split."""
+        return self._holds(side_of(Guard(form.terms, form.constant, strict=False), whole=self._whole(form)), known)
 
     def is_integer(self, number: int) -> bool:
         """Whether the input is an int; what is none has numbers of its own."""

@@ -451,9 +451,9 @@ class LoopRuns(Execution):
         """Whether it may be 0: inputs may, without noise."""
         return all(i < self.first_noise for i, _ in form.terms)
 
-    def is_positive(self, form: Affine, known: Any, *, strict: bool) -> bool:
-        """Whether form >= 0, or > 0, which is the same of noise. Raises Split."""
-        guard = Guard(form.terms, form.constant, strict and self.has_ties(form))
+    def is_nonnegative(self, form: Affine, known: Any) -> bool:
+        """Whether form >= 0. Raises Split."""
+        guard = Guard(form.terms, form.constant, strict=False)
         guards = (*known.given, *known.inputs, *known.outcomes)
         if contradictory((*guards, guard.opposite()), self.budget):
             return True
