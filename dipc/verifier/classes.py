@@ -217,14 +217,6 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
     return (tuple(sorted((i, c / size) for i, c in form.items() if c)), constant / size, radius / size), size
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
-    """The half-spaces that all inputs of a class are in; those of `whole` are integers."""
-
-    halfspaces: Sequence[Guard]
-    whole: Set[int]
-
-
 def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) -> Fraction:
     """The least value from `bound` on of those that form + constant takes at integers, for a form that is not 0."""
     unit = lcm(*(c.denominator for c in form.values()))
@@ -235,13 +227,16 @@ def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) ->
 _SLACK: read.Table = {"constant": read.rational, "radius": read.up_to(1), "weights": read.anything}
 
 
-def add_slack(value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget) -> None:
-    """What weights prove of a slack, form + constant + radius·gamma, the form being their sum: it is then `known`."""
+def add_slack(
+    value: object, halfspaces: Sequence[Guard], whole: Set[int], wanted: Required, known: Slacks, budget: Budget
+) -> None:
+    """What weights prove of a slack, form + constant + radius·gamma, the form being their sum of half-spaces that all
+    inputs of a class are in; those of `whole` are integers. It is then `known`."""
     own, radius, weights = read.fields(value, _SLACK)
-    total = weighted(behind.halfspaces, weights, budget)
+    total = weighted(halfspaces, weights, budget)
     form = total.inputs
     least = own - total.constant + total.step * wanted.alpha[0]
-    if form and not wanted.alpha[1] and form.keys() <= behind.whole:
+    if form and not wanted.alpha[1] and form.keys() <= whole:
         budget.spend(1 + len(form))
         least = raised(form, own, least)
     base = least + radius * wanted.gamma[0]

@@ -20,7 +20,6 @@ from dipc.verifier.bounds import Bounds, Merges, Way
 from dipc.verifier.claims import Claim, Interval, read_intervals
 from dipc.verifier.classes import (
     VARIABLES,
-    Behind,
     Kind,
     Required,
     Shown,
@@ -42,7 +41,7 @@ from dipc.verifier.functions import (
     positive_everywhere,
     subtract,
 )
-from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
+from dipc.verifier.ideal import OPEN, Ideal, is_integral, tightened, whole_inputs
 from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, implied, key_of, read_guard
 from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, Tally, check_obligation, read_context, worst
@@ -168,12 +167,13 @@ class Coverage:
             return None
         return tuple(texts[slot.name] for slot in slots if slot.type not in OPEN)
 
-    def _paths(self) -> Iterator[tuple[tuple[Value, ...], Path, tuple[str, ...] | None]]:
-        """All paths, with the values of the finite inputs before and the finite outputs after."""
+    def _paths(self) -> Iterator[tuple[Surroundings, tuple[str, ...] | None]]:
+        """All paths as they meet others, with their finite outputs."""
         names = [self.machine.slots[slot].name for slot in self.machine.numbered("output")]
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
-                yield finite, path, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
+                known = Surroundings(self.ideal, finite, path, self.budget)
+                yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[Shown]) -> int:
         """How many cells of all inputs have no class that is right about them."""
@@ -182,8 +182,8 @@ class Coverage:
             by_answer.setdefault(self._finite(shown.answer), []).append(shown)
         return sum(
             shown is None
-            for finite, path, answer in self._paths()
-            for shown in self._divided(finite, path, by_answer.get(answer, []), ())
+            for known, answer in self._paths()
+            for shown in self._divided(known, by_answer.get(answer, []), ())
         )
 
     def _is_about_its_own(self, shown: Shown) -> bool:
@@ -195,11 +195,9 @@ class Coverage:
         own = self._finite(shown.answer)
         cells = [
             one
-            for finite, path, answer in self._paths()
+            for known, answer in self._paths()
             if answer == own
-            for one in self._divided(
-                finite, path, [shown], [*still, *self._sides(finite, path, moving)], only=shown.number
-            )
+            for one in self._divided(known, [shown], [*still, *self._sides(known, moving)], only=shown.number)
         ]
         return None not in cells
 
@@ -207,35 +205,26 @@ class Coverage:
         """Whether it is about ints alone."""
         return half.inputs.keys() <= self._whole
 
-    def _sides(self, finite: tuple[Value, ...], path: Path, among: Sequence[Guard]) -> list[Guard]:
+    def _sides(self, known: Surroundings, among: Sequence[Guard]) -> list[Guard]:
         """Those half-spaces that are sides of paths with other answers: of each such path every input has one."""
         if not among:
             return []
-        sides = {_scaled(self._moved(side)) for rival in self._around(finite, path).rivals() for side in rival}
+        sides = {_scaled(self._moved(side)) for rival in known.rivals() for side in rival}
         return [guard for guard in among if _scaled(guard) in sides]
-
-    def _around(self, finite: tuple[Value, ...], path: Path) -> Surroundings:
-        return Surroundings(self.ideal, finite, path, self.budget)
 
     # --- cells ----------------------------------------------------------------------------------------
 
     def _divided(
-        self,
-        finite: tuple[Value, ...],
-        path: Path,
-        classes: Sequence[Shown],
-        within: Iterable[Guard],
-        only: int | None = None,
+        self, known: Surroundings, classes: Sequence[Shown], within: Iterable[Guard], only: int | None = None
     ) -> Iterator[Shown | None]:
         """The cells of a path that are `within`: for each a class that is right about it, None where there is none."""
-        known = self._around(finite, path)
         if self.alpha is None:
             # No distance is between 0 and 1 where all are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
         else:
             least, greater = self.alpha
             distance = [Guard(((ALPHA, _ONE),), -least, strict=greater)]
-        behind: Sequence[Guard] = path.guards
+        behind: Sequence[Guard] = known.path.guards
         if self.alpha == (_ZERO, False):
             # A claim about every input needs nothing of distances.
             distance.append(Guard(((ALPHA, -_ONE),), _ZERO, strict=False))
@@ -599,18 +588,18 @@ class _Class:
                 raise Rejected("it is about the distance 1, and says otherwise")
             nearest = at_least_distance(self.claim, self.budget)
             wanted = Required((_ZERO, _ONE), nearest.gamma, nearest.beta)
-            decay, intervals, behind = known, self.claim.intervals, Behind(halfspaces, frozenset())
+            decay, intervals, whole = known, self.claim.intervals, frozenset[int]()
         else:
             wanted = required(self.claim, variable, dd, self.budget)
             if self.claim.alpha != "dd":
                 wanted = replace(wanted, alpha=(_at_least(self.claim, self.theorem, self.budget)[0], _ZERO))
             greatest = greatest_alpha(weights, halfspaces, self.budget)
             intervals = intervals_of(self.claim, wanted, greatest)
-            behind = Behind(halfspaces, whole_inputs(machine))
+            whole = whole_inputs(machine)
         obligations = self._decided(places, intervals)
         bounds: Slacks = {}
         for item in slacks:
-            add_slack(item, behind, wanted, bounds, self.budget)
+            add_slack(item, halfspaces, whole, wanted, bounds, self.budget)
         values = tuple(decided.value for decided in obligations)
         self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, bounds, decay))
         missing = [decided.require("accurate", wanted.beta, self.budget) for decided in obligations]

@@ -266,16 +266,14 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
     arguments, counterexample, chart, sizes, cells = stated
     if counterexample is not None:
         _check_counterexample(counterexample, probability, beta, context.intervals, budget)
-        if chart is None or isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
-            return decided
-        return replace(decided, charted=_check_chart(chart, probability, beta, context, budget))
     if isinstance(probability, Enclosed) or isinstance(beta, Enclosed):
-        totals = slacks(probability, beta, budget)
-        if totals is None:
-            raise Rejected("beta is not the least of some functions, but something is stated")
-        _check_cells_of_stars(cells, totals, context.intervals, sizes, budget)
+        if cells is not None:
+            _check_cells_of_stars(cells, slacks(probability, beta, budget), context.intervals, sizes, budget)
         return decided
-    return replace(decided, open=_check_parts(arguments, probability, beta, context, budget))
+    if arguments is not None:
+        return replace(decided, open=_check_parts(arguments, probability, beta, context, budget))
+    charted = chart is not None and _check_chart(chart, probability, beta, context, budget)
+    return replace(decided, charted=charted)
 
 
 def _check_parts(
@@ -409,12 +407,14 @@ def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclos
 
 def _check_cells_of_stars(
     cells: Sequence[object],
-    totals: Sequence[Enclosed],
+    totals: Sequence[Enclosed] | None,
     intervals: Sequence[Interval],
     sizes: tuple[int, int],
     budget: Budget,
 ) -> None:
     """Raises Rejected unless no sum is negative on the intervals, cell by cell: stated are their ends."""
+    if totals is None:
+        raise Rejected("beta is not the least of some functions, but something is stated")
     if len(cells) != len(intervals):
         raise Rejected("there are not cells for each interval of eps")
     for interval, each in zip(intervals, cells, strict=True):

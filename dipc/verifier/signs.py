@@ -209,11 +209,17 @@ class Curve:
         return Curve(tuple((j, k, c) for (j, k), c in sorted(sums.items()) if c), self.scale)
 
 
-def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget) -> int:
-    """The sign of Σ values[j]·e^{-j·x}, for rational x > 0 and natural j.
+def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
+    """The sign of an exponential polynomial at a rational eps > 0; 0 only where it is 0 there, exactly."""
+    return _sign_at(Curve.of(function, budget), eps, budget) if function else 0
 
-    0 only where all the values are 0: e^{-x} is transcendental (Lindemann).
-    """
+
+def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
+    """That of Σ values[j]·e^{-j·x} for x = scale·eps, which is 0 only where all values are 0: e^{-x} is transcendental
+    (Lindemann)."""
+    x = curve.scale * eps
+    budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(x))
+    values = {j: sum((c * x**k for k, c in column), Fraction(0)) for j, column in curve.columns}
     exponents = sorted(j for j, value in values.items() if value)
     if not exponents:
         return 0
@@ -234,24 +240,6 @@ def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget) -> int
         if high < 0:
             return -1
         bits *= 2
-
-
-def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
-    """The sign of an exponential polynomial at a rational eps > 0; 0 only where it is 0 there, exactly."""
-    if not function:
-        return 0
-    bits = max(_height(c) for c in function.values()) + max(k for k, _ in function) * _height(eps)
-    budget.spend(len(function), bits)
-    unit = common_multiple((q.denominator for _, q in function), budget)
-    budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
-    top = max(q for _, q in function)
-    values: dict[int, Fraction] = {}
-    for (k, q), c in function.items():
-        j = int((top - q) * unit)
-        known, term = values.get(j, Fraction(0)), c * eps**k
-        budget.spend(1, _height(known) + _height(term))
-        values[j] = known + term
-    return sign_of_sum(values, eps / unit, budget)
 
 
 def _height(x: Fraction) -> int:
@@ -515,7 +503,7 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
         with in_step(f"piece {number}"):
             if position is None:
                 raise Rejected("there is nothing left behind infinity")
-            first, last, end = _piece(function, curve, item, (position, within[1]), budget)
+            first, last, end = _piece(curve, item, (position, within[1]), budget)
             if signs and first != signs[-1]:
                 raise Rejected(f"it begins with the sign {first}, where {signs[-1]} was shown before")
             if end is not None and first != last:
@@ -541,9 +529,7 @@ def _evident(function: Ring, within: Range) -> Signs:
     return Signs(-rising, ((root, root),) if within[1] is None or root < within[1] else ())
 
 
-def _piece(
-    function: Ring, curve: Curve, value: object, left: Range, budget: Budget
-) -> tuple[int, int, Fraction | None]:
+def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
     """The signs at both ends of a piece at the beginning of what is left, and its upper end, None for infinity."""
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
@@ -566,7 +552,7 @@ def _piece(
             slope = stated[1] if method == "slope" else last
             prove_sign(curve.derivative, lower, upper, slope, stated[0], budget)
         for eps, wanted in ((position, first), (end, last)):
-            if sign_of_ring(function, eps, budget) != wanted:
+            if _sign_at(curve, eps, budget) != wanted:
                 raise Rejected(f"at {shown(eps)} the sign is not {wanted}")
     return first, last, end
 

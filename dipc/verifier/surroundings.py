@@ -88,7 +88,7 @@ class Surroundings:
             return None
         if self.ideal.norm == "discrete":
             others = (other for finite in self.ideal.combinations() for other in self.ideal.paths(finite))
-            return None if all(may_agree(self.ideal, self.path, other) for other in others) else _ONE
+            return None if all(map(self._may_agree, others)) else _ONE
         moves = any(isinstance(value, Affine) for value in self._told(self.path))
         inner = [Guard(guard.form, guard.constant, strict=True) for guard in self.path.guards]
         return _ZERO if moves and not is_empty(inner, self.budget) else None
@@ -108,32 +108,29 @@ class Surroundings:
         if self.ideal.norm != "discrete":
             return None
         others = (other for finite in self.ideal.combinations() for other in self.ideal.paths(finite))
-        return (
-            _ONE
-            if any(not may_agree(self.ideal, self.path, other) and self.ideal.is_taken(other) for other in others)
-            else None
-        )
+        return _ONE if any(not self._may_agree(other) and self.ideal.is_taken(other) for other in others) else None
 
     def _told(self, path: Path) -> tuple[Value | Affine, ...]:
         return self.ideal.told(path.answer)
 
     def _may_agree(self, other: Path) -> bool:
         """Whether the answers at some input of the path and some of the other may be the same."""
-        if not may_agree(self.ideal, self.path, other):
-            return False
         key = id(other)
         if key not in self.agreeing:
-            self.agreeing[key] = not self._always_differ(other)
+            self.agreeing[key] = self._agrees_somewhere(other)
         return self.agreeing[key]
 
-    def _always_differ(self, other: Path) -> bool:
-        """Whether no input u of the path and v of the other satisfy det(u) = det(v), with slots of their own for v."""
+    def _agrees_somewhere(self, other: Path) -> bool:
+        """False only if no input u of the path and v of the other satisfy det(u) = det(v), with slots of their own for
+        v."""
         beyond = len(self.ideal.machine.slots)
         guards = [*self.path.guards]
         guards += [replace(g, form=tuple((slot + beyond, c) for slot, c in g.form)) for g in other.guards]
         forms = False
         for one, two in zip(self._told(self.path), self._told(other), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):
+                if type(one) is not type(two) or one != two:
+                    return False
                 continue
             if isinstance(one, bool | str) or isinstance(two, bool | str):
                 continue
@@ -143,7 +140,7 @@ class Surroundings:
             form = (*here.terms, *((slot + beyond, -c) for slot, c in there.terms))
             equal = Guard(form, here.constant - there.constant, strict=False)
             guards += [equal, replace(equal.opposite(), strict=False)]
-        return forms and contradictory(guards, self.budget)
+        return not forms or not contradictory(guards, self.budget)
 
     def _others(self) -> Iterator[Path]:
         """The other paths for the same finite inputs."""
@@ -373,14 +370,6 @@ def _is_strip(guards: Sequence[Guard]) -> bool:
             return False
         reached += size
     return True
-
-
-def may_agree(ideal: Ideal, path: Path, other: Path) -> bool:
-    """Whether two paths may give the same answer: what depends on inputs may be anything."""
-    return all(
-        isinstance(one, Affine) or isinstance(two, Affine) or (type(one) is type(two) and one == two)
-        for one, two in zip(ideal.told(path.answer), ideal.told(other.answer), strict=True)
-    )
 
 
 def has_one_answer(ideal: Ideal) -> bool:
