@@ -9,7 +9,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -25,7 +24,7 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program, ProgramGiven, within
 from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
-from dipc.text.core import IntType, RealType, Value, show_value
+from dipc.text.core import IntType, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, read_source
 from dipc.text.program import CoreProgram
 
@@ -477,27 +476,25 @@ def judge(
     core = program.core
     core.require_meaning(eps)
     slots = [core.slots[slot] for slot in core.outputs]
-    finite = [index for index, slot in enumerate(slots) if not isinstance(slot.type, IntType | RealType)]
-    others = [index for index, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
-    tests = len(others) + bool(finite)
-    error = float((1 - confidence) / tests)
+    finite = [index for index, slot in enumerate(slots) if not slot.is_symbolic]
+    others = [index for index, slot in enumerate(slots) if slot.is_symbolic]
+    error = float((1 - confidence) / (len(others) + bool(finite)))
+    law = _Law(program, values, eps, error * _INTERVALS)
     partitions: list[Partition] = []
     reasons: list[str] = []
-    if finite:
-        try:
-            partitions.append(_finite(program, values, eps, observed, finite, error * _INTERVALS))
-        except Undecided as undecided:
-            reasons.append(undecided.reason)
     integers: list[ComparedEvent] = []
+    try:
+        partitions += [law.finite(observed, finite)] if finite else []
+    except Undecided as undecided:
+        reasons.append(undecided.reason)
     for position in others:
         name = slots[position].name
         try:
             if isinstance(slots[position].type, IntType):
-                integers.extend(_integers(program, values, eps, observed, name, position, error * _INTERVALS))
+                integers.extend(law.integers(observed, name, position))
             elif observed.ordered:
                 sequence = [_rational(row[position]) for row, _ in observed.rows]
-                cells = _reals if grid is None else partial(_rounded, grid)
-                partitions.append(cells(program, values, eps, sequence, name, error * _INTERVALS))
+                partitions.append(law.reals(sequence, name) if grid is None else law.rounded(grid, sequence, name))
             else:
                 reasons.append(f"`{name}` is real: give samples in the order in which they came out, not counts")
         except Undecided as undecided:
@@ -519,64 +516,6 @@ def judge(
         tuple([test for test in ratios if test is not None]),
         pairs,
     )
-
-
-def _cell(
-    outputs: str, cell: Mapping[str, str], count: int, runs: int, error: float, form: Probability, eps: Fraction
-) -> ComparedEvent:
-    return ComparedEvent(outputs, Row(cell, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
-
-
-def _finite(
-    program: Program,
-    values: Mapping[str, Value],
-    eps: Fraction,
-    observed: Observed,
-    indices: Sequence[int],
-    error: float,
-) -> Partition:
-    """All combinations that can occur, and those that were observed and cannot."""
-    names = [program.outputs[index] for index in indices]
-    outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in program.outcomes(values)}
-    texts = {tuple(map(show_value, key)): count for key, count in tallied(observed.rows, indices).items()}
-    joint = ", ".join(names)
-    events: list[ComparedEvent] = []
-    numbers: dict[tuple[str, ...], int] = {}
-    for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
-        # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
-        form: Probability = outcomes.get(key, ClosedForm(ExpPoly.ZERO))
-        assignment = dict(zip(names, key, strict=True))
-        numbers[key] = len(events)
-        events.append(_cell(joint, assignment, texts.get(key, 0), observed.total, error / len(outcomes), form, eps))
-    labels = None
-    if observed.ordered:
-        rows = ((tuple([show_value(values[index]) for index in indices]), count) for values, count in observed.rows)
-        labels = tuple([numbers[key] for key, count in rows for _ in range(count)])
-    return Partition(joint, tuple(events), labels)
-
-
-def _integers(
-    program: Program,
-    values: Mapping[str, Value],
-    eps: Fraction,
-    observed: Observed,
-    name: str,
-    position: int,
-    error: float,
-) -> Iterable[ComparedEvent]:
-    """Each integer between the least and the greatest that were observed, and all beyond these two together.
-
-    Which integers are looked at depends on what was observed, so every integer and every pair of ends has a share of
-    the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and s(low)·s(high)/8.
-    """
-    tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
-    low, high = min(tally), max(tally)
-    for k in range(low, high + 1):
-        form = program.combination(values, _is(name, Fraction(k)))
-        yield _cell(name, {name: str(k)}, tally.get(k, 0), observed.total, error / 4 * _share(k), form, eps)
-    beyond = program.combination(values, _without(_is(name, Fraction(k)) for k in range(low, high + 1)), 1)
-    share = error / 8 * _share(low) * _share(high)
-    yield _cell(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond, eps)
 
 
 #: Terms (factor, output, gamma) of a sum of probabilities.
@@ -602,56 +541,129 @@ def _share(k: int) -> float:
     return 1 / ((abs(k) + 1) * (abs(k) + 2))
 
 
-def _reals(
-    program: Program,
-    values: Mapping[str, Value],
-    eps: Fraction,
-    sequence: Sequence[Fraction],
-    name: str,
-    error: float,
-) -> Partition:
-    """Cells between values that the first samples choose, and all outside of them, without single values: the commonest
-    of those, which a law without atoms does not meet again, and the atoms of the law. The other samples are counted:
-    they know nothing of the choice."""
-    whole = program.combination(values, _is(name, sequence[0]))
-    certain = isinstance(whole, ClosedForm) and whole.value == 1
-    if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
-        # What has probability 1 needs no sample to be found; else the first chooses, and knows nothing of the others.
-        counted = sequence if certain else sequence[1:]
-        labels = [int(value != sequence[0]) for value in counted]
-        other = program.combination(values, _without([_is(name, sequence[0])]), 1)
-        shares = ((f"{_short(sequence[0])} exactly", whole), ("another value", other))
-        cells = [
-            _cell(name, {name: label}, labels.count(cell), len(counted), error / 2, form, eps)
-            for cell, (label, form) in enumerate(shares)
+@frozen(eq=False)
+class _Law:
+    """The exact law of a program's outputs at an input and an eps, to be compared with what was observed. All intervals
+    of one output, or of the finite ones together, may miss their probabilities with probability `error`."""
+
+    program: Program
+    values: Mapping[str, Value]
+    eps: Fraction
+    error: float
+
+    def finite(self, observed: Observed, indices: Sequence[int]) -> Partition:
+        """All combinations that can occur, and those that were observed and cannot."""
+        names = [self.program.outputs[index] for index in indices]
+        known = self.program.outcomes(self.values)
+        outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in known}
+        texts = {tuple(map(show_value, key)): count for key, count in tallied(observed.rows, indices).items()}
+        joint = ", ".join(names)
+        events: list[ComparedEvent] = []
+        numbers: dict[tuple[str, ...], int] = {}
+        for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
+            # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
+            form: Probability = outcomes.get(key, ClosedForm(ExpPoly.ZERO))
+            numbers[key] = len(events)
+            cell = dict(zip(names, key, strict=True))
+            events.append(self._event(joint, cell, texts.get(key, 0), observed.total, self.error / len(outcomes), form))
+        labels = None
+        if observed.ordered:
+            rows = ((tuple([show_value(values[index]) for index in indices]), count) for values, count in observed.rows)
+            labels = tuple([numbers[key] for key, count in rows for _ in range(count)])
+        return Partition(joint, tuple(events), labels)
+
+    def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
+        """Each integer between the least and the greatest that were observed, and all beyond these two together.
+
+        Which integers are looked at depends on what was observed, so every integer and every pair of ends has a share
+        of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and
+        s(low)·s(high)/8.
+        """
+        tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
+        low, high = min(tally), max(tally)
+        each = [_is(name, Fraction(k)) for k in range(low, high + 1)]
+        for k, terms in zip(range(low, high + 1), each, strict=True):
+            share = self.error / 4 * _share(k)
+            yield self._event(name, {name: str(k)}, tally.get(k, 0), observed.total, share, self._combination(terms))
+        beyond, share = self._combination(_without(each), 1), self.error / 8 * _share(low) * _share(high)
+        yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
+
+    def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
+        """Cells between values that the first samples choose, and all outside of them, without single values: the
+        commonest of those, which a law without atoms does not meet again, and the atoms of the law. The other samples
+        are counted: they know nothing of the choice."""
+        whole = self._combination(_is(name, sequence[0]))
+        certain = isinstance(whole, ClosedForm) and whole.value == 1
+        if certain or (len(sequence) > 1 and len(set(sequence)) == 1):
+            # What has probability 1 needs no sample to be found; else the first chooses, and knows nothing of others.
+            counted = sequence if certain else sequence[1:]
+            other = self._combination(_without([_is(name, sequence[0])]), 1)
+            cells = [(f"{_short(sequence[0])} exactly", whole), ("another value", other)]
+            return self._partition(name, cells, [int(value != sequence[0]) for value in counted])
+        chosen, counted = _chosen(sequence)
+        if len(set(chosen)) < 2:
+            raise Undecided(
+                f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells, and has to show two values"
+            )
+        edges = _quantiles(chosen)
+        commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
+        atoms = {edge: self._combination(_is(name, edge)) for edge in {*edges, commonest}}
+        single = [edge for edge, atom in sorted(atoms.items()) if edge == commonest or not _is_zero(atom)]
+        inside = [
+            (*_between(name, low, high), *_without([_is(name, low), _is(name, high)])) for low, high in pairwise(edges)
         ]
-        return Partition(name, tuple(cells), tuple(labels))
-    chosen, counted = _chosen(sequence)
-    if len(set(chosen)) < 2:
-        raise Undecided(
-            f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells, and has to show two values"
-        )
-    edges = _quantiles(chosen)
-    commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
-    atoms = {edge: program.combination(values, _is(name, edge)) for edge in {*edges, commonest}}
-    single = [edge for edge, atom in sorted(atoms.items()) if edge == commonest or not _is_zero(atom)]
-    labels = _labels(edges, single, counted)
-    tally = Counter(labels)
-    runs, each = len(counted), error / (len(edges) + len(single))
-    inside = [
-        (*_between(name, low, high), *_without([_is(name, low), _is(name, high)])) for low, high in pairwise(edges)
-    ]
-    events: list[ComparedEvent] = []
-    for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
-        label = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
-        form = program.combination(values, terms)
-        events.append(_cell(name, label, tally[len(events)], runs, each, form, eps))
-    outside = program.combination(values, _without([*inside, *(_is(name, value) for value in single)]), 1)
-    events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
-    for value in single:
-        label = {name: f"{_short(value)} exactly"}
-        events.append(_cell(name, label, tally[len(events)], runs, each, atoms[value], eps))
-    return Partition(name, tuple(events), tuple(labels))
+        starts = ["(" if low in single else "[" for low in edges]
+        outside = _without([*inside, *(_is(name, value) for value in single)])
+        cells = self._cells(edges, starts, inside, outside)
+        cells += [(f"{_short(value)} exactly", atoms[value]) for value in single]
+        return self._partition(name, cells, _labels(edges, single, counted))
+
+    def rounded(self, grid: Fraction, sequence: Sequence[Fraction], name: str) -> Partition:
+        """Cells between multiples of the grid that the first samples choose, and all outside of them: what is rounded
+        down lies in the cell of its multiple."""
+        off = next((value for value in sequence if value % grid), None)
+        if off is not None:
+            message = f"`{name}` was observed at {off}, which is not a multiple of the grid {grid}"
+            note = "give the grid that the outputs were rounded down to, or none"
+            raise DiagnosticError(Diagnostic("E1602", message, notes=(note,)))
+        chosen, counted = _chosen(sequence)
+        if not chosen:
+            raise Undecided(f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells")
+        edges = _quantiles(chosen)
+        if len(edges) == 1:
+            edges.append(edges[0] + grid)
+        inside = [(*_between(name, low, high), *_without([_is(name, high)])) for low, high in pairwise(edges)]
+        cells = self._cells(edges, "[" * len(edges), inside, _without(inside))
+        return self._partition(name, cells, _labels(edges, (), counted))
+
+    def _combination(self, terms: _Terms, constant: int = 0) -> Probability:
+        return self.program.combination(self.values, terms, constant)
+
+    def _cells(
+        self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
+    ) -> list[tuple[str, Probability]]:
+        """The probabilities of what is `inside` of each two edges, and of all without the rest."""
+        ends = zip(starts, pairwise(edges), inside, strict=False)
+        cells = [
+            (f"in {start}{_short(low)}, {_short(high)})", self._combination(terms))
+            for start, (low, high), terms in ends
+        ]
+        return [*cells, ("outside", self._combination(outside, 1))]
+
+    def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
+        """The cells with the counts of their numbers among the labels, each with an equal share of the error."""
+        tally, share = Counter(labels), self.error / len(cells)
+        events = [
+            self._event(name, {name: label}, tally[number], len(labels), share, form)
+            for number, (label, form) in enumerate(cells)
+        ]
+        return Partition(name, tuple(events), tuple(labels))
+
+    def _event(
+        self, outputs: str, cell: Mapping[str, str], count: int, runs: int, error: float, form: Probability
+    ) -> ComparedEvent:
+        interval = clopper_pearson(count, runs, error)
+        return ComparedEvent(outputs, Row(cell, count, interval, form, form.at(self.eps)), runs)
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
@@ -661,40 +673,6 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
         numbers.get(value, bisect_right(edges, value) - 1 if edges[0] <= value < edges[-1] else len(edges) - 1)
         for value in counted
     ]
-
-
-def _rounded(
-    grid: Fraction,
-    program: Program,
-    values: Mapping[str, Value],
-    eps: Fraction,
-    sequence: Sequence[Fraction],
-    name: str,
-    error: float,
-) -> Partition:
-    """Cells between multiples of the grid that the first samples choose, and all outside of them: what is rounded down
-    lies in the cell of its multiple."""
-    off = next((value for value in sequence if value % grid), None)
-    if off is not None:
-        message = f"`{name}` was observed at {off}, which is no multiple of the grid {grid}"
-        note = "give the grid that the outputs were rounded down to, or none"
-        raise DiagnosticError(Diagnostic("E1602", message, notes=(note,)))
-    chosen, counted = _chosen(sequence)
-    if not chosen:
-        raise Undecided(f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells")
-    edges = _quantiles(chosen)
-    if len(edges) == 1:
-        edges.append(edges[0] + grid)
-    labels = _labels(edges, (), counted)
-    tally, runs, each = Counter(labels), len(counted), error / len(edges)
-    inside = [(*_between(name, low, high), *_without([_is(name, high)])) for low, high in pairwise(edges)]
-    events: list[ComparedEvent] = []
-    for terms, (low, high) in zip(inside, pairwise(edges), strict=True):
-        label = {name: f"in [{_short(low)}, {_short(high)})"}
-        events.append(_cell(name, label, tally[len(events)], runs, each, program.combination(values, terms), eps))
-    outside = program.combination(values, _without(inside), 1)
-    events.append(_cell(name, {name: "outside"}, tally[len(events)], runs, each, outside, eps))
-    return Partition(name, tuple(events), tuple(labels))
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:

@@ -38,7 +38,6 @@ from dipc.text.scope import (
     Scope,
     locate,
     may_declare,
-    suggest,
     word_for,
 )
 
@@ -219,7 +218,7 @@ def _named(expr: ast.NamedDomain, elaborator: Elaborator) -> DomType | None:
     domain = elaborator.scope.domains.get(expr.name)
     if domain is None:
         names = [*elaborator.scope.domains, "real", "bool", "int"]
-        notes = suggest(expr.name, names) or (f"declare it: `domain {expr.name} = {{low, high}};`",)
+        notes = did_you_mean(expr.name, names) or [f"declare it: `domain {expr.name} = {{low, high}};`"]
         message = f"there is no domain `{expr.name}`"
         elaborator.findings.report(Code.UNKNOWN_NAME, expr.span, message, notes=notes, once=("domain", expr.name))
         return None
@@ -315,7 +314,7 @@ def _refuse_unknown(overrides: Mapping[str, Fraction], scope: Scope, findings: F
             message = f"`{name}` is a variable, and only constants can be set from outside"
         else:
             message = f"the program has no constant `{name}`"
-        notes = (*suggest(name, constants), known if constants else "the program declares no constants")
+        notes = (*did_you_mean(name, constants), known if constants else "the program declares no constants")
         findings.report(Code.UNKNOWN_CONSTANT, None, message, notes=notes)
 
 
@@ -522,7 +521,7 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
     elif name in _FIELDS or name in ("dd", "inf"):
         message = f"`{name}` cannot stand in `{field}`"
     else:
-        notes = (*suggest(name, [*elaborator.scope.constants(), *allowed]), _made_of(allowed))
+        notes = (*did_you_mean(name, [*elaborator.scope.constants(), *allowed]), _made_of(allowed))
         elaborator.findings.report(Code.UNKNOWN_NAME, expr.span, f"`{name}` is not declared", notes=notes, once=name)
         return
     elaborator.findings.report(Code.BAD_CLAIM, expr.span, message, notes=(_made_of(allowed),))

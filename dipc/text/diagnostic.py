@@ -6,6 +6,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -128,12 +129,17 @@ class DiagnosticError(Exception):
 # --- Names the user may have meant ------------------------------------------------------------------------------------
 
 
+#: So many candidates are looked at.
+_SEARCHED = 1000
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `name`, None where none is like it."""
+    """The candidate most like `name`, None where none is like it; other letter case is as good as the same."""
     from difflib import get_close_matches
 
-    matches = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    folded = {candidate.lower(): candidate for candidate in islice(candidates, _SEARCHED) if candidate != name}
+    matches = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+    return folded[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
@@ -353,14 +359,12 @@ def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: s
 
 def _similar(path: Path) -> str:
     """A question about a program beside this path."""
-    from difflib import get_close_matches
-
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".dip"]
     except (OSError, ValueError):
         return ""
-    close = get_close_matches(path.name, names, n=1)
-    return f"did you mean `{path.with_name(close[0])}`?" if close else ""
+    close = nearest(path.name, names)
+    return "" if close is None else f"did you mean `{path.with_name(close)}`?"
 
 
 def _undecodable(path: Path, data: bytes, position: int) -> Diagnostic:

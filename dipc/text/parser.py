@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, nearest
 from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
     BY_WEIGHT_OR_SCORE,
@@ -493,19 +493,17 @@ def _unknown_function(name: str, span: Span) -> Problem:
             "unknown distribution",
             (*([foreign] if foreign else []), KNOWN_DISTRIBUTIONS),
         )
-    candidates = (*FUNCTIONS, *DISTRIBUTIONS)
-    folded = {candidate.lower(): candidate for candidate in candidates}
-    nearest = get_close_matches(name.lower(), folded, 1)
+    close = nearest(name, (*FUNCTIONS, *DISTRIBUTIONS))
     notes = ["the functions are `min`, `max`, `abs` and `exp`; an array element is written `q[i]`"]
     if name.lower().startswith("lap"):
-        nearest = ["lap"]
+        close = "Lap"
     if name == "ln":
-        nearest = ["log"]
+        close = "log"
     if name == "sum":
-        nearest = []
+        close = None
         notes.insert(0, "numbers are added up in a loop: `total <- 0; for i in 1..n do total <- total + x[i] end`")
-    if nearest:
-        notes.insert(0, f"did you mean `{folded[nearest[0]]}`?")
+    if close is not None:
+        notes.insert(0, f"did you mean `{close}`?")
     return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))
 
 

@@ -29,9 +29,9 @@ from dipc.text.core import (
     Typed,
     Unknown,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean
 from dipc.text.expressions import Elaborator
-from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope, suggest
+from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope
 
 DISPUTED = ("finite", "all")
 INPUT_DISTANCES = ("linf", "l1", "discrete")
@@ -108,7 +108,7 @@ def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) ->
 def _named(field: ast.MetricField, known: tuple[str, ...], findings: Findings) -> str | None:
     if isinstance(field.value, ast.Name) and field.value.name in known:
         return field.value.name
-    close = suggest(field.value.name, list(known)) if isinstance(field.value, ast.Name) else ()
+    close = did_you_mean(field.value.name, known) if isinstance(field.value, ast.Name) else []
     listed = ", ".join(known[:-1])
     findings.report(
         Code.BAD_METRIC,
@@ -218,7 +218,7 @@ class _Elaborator(Elaborator):
             made_of = "`apart` compares an input q with another one, q'"
         else:
             made_of = f"`{self._field}` is about an input, the program's answer out and the exact answer out'"
-        notes = (*suggest(name, [*self.scope.symbols]), made_of) if known else (made_of,)
+        notes = (*did_you_mean(name, self.scope.symbols), made_of) if known else (made_of,)
         message = f"`{name}` cannot stand in `{self._field}`"
         self.findings.report(Code.BAD_METRIC, span, message, notes=notes, once=(self._field, name))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import assert_never
 
@@ -34,7 +33,7 @@ from dipc.text.core import (
     kind_of,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, did_you_mean
 
 # --- Collecting what is wrong with one program, so that all of it is said at once -------------------------------------
 
@@ -117,8 +116,6 @@ class Findings:
 
 #: Names with a meaning in claims; a program cannot declare them.
 CLAIM_NAMES = frozenset({"alpha", "beta", "gamma", "dd", "inf"})
-#: Names that are searched for one that looks like an unknown name.
-_SEARCHED = 1000
 #: Names of functions.
 FUNCTIONS = frozenset({"exp", "min", "max", "abs"})
 
@@ -228,17 +225,6 @@ class Scope:
         for offset, slot in enumerate(variable.slots):
             self.slots.append(replace(other.slots[slot], index=first + offset))
         return replace(variable, slots=tuple(range(first, len(self.slots))))
-
-    def suggestion(self, name: str, *others: str) -> tuple[str, ...]:
-        """A note "did you mean ...?" when a known name (or one of `others`) looks like `name`."""
-        return suggest(name, [*self.symbols, *others])
-
-
-def suggest(name: str, candidates: list[str]) -> tuple[str, ...]:
-    """At most one note "did you mean ...?"; spelling in other letter case counts as very near."""
-    folded = {candidate.lower(): candidate for candidate in candidates[:_SEARCHED] if candidate != name}
-    near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
-    return (f"did you mean `{folded[near[0]]}`?",) if near else ()
 
 
 def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: str) -> bool:
@@ -472,7 +458,7 @@ class References:
             hint = "numbers, constants and domain values may stand here"
         else:
             hint = f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)"
-        notes = self.scope.suggestion(name, *self.locals) or (hint,)
+        notes = did_you_mean(name, [*self.scope.symbols, *self.locals]) or [hint]
         self.findings.report(Code.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)
 
     def _constant(self, constant: Constant, span: Span) -> Typed:
