@@ -95,7 +95,7 @@ def job_count(jobs: int | str) -> int:
         raise DiagnosticError(
             Diagnostic(
                 "E1312",
-                f"`{jobs}` is no number of processes",
+                f"`{jobs}` is not a number of processes",
                 notes=(f"write a number from 1 to {MOST_JOBS}, or `auto` (or 0) for as many as there are processors",),
             )
         )
@@ -391,7 +391,7 @@ def open_constant(option: str) -> tuple[str, int | None]:
     if least.denominator != 1 or abs(least) >= _LEAST:
         notes = ('write a constant, or such as --for-all "m >= 3"',)
         place = source.excerpt(bound.least.span)
-        raise DiagnosticError(Diagnostic("E1210", "the least value is no integer", place, notes=notes))
+        raise DiagnosticError(Diagnostic("E1210", "the least value is not an integer", place, notes=notes))
     return bound.name, int(least)
 
 

@@ -198,7 +198,7 @@ class Real:
     def sqrt(self) -> Real:
         """The root; raises NotReal for a negative number."""
         if self.sign < 0:
-            raise NotReal("the root of a negative number is none")
+            raise NotReal("a negative number has no root")
         if not self.sign:
             return ZERO
         return _canonical(1, self.base, 2 * self.root, tuple((atom, power / 2) for atom, power in self.atoms))

@@ -406,7 +406,7 @@ class _Evaluation:
         value = constant_of(self.value(node.arguments[0]))
         if value is None or value < 0:
             message = "a root is taken of a rational that is not negative"
-            raise self._error("E0615", message, node, "this is none" if value is None else f"this is {value}")
+            raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
         root = Real.of(value).sqrt().rational
         if root is None:
             raise self._error(
@@ -445,7 +445,7 @@ class _Evaluation:
         value = constant_of(self.value(node))
         if value is None or value <= 0:
             message = "a logarithm is taken of a positive rational"
-            raise self._error("E0615", message, node, "this is none" if value is None else f"this is {value}")
+            raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
         return value
 
 

@@ -196,7 +196,7 @@ def _empty(name: str) -> BadCell:
 def _truth(name: str, text: str, pool: CellPool) -> Cell | BadCell:
     if text.lower() in {"true", "false"}:
         return pool.cell(text.lower() == "true")
-    return BadCell("E0511", f"{_quote(text)} is no value of `{name}`", ("a bool is `true` or `false`",))
+    return BadCell("E0511", f"{_quote(text)} is not a value of `{name}`", ("a bool is `true` or `false`",))
 
 
 def _member(
@@ -334,7 +334,7 @@ class Specification:
         if isinstance(item.values, ast.Vector):
             trees = item.values.values
             if array_of(targets[0].name) is None or isinstance(item.target, ast.Element):
-                raise BadValue(item.values.span, f"`{targets[0].name}` is no array", "give it one value")
+                raise BadValue(item.values.span, f"`{targets[0].name}` is not an array", "give it one value")
             if len(trees) != len(targets):
                 many = f"{len(trees)} values for the {len(targets)} elements of `{item.target.name}`"
                 raise BadValue(item.values.span, many, f"they are {listing(slot.name for slot in targets)}")

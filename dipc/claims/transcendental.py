@@ -181,7 +181,7 @@ class _Enclosure:
                     replace(node, arguments=tuple([high for _, high in ends])),
                 )
             case Call(function="log", arguments=(inner,)):
-                raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
+                raise self._error(inner, "a logarithm is taken of a positive rational", "this is not one")
         raise self._unseen(node)
 
     def _of_powers(self, node: Expr) -> Ends | None:
@@ -211,7 +211,7 @@ class _Enclosure:
         for base, count in exponent.powers:
             number = self._number(base)
             if number is None or number[0] != number[1] or number[0] <= 0:
-                raise self._error(base, "a logarithm is taken of a positive rational", "this is none")
+                raise self._error(base, "a logarithm is taken of a positive rational", "this is not one")
             if number[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
                 raise self._error(inner, "a power of e is too large to be written out", "")
             result *= number[0] ** count
@@ -304,12 +304,12 @@ class _Enclosure:
             case Call(function="log", arguments=(inner,)):
                 number = self._number(inner)
                 if number is None or number[0] <= 0:
-                    raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
+                    raise self._error(inner, "a logarithm is taken of a positive rational", "this is not one")
                 return log_enclosure(*number, DIGITS)
             case Call(function="sqrt", arguments=(inner,)):
                 number = self._number(inner)
                 if number is None or number[0] < 0:
-                    raise self._error(inner, "a root is taken of a number that is not negative", "this is none")
+                    raise self._error(inner, "a root is taken of a number that is not negative", "this is not one")
                 below, above = (Real.of(end).sqrt().enclosure(4 * DIGITS) for end in number)
                 return below[0], above[1]
             case Call(function="exp", arguments=(inner,)) if is_transcendental(node):

@@ -61,7 +61,7 @@ def read_definitions(
         if not items:
             form = "a definition is a name and a number, such as -D m=4"
             place = source.excerpt(Span(0, len(text)))
-            mistakes.append(Diagnostic("E0805", "this is no definition", place, notes=(form,)))
+            mistakes.append(Diagnostic("E0805", "this is not a definition", place, notes=(form,)))
         reader = NumberReader(source, {}, example=note)
         for item in items:
             try:
@@ -205,7 +205,7 @@ def table_path(pattern: Path, constants: Constants) -> Path:
             notes = did_you_mean(name, constants, "{{{}}}")
             notes.append(f"the constants are {listing(list(constants))}" if constants else "there are no constants")
             raise DiagnosticError(
-                Diagnostic("E1002", f"`{{{name}}}` in `{pattern}` is no constant of the program", notes=tuple(notes))
+                Diagnostic("E1002", f"`{{{name}}}` in `{pattern}` is not a constant of the program", notes=tuple(notes))
             )
         return str(constants[name]).replace("/", "_")
 

@@ -175,9 +175,9 @@ def check_target(path: Path | None, option: str = "-o") -> None:
     except FileNotFoundError:
         pass
     except NotADirectoryError:
-        raise _refused(f"`{directory}` is no directory", other) from None
+        raise _refused(f"`{directory}` is not a directory", other) from None
     except (OSError, ValueError) as error:  # too long for a path, or with a NUL character
-        raise _refused(f"`{path}` is no path: {getattr(error, 'strerror', None) or error}", other) from None
+        raise _refused(f"`{path}` is not a path: {getattr(error, 'strerror', None) or error}", other) from None
     if path.is_symlink() and not path.exists() and _circular(path):
         raise _refused(f"`{path}` is a link that leads back to itself", other)
     if path.is_dir():

@@ -201,7 +201,7 @@ def _orders(text: str) -> range:
     ends = [int(end) if end.isascii() and end.isdigit() and len(end) < 4 else 0 for end in (first, last or first)]
     if not _LEAST_ORDER <= ends[0] <= ends[1] <= _GREATEST_ORDER:
         note = f"write a whole number from {_LEAST_ORDER} to {_GREATEST_ORDER}, or two of them, as 2..16"
-        raise DiagnosticError(Diagnostic("E1412", f"`{text}` is no order of a divergence", notes=(note,)))
+        raise DiagnosticError(Diagnostic("E1412", f"`{text}` is not an order of a divergence", notes=(note,)))
     return range(ends[0], ends[1] + 1)
 
 

@@ -141,7 +141,7 @@ def new(name: str, language: str) -> ExitCode:
         "count",
     }:
         note = "write a word that is not one of Python's or dipc's, for example `dipc new gate`"
-        raise DiagnosticError(Diagnostic("E0801", f"`{name}` is no name of a mechanism", notes=(note,)))
+        raise DiagnosticError(Diagnostic("E0801", f"`{name}` cannot be the name of a mechanism", notes=(note,)))
     if language == "python":
         files = {Path(f"{name}.py"): _FIRST_MECHANISM, Path(f"test_{name}.py"): _FIRST_TEST}
     else:
@@ -180,7 +180,7 @@ _CLAIMS = "imported.dipc.toml"
 @click.command(name="import", epilog=_IMPORT_EPILOG)
 @click.argument("path", metavar="FILE.txt|DIR", type=Path)
 @click.option("--pairs", "pairs", metavar="FILE", type=Path, help="Write the pairs of adjacent inputs to FILE.")
-@click.option("--at", "at_text", metavar="EPS", help="Fix eps: rates that are no multiple of eps need it.")
+@click.option("--at", "at_text", metavar="EPS", help="Fix eps: rates that are not multiples of eps need it.")
 @click.option("--budget", metavar="K*eps", help="The privacy budget of the files of a directory; eps by default.")
 @click.option("--delta", metavar="EXPR", help="Their delta; 0 by default.")
 @output_option

@@ -182,7 +182,7 @@ class Cache:
                     f"the cache `{self.name}` cannot grow: {error}",
                     notes=("what was decided so far is in it: make room, and run the same command again",),
                 )
-        return self._foreign(f"is no cache, or a damaged one: {error}")
+        return self._foreign(f"is not a cache, or a damaged one: {error}")
 
     def _foreign(self, what: str) -> Diagnostic:
         return Diagnostic("E1303", f"`{self.name}` {what}", notes=("give another file to `--cache`, or delete it",))
@@ -196,7 +196,7 @@ class Cache:
 
     def _no_file(self) -> Diagnostic:
         path = Path(self.name)
-        what = "is no path"
+        what = "is not a path"
         with suppress(OSError, ValueError):
             what = "is a directory" if path.is_dir() else "is in no directory that exists"
         return Diagnostic("E1304", f"the cache `{self.name}` {what}", notes=("give the path of a file to `--cache`",))

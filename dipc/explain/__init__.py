@@ -60,7 +60,7 @@ _WHEN = {
     "E0609": "beta divides by something that is 0 at an alpha or a gamma of the claim",
     "E0613": "min, max and abs in a claim come to more cases, or longer numbers, than can be compared",
     "E0614": "gamma is free, and the question needs one gamma",
-    "E0705": "on some path an int variable gets a value that is no integer",
+    "E0705": "on some path an int variable gets a value that is not an integer",
     "E0720": "a run of `dipc simulate` goes round a loop 100000 times",
     "E0721": "in a run of `dipc simulate` the weights of a choice do not add up to a distribution",
     "E0722": "a number of `dipc simulate` is beyond what floating point holds",

@@ -83,7 +83,7 @@ class Varied:
                 if ends[0] < ends[1]:
                     return Varied(name, *ends, left == "(", right == ")")
         notes = ('write a constant and its range, such as --vary "s in (0, 1)"',)
-        raise DiagnosticError(Diagnostic("E1026", f"`{text}` is no range of a constant", notes=notes))
+        raise DiagnosticError(Diagnostic("E1026", f"`{text}` is not a range of a constant", notes=notes))
 
     def contains(self, value: Fraction) -> bool:
         """Whether it may be that."""
@@ -208,7 +208,9 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
     for each in varied:
         if each.name not in program.constants:
             notes = (f"its constants are {', '.join(program.constants) or 'none'}",)
-            raise DiagnosticError(Diagnostic("E1027", f"`{each.name}` is no constant of {program.name}", notes=notes))
+            raise DiagnosticError(
+                Diagnostic("E1027", f"`{each.name}` is not a constant of {program.name}", notes=notes)
+            )
     search = _Search(program, table, options, varied)
     interrupted, unproved = False, None
     cells: Cells | None = None
@@ -466,7 +468,7 @@ class _Search:
             if in_claim or inside != occurrences((tree.declarations, tree.body), name):
                 raise OutsideFragment(f"`{name}` stands in other places than rates")
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
-            raise OutsideFragment(f"a rate is no affine function of {' and '.join(f'`{name}`' for name in names)}")
+            raise OutsideFragment(f"a rate is not an affine function of {' and '.join(f'`{name}`' for name in names)}")
         noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
         if not all(each.law.has_form for each in noises):
             raise OutsideFragment("a bound is known for noise whose density has exponential tails")

@@ -215,10 +215,10 @@ class Expressions:
             case python.Lambda():
                 raise self.module.wrong(node, "a `lambda` is the score of an exponential mechanism only", "write `def`")
             case python.JoinedStr():
-                raise self.module.wrong(node, 'a string is the name of an answer: `f"…"` is none', 'write `"top"`')
+                raise self.module.wrong(node, 'a string is the name of an answer: `f"…"` is not one', 'write `"top"`')
             case python.Attribute():
                 self._attribute(node)
-        raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
+        raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
     def assign(self, target: ast.Name | ast.Element, node: python.expr, span: Span) -> None:
         """Give a variable the value of an expression, by the fewest statements."""
@@ -242,13 +242,15 @@ class Expressions:
         if isinstance(value, str):
             if not _WORD.fullmatch(value) or value in RESERVED - {NONE_NAME}:
                 raise self.module.wrong(
-                    node, f"the string {value!r} is no name of an answer", 'write a word, such as "top" or "bottom"'
+                    node,
+                    f"the string {value!r} is not the name of an answer",
+                    'write a word, such as "top" or "bottom"',
                 )
             self.strings.setdefault(value, node)
             return ast.Name(value, span)
         value_of = literal(self.module, node)
         if value_of is None:
-            raise self.module.wrong(node, f"`{self.module.text(node)}` is no number, string or truth value")
+            raise self.module.wrong(node, f"`{self.module.text(node)}` is not a number, string or truth value")
         if value_of.denominator == 1 or isinstance(value, int):
             return number(value_of, span)
         return ast.Number(value_of, self.module.source.text[span.start : span.end].replace("_", ""), span)
@@ -319,8 +321,10 @@ class Expressions:
     def _attribute(self, node: python.Attribute) -> None:
         called = self.module.called(node)
         if called in ("math.inf", "math.pi", "math.e"):
-            raise self.module.wrong(node, f"`{self.module.text(node)}` is no exact rational number", "write a Fraction")
-        raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
+            raise self.module.wrong(
+                node, f"`{self.module.text(node)}` is not an exact rational number", "write a Fraction"
+            )
+        raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
 
     def _binary(
         self, node: python.expr, left: python.expr, op: python.operator, right: python.expr, span: Span
@@ -413,11 +417,11 @@ class Expressions:
         array = self.array(value)
         if isinstance(index, python.Slice):
             raise self.module.wrong(
-                node, "a part of a list is no list here", "go through it: `for i in range(1, len(q))`"
+                node, "a part of a list is not a list here", "go through it: `for i in range(1, len(q))`"
             )
         if array is None:
             raise self.module.wrong(
-                node, f"`{self.module.text(value)}` is no list of this function", "index a list by its name"
+                node, f"`{self.module.text(value)}` is not a list of this function", "index a list by its name"
             )
         return ast.Element(array.name, self.index(array, index), span)
 
@@ -562,7 +566,7 @@ class Expressions:
                 names = [each.removeprefix("dipc.") for each in (*NOISES, CHOICE, MECHANISM)]
                 return self.module.wrong(
                     node.func,
-                    f"`{written}` is no noise of dipc",
+                    f"`{written}` is not a noise of dipc",
                     *did_you_mean(called.removeprefix("dipc."), names, "dipc.{}"),
                     f"the noises are {', '.join(names)}",
                     code=BAD_NOISE,
@@ -577,7 +581,7 @@ class Expressions:
         if isinstance(node.func, python.Name) and node.func.id == "float":
             return self.module.wrong(node, "a `float` is not exact", "write the number as it is, `1/10`, or a Fraction")
         if isinstance(node.func, python.Name) and node.func.id in ("print", "input", "open", "sorted", "map", "filter"):
-            return self.module.wrong(node, f"`{written}` is no part of a mechanism")
+            return self.module.wrong(node, f"`{written}` is not part of a mechanism")
         return self.module.wrong(
             node.func,
             f"the function `{written}` is not known here",

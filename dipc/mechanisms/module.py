@@ -128,7 +128,7 @@ def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
 
 
 def _no_python(source: Source, error: Exception) -> Diagnostic:
-    message = f"`{source.name}` is no Python: {getattr(error, 'msg', None) or error}"
+    message = f"`{source.name}` is not Python: {getattr(error, 'msg', None) or error}"
     line = getattr(error, "lineno", None)
     excerpt = None
     if line:
@@ -151,7 +151,7 @@ def mechanism_in(module: Module, name: str) -> python.FunctionDef:
         message = f"`{module.source.name}` has no function `{name}`"
         raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=tuple(notes)))
     if not is_mechanism(module, result):
-        raise module.wrong(result, f"`{name}` is no mechanism", "write `@dipc.mechanism` above it", code=NOT_FOUND)
+        raise module.wrong(result, f"`{name}` is not a mechanism", "write `@dipc.mechanism` above it", code=NOT_FOUND)
     return result
 
 

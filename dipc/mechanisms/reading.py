@@ -143,7 +143,7 @@ class _Header:
         if exact is None:
             raise self.module.wrong(
                 value,
-                f"the constant `{name}` is no exact number",
+                f"the constant `{name}` is not an exact number",
                 f'write `{name}=3`, or `{name}="1/3"`',
                 code=BAD_HEADER,
             )
@@ -313,7 +313,7 @@ class _Header:
             if inside.value not in self.constants:
                 notes = did_you_mean(inside.value, self.constants)
                 notes.append(f"say how many there are: `@dipc.mechanism({inside.value}=3)`")
-                raise module.wrong(inside, f"the length `{inside.value}` is no constant", *notes, code=BAD_HEADER)
+                raise module.wrong(inside, f"the length `{inside.value}` is not a constant", *notes, code=BAD_HEADER)
             return Bound(Fraction(0), ((inside.value, Fraction(1)),), self.constants[inside.value]), kind
         return statements.length(inside), kind
 
@@ -389,7 +389,7 @@ class _Header:
             if bound is None:
                 raise module.wrong(
                     argument,
-                    f"the right answer asks for `{argument.arg}`, which is no input",
+                    f"the right answer asks for `{argument.arg}`, which is not an input",
                     f"the inputs are {', '.join(final.inputs)}",
                     code=BAD_HEADER,
                     related=[(self.node, "of this mechanism")],

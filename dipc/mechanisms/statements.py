@@ -136,7 +136,7 @@ class Statements(Expressions):
                 self.expr(call)
             case python.Assert():
                 raise self.module.wrong(
-                    statement, "`assert` is no part of a mechanism", "leave it out, or put it into a test"
+                    statement, "`assert` is not part of a mechanism", "leave it out, or put it into a test"
                 )
             case python.Raise() | python.Try():
                 raise self.module.wrong(statement, "a mechanism raises no exception", "return an answer in every case")
@@ -145,16 +145,16 @@ class Statements(Expressions):
             case python.FunctionDef(name=name):
                 self.local_functions[name] = statement
             case python.AsyncFunctionDef() | python.ClassDef():
-                raise self.module.wrong(statement, f"`{statement.name}` is no part of a mechanism", "write a function")
+                raise self.module.wrong(statement, f"`{statement.name}` is not part of a mechanism", "write a function")
             case python.Global() | python.Nonlocal():
                 raise self.module.wrong(
                     statement, "a mechanism changes nothing outside of itself", "keep its state in its own variables"
                 )
             case python.With() | python.AsyncWith() | python.AsyncFor() | python.Match() | python.Delete():
                 word = self.module.source.text[span.start :].split()[0]
-                raise self.module.wrong(statement, f"`{word}` is no part of a mechanism")
+                raise self.module.wrong(statement, f"`{word}` is not part of a mechanism")
             case _:
-                raise self.module.wrong(statement, f"`{self.module.text(statement)}` is no part of a mechanism")
+                raise self.module.wrong(statement, f"`{self.module.text(statement)}` is not part of a mechanism")
 
     # --- assignments ------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class Statements(Expressions):
             case python.Subscript(value=inner, slice=index):
                 array = self.array(inner)
                 if array is None:
-                    raise self.module.wrong(target, f"`{self.module.text(inner)}` is no list of this function")
+                    raise self.module.wrong(target, f"`{self.module.text(inner)}` is not a list of this function")
                 self._require_own(array, target)
                 if array.is_input:
                     raise self.module.wrong(
@@ -361,7 +361,7 @@ class Statements(Expressions):
         array = self.array(call.func.value)
         if array is None or not array.grows:
             raise self.module.wrong(
-                call, f"`{self.module.text(call.func.value)}` is no list that was begun as `[]` here"
+                call, f"`{self.module.text(call.func.value)}` is not a list that was begun as `[]` here"
             )
         if len(call.args) != 1:
             raise self.module.wrong(call, "`append` takes one value")
@@ -508,7 +508,9 @@ class Statements(Expressions):
     def _for(self, statement: python.For, loop: _Loop) -> None:
         span = self.module.head(statement)
         if statement.orelse:
-            raise self.module.wrong(statement.orelse[0], "`else` of a loop is no part of a mechanism", "use a variable")
+            raise self.module.wrong(
+                statement.orelse[0], "`else` of a loop is not part of a mechanism", "use a variable"
+            )
         many = self.many(statement.iter)
         if many is None:
             raise self.module.wrong(
@@ -574,7 +576,9 @@ class Statements(Expressions):
     def _while(self, statement: python.While, loop: _Loop) -> None:
         span = self.module.head(statement)
         if statement.orelse:
-            raise self.module.wrong(statement.orelse[0], "`else` of a loop is no part of a mechanism", "use a variable")
+            raise self.module.wrong(
+                statement.orelse[0], "`else` of a loop is not part of a mechanism", "use a variable"
+            )
         with self.before() as drawn:
             condition = self.expr(statement.test)
         self.around.append(loop)
@@ -635,7 +639,7 @@ class Statements(Expressions):
         """The arguments of a call, by the names that the function has for them."""
         arguments = function.args
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
-            raise self.module.wrong(node, f"`{function.name}` takes arguments in a way that is no part of a mechanism")
+            raise self.module.wrong(node, f"`{function.name}` takes arguments in a way that is not part of a mechanism")
         names = [each.arg for each in (*arguments.args, *arguments.kwonlyargs)]
         given: dict[str, python.expr] = {}
         defaults = dict(

@@ -239,7 +239,7 @@ class _Reader:
             self.types[name] = f"{{{low}..{high}}}"
             self.ranges[name] = range(low, high + 1)
         else:
-            self._refuse(kind, f"`{kind.text}` is no type of an input", "inputs are int or bool")
+            self._refuse(kind, f"`{kind.text}` is not the type of an input", "inputs are int or bool")
         if word.text in self.assigned:
             copy = f"{name}_now"
             while copy in {word.text for word in self.words}:
@@ -301,7 +301,9 @@ class _Reader:
                         result = [self._remainder(target, left, operator)]
                     elif operator.text not in _OPERATORS:
                         self._refuse(
-                            operator, f"`{operator.text}` is no operator that is read", "+ - * % and comparisons are"
+                            operator,
+                            f"`{operator.text}` is not an operator that is read",
+                            "+ - * % and comparisons are",
                         )
                     else:
                         result = [f"{target} <- {left} {_OPERATORS[operator.text]} {self._value()}"]
@@ -314,10 +316,12 @@ class _Reader:
         if divisor in self.constants:
             divisor = str(self.constants[divisor])
         if not _INTEGER.fullmatch(divisor) or not int(divisor):
-            self._refuse(operator, f"a remainder by `{divisor}`, which is no number but 0", "write for example `x % 2`")
+            self._refuse(
+                operator, f"a remainder by `{divisor}`, which is not a number other than 0", "write for example `x % 2`"
+            )
         values = [int(left)] if _INTEGER.fullmatch(left) else list(self.ranges.get(left, ()))
         if not values:
-            self._refuse(operator, f"`{left}` is no integer", "a remainder is one of integers")
+            self._refuse(operator, f"`{left}` is not an integer", "a remainder is one of integers")
         by_value = [(value, f"{target} <- {int(fmod(value, int(divisor)))}") for value in values]
         text = by_value[-1][1]
         for value, written in reversed(by_value[:-1]):
@@ -334,7 +338,7 @@ class _Reader:
             values = list(self.ranges[mean])
         else:
             note = "clamped noise is read as one choice for each value that its center may have"
-            self._refuse(self.words[self.at - 3], f"`{mean}` is no integer variable", note)
+            self._refuse(self.words[self.at - 3], f"`{mean}` is not an integer variable", note)
         z = f"exp(-({rate})*%d)"
         below = f"(1 + {z % 1})"
 
@@ -398,13 +402,13 @@ class _Reader:
 
     def _legal(self, word: _Word) -> str:
         if not _NAME.fullmatch(word.text):
-            self._refuse(word, f"`{word.text}` is no name", "a name is letters, digits and _")
+            self._refuse(word, f"`{word.text}` is not a name", "a name is letters, digits and _")
         return f"{word.text}_" if word.text in _RESERVED else word.text
 
     def _integer(self) -> int:
         word = self._next("an integer")
         if not _INTEGER.fullmatch(word.text):
-            self._refuse(word, f"`{word.text}` is no integer", "ranges have integer ends")
+            self._refuse(word, f"`{word.text}` is not an integer", "ranges have integer ends")
         return int(word.text)
 
     def _value(self) -> str:
@@ -426,11 +430,11 @@ class _Reader:
             case [(1, exponent, factor)] if not exponent and factor > 0:
                 return f"{factor}*eps"
         if self.fixed is None:
-            self._refuse(word, f"the rate {text} is no multiple of eps", "fix eps: dipc import --at 1/2")
+            self._refuse(word, f"the rate {text} is not a multiple of eps", "fix eps: dipc import --at 1/2")
         point = expression.rational_at(self.fixed, {})
         if point is None or point <= 0:
             self._refuse(
-                word, f"the rate {text} is no positive rational number at eps = {self.fixed}", "fix another eps"
+                word, f"the rate {text} is not a positive rational number at eps = {self.fixed}", "fix another eps"
             )
         return self._written(text)
 

@@ -74,7 +74,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     if output is not None:
         if output not in numeric:
             known = ", ".join(f"`{name}`" for name in numeric) or "there is none"
-            message = f"`{output}` is no output that is a number"
+            message = f"`{output}` is not an output that is a number"
             raise DiagnosticError(Diagnostic("E1802", message, notes=(f"outputs that are numbers: {known}",)))
         return Measured(kind, numeric[output])
     if core.metric is not None and core.metric.output not in _PRODUCTS and not _has_symbolic(core):
@@ -85,7 +85,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     if not _has_symbolic(core):
         advice.append("`metric { output: discrete; }` counts every other answer as 1; `output: linf` is about numbers")
     outputs = f"{len(core.outputs)} outputs" if len(core.outputs) > 1 else "one output"
-    outputs += "" if numeric else ", which is none" if len(core.outputs) == 1 else ", none of them a number"
+    outputs += "" if numeric else ", which is not a number" if len(core.outputs) == 1 else ", none of them a number"
     message = f"an error is asked of one number, and `{core.name}` has {outputs}"
     raise DiagnosticError(Diagnostic("E1803", message, notes=tuple(advice)))
 

@@ -276,7 +276,7 @@ def _read(
         text = texts[header.index(COUNT)].strip() if counted else "1"
         if not (text.isascii() and text.isdigit() and len(text) <= 18):
             mistakes.append(
-                Diagnostic("E1602", f"the count `{text[:40]}` is no natural number", excerpt, notes=_COUNT_NOTES)
+                Diagnostic("E1602", f"the count `{text[:40]}` is not a natural number", excerpt, notes=_COUNT_NOTES)
             )
         elif len(values) == len(slots):
             samples.append((tuple(values), int(text)))

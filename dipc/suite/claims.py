@@ -199,7 +199,7 @@ class _Reader:
         verdicts: list[Verdict | PrivacyVerdict] = [*PrivacyVerdict] if private else [*Verdict]
         expect = self._text("expect") or str(verdicts[0])
         if expect not in verdicts:
-            self._mistake("expect", f"`{expect}` is no verdict", f"the verdicts are {listing(verdicts)}")
+            self._mistake("expect", f"`{expect}` is not a verdict", f"the verdicts are {listing(verdicts)}")
         table = self._text("table")
         adjacent = self._text("adjacent")
         if adjacent is not None and adjacent.strip().endswith(".csv"):
@@ -253,7 +253,7 @@ class _Reader:
         result = {}
         for name, value in self._table("constants", "{ m = 3 }").items():
             if isinstance(value, bool) or not isinstance(value, int | str):
-                self._mistake("constants", f"the value of `{name}` is no number", "write constants = { m = 3 }")
+                self._mistake("constants", f"the value of `{name}` is not a number", "write constants = { m = 3 }")
                 continue
             try:
                 result[name] = parse_rational(str(value).strip())
@@ -278,7 +278,7 @@ class _Reader:
         value = self.claim.get(key, {})
         if isinstance(value, dict):
             return value
-        self._mistake(key, f"`{key}` is no table", f"write {key} = {example}")
+        self._mistake(key, f"`{key}` is not a table", f"write {key} = {example}")
         return {}
 
 
@@ -315,7 +315,7 @@ def _no_toml(source: Source, message: str) -> Diagnostic:
     note = "texts stand in quotes, and a backslash in them is two"
     return Diagnostic(
         "E1505",
-        f"this is no TOML: {text[:1].lower() + text[1:]}",
+        f"this is not TOML: {text[:1].lower() + text[1:]}",
         source.excerpt(Span(position, position + 1)),
         notes=(note,),
     )

@@ -161,7 +161,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
     truths = [written for written in expr.values if isinstance(written, ast.Truth)]
     if truths:
         notes = ("declare the variable as `bool`",)
-        message = "truth values are no domain: they have the type bool"
+        message = "truth values are not a domain: they have the type bool"
         elaborator.findings.report(Code.BAD_DOMAIN, truths[0].span, message, notes=notes)
         return None
     before = len(elaborator.findings)

@@ -354,7 +354,7 @@ def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: s
             return Diagnostic(code, f"no permission to read `{path}`", notes=("change the file's permissions",))
         case OSError():
             return Diagnostic(code, f"`{path}` cannot be read: {error.strerror or error}")
-    return Diagnostic(code, f"`{path}` is no path: {error}")  # with a NUL character
+    return Diagnostic(code, f"`{path}` is not a path: {error}")  # with a NUL character
 
 
 def _similar(path: Path) -> str:

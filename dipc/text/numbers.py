@@ -75,7 +75,7 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
             if power and factor.sign:
                 raise NoMonomial(expr.span, f"`{function}` is taken of constants here, and this has eps in it")
             return _few_digits(_FUNCTIONS[function](factor if factor.sign else ZERO), expr.span), Fraction(0)
-    raise NoMonomial(expr.span, "this is no product of constants and powers of eps")
+    raise NoMonomial(expr.span, "this is not a product of constants and powers of eps")
 
 
 _MOST_POWER, _MOST_BITS = 64, 8000

@@ -326,7 +326,7 @@ class Builder:
         if str(name) != "noiseless":
             notes = ("write statements, `ideal { out <- q }`, or `ideal { noiseless }`: the program without its noise",)
             span = _span([name])
-            raise Problem(SyntaxCode.UNEXPECTED, span, f"an ideal is no `{name}`", "no statement", notes)
+            raise Problem(SyntaxCode.UNEXPECTED, span, f"an ideal is not `{name}`", "no statement", notes)
         return _parent((ast.IdealDecl((), (), _closed_span(children), noiseless=True),), children)
 
     # --- what options hold ---

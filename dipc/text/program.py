@@ -130,7 +130,7 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
         return Gap(typed.expr, tuple(elaborator.scope.slots), elaborator.places(shared), field.value.span)
     if not isinstance(typed, Unknown):
         listed = ", ".join(OUTPUT_DISTANCES)
-        message = f"the distance of answers is a number, and `{findings.snippet(field.value.span)}` is none"
+        message = f"the distance of answers is a number, and `{findings.snippet(field.value.span)}` is not one"
         notes = (f"write one of {listed}, or a number such as `abs(q[out] - q[out'])`",)
         findings.report(Code.BAD_METRIC, field.value.span, message, notes=notes)
     return None

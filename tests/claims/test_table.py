@@ -166,7 +166,7 @@ BAD_CELLS = [
     ("x", "6", "E0511", "`6` is not in the domain of `x`", "the domain of `x` is {-5..5}"),
     ("x", "1/2", "E0511", "`1/2` is not in the domain of `x`", "the domain of `x` is {-5..5}"),
     ("x", "top", "E0510", "`top` is not a rational number", f"{NUMBER}; the domain of `x` is {{-5..5}}"),
-    ("flag", "1", "E0511", "`1` is no value of `flag`", "a bool is `true` or `false`"),
+    ("flag", "1", "E0511", "`1` is not a value of `flag`", "a bool is `true` or `false`"),
     ("step", "1", "E0511", "`1` is not in the domain of `step`", "the domain of `step` is {0, 1/2, 3}"),
     ("out[1]", "tops", "E0511", "`tops` is not in the domain of `out[1]`",
      "the domain of `out[1]` is {none, bot, top}; did you mean `top`?"),

@@ -211,7 +211,7 @@ def test_other_files_are_not_touched(tmp_path: Path) -> None:
     table.write_text("q,out\n" * 1000, encoding="utf-8")
     other = tmp_path / "other.db"
     damage(other, "CREATE TABLE precious (thing TEXT)")
-    for path, words in ((table, "is no cache, or a damaged one"), (other, "is a database of another program")):
+    for path, words in ((table, "is not a cache, or a damaged one"), (other, "is a database of another program")):
         before = path.read_bytes()
         diagnostic = refused(path)
         assert diagnostic.code == "E1303"

@@ -173,7 +173,7 @@ def test_samples_are_what_conform_reads(tmp_path: Path, capsys: pytest.CaptureFi
     # Without the grid the samples are not those of real noise; on another grid they are not what was rounded.
     assert command(["conform", program, *about[:4], "--samples", file]) == 1
     assert command(["conform", program, *about[:4], "--grid", "1/3", "--samples", file]) == 2
-    assert "no multiple of the grid" in capsys.readouterr().err
+    assert "not a multiple of the grid" in capsys.readouterr().err
 
 
 def test_a_number_that_is_always_the_same_conforms() -> None:

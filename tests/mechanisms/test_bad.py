@@ -61,10 +61,10 @@ def test_files_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     file.write_text("def f(:\n", encoding="utf-8")
     for where, said in (
         (f"{BAD}", "which of its mechanisms is meant"),
-        (f"{BAD}::helper", "`helper` is no mechanism"),
+        (f"{BAD}::helper", "`helper` is not a mechanism"),
         (f"{BAD}::no_epsilon", "did you mean `no_eps`?"),
         (f"{tmp_path}/none.py::f", "there is no file"),
-        (f"{file}::f", "is no Python"),
+        (f"{file}::f", "is not Python"),
     ):
         assert run(["check", where]) == 2
         assert said in capsys.readouterr().err

@@ -147,7 +147,7 @@ def test_an_unbounded_input(program: Program) -> None:
         ("q = 1..x", "`x` is not a rational number", "x", "or the name of a constant"),
         ("q in level", "`level` is not a rational number", "level", "did you mean `levels`?"),
         ("q = 1e999*1e999", "`1e999*1e999` has more than 1000 digits", "1e999*1e999", "write an exact number"),
-        ("b = 1", "`1` is no value of `b`", "1", "a bool is `true` or `false`"),
+        ("b = 1", "`1` is not a value of `b`", "1", "a bool is `true` or `false`"),
         ("q = nan", "`nan` is not a rational number", "nan", "write an exact number such as -1, 1/3 or 0.25"),
     ],
 )

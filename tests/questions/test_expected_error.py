@@ -221,7 +221,7 @@ def test_constants_for_which_a_claim_about_the_error_holds(claim: str, values: s
 
 
 def test_what_has_no_expected_error() -> None:
-    with pytest.raises(DiagnosticError, match=r"E1803.*one number.*one output, which is none"):
+    with pytest.raises(DiagnosticError, match=r"E1803.*one number.*one output, which is not a number"):
         dipc.expected_error(dipc.load("benchmarks/sparse.dip", m=1), inputs="q = 0..1")
     with pytest.raises(DiagnosticError) as refused:
         dipc.expected_error(dipc.load("benchmarks/laplace.dip", m=2), inputs="q = 0..1")

@@ -65,7 +65,7 @@ DECLARATIONS: dict[str, list[Case]] = {
         ("var v : ⟦reel⟧;", [("E0201", "there is no domain `reel`")]),
         ("domain a = {⟦v⟧, w}; var v : real;", [("E0202", "`v` is already a variable")]),
         ("domain a = {⟦alpha⟧, w};", [("E0203", "`alpha` cannot be declared: it is reserved for claims and tables")]),
-        ("domain a = {⟦true⟧, false};", [("E0211", "truth values are no domain: they have the type bool")]),
+        ("domain a = {⟦true⟧, false};", [("E0211", "truth values are not a domain: they have the type bool")]),
         ("domain a = {1..⟦v⟧}; var v : real;", [("E0208", "`v` is a variable, and a constant is needed here")]),
         ("domain a = {u, ⟦v⟧}; const u = 3;", [("E0211", "a domain holds either names or numbers, and `v` is a name")]),
     ],

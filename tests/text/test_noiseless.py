@@ -114,7 +114,7 @@ def test_what_it_is_not() -> None:
     coin = "program p; input x : bool; output y : bool; ideal { noiseless } y <- choose { true : 1/3, false : 2/3 };"
     with pytest.raises(dipc.DiagnosticError, match="what `choose` means without noise is not known"):
         dipc.load(coin)
-    with pytest.raises(dipc.DiagnosticError, match="an ideal is no `noisless`"):
+    with pytest.raises(dipc.DiagnosticError, match="an ideal is not `noisless`"):
         dipc.load("program p; input x : bool; output y : bool; ideal { noisless } y <- x;")
     # It is a name like any other everywhere else.
     dipc.load("program p; input x : bool; output y : bool; var noiseless : bool; noiseless <- x; y <- noiseless;")
