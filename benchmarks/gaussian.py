@@ -42,6 +42,15 @@ def _least_factor() -> None:
         _expect(str(report.verdict), verdict, f"Sparse, m = 10, factor {factor}")
 
 
+def _above_the_supremum() -> None:
+    """Thirty different means: on [1/100, 10] the supremum of the factor is 1.51872229…; half a percent more holds."""
+    means = ",".join(str(Fraction(-49 - i, 50)) for i in range(1, 30))
+    report = dipc.check(
+        dipc.load(_SPARSE, m=30), inputs=f"q=({means},1)", beta="1.52631*exp(-alpha*eps/8)", eps="[1/100, 10]"
+    )
+    _expect(str(report.verdict), "accurate", "Sparse, m = 30, on [1/100, 10]")
+
+
 def _digits(digits: int, *, alike: bool) -> Callable[[], None]:
     def task() -> None:
         m = 100
@@ -73,6 +82,10 @@ GOALS: Mapping[str, tuple[Mapping[str, Callable[[], None]], float]] = {
     ),
     "Gaussian Sparse at eps = 1, Pr = 0.1865786389…": ({"gaussian sparse, one eps": _refuted}, 0.5),
     "Gaussian Sparse, m = 10, a factor 1e-8 from the least on both sides": ({"least factor": _least_factor}, 8.0),
+    "Gaussian Sparse, m = 30, different means, 0.5 % above the supremum on [1/100, 10]": (
+        {"above the supremum": _above_the_supremum},
+        7.0,
+    ),
     "Gaussian Sparse, m = 100, different means, at one eps": ({"11 digits": _digits(11, alike=False)}, 0.12),
     "Gaussian Sparse, m = 100, equal means, 300 digits": ({"300 digits": _digits(300, alike=True)}, 2.0),
     "DiPApprox: SVT-Gauss, N = 25, one pair": ({"svt_gauss": _dipapprox("svt_gauss", 25, every=False)}, 0.2),
