@@ -15,6 +15,7 @@ import flint
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward, to_fmpq
+from dipc.algebra.reals import Real
 from dipc.decide.obligation import DIGITS, Counterexample, Decision, Obligation, Verdict, decide
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -31,7 +32,7 @@ from dipc.measure.measure import (
 from dipc.measure.normal import normal_measure
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.sign.interval import Interval, simplest_between
-from dipc.sign.normal import NormalBeta, NormalSum
+from dipc.sign.normal import NormalBeta, NormalSum, normal_function
 from dipc.sign.piecewise import FormCell, PiecewiseForm
 
 #: How far the first cells reach, in parts of the disk's radius; how often a cell that is not decided is halved, at
@@ -227,8 +228,8 @@ class Search:
         return None if functions is None else above + (functions + NormalSum.of(ExpPoly.constant(-1), ())).times(below)
 
     def _by_tails(self) -> NormalSum | None:
-        """At most bound - 1 + beta: an event of normal noises whose slacks are all positive fails with the tails of its
-        half-spaces at most. None for others."""
+        """At most bound - 1 + beta: an event of normal noises, continuous or discrete, whose slacks are all positive
+        fails with the tails of its half-spaces at most. None for others."""
         beta = self.obligation.beta
         bound = self.obligation.bound
         match bound:
@@ -241,15 +242,10 @@ class Search:
         total = beta.sum
         for event in share.conjunctions:
             for item in event.constraints:
-                try:
-                    tails = normal_measure(Event(event.noises, (item,))).functions()
-                except OutsideFragment:
+                tail = _lost(event, item)
+                if tail is None:
                     return None
-                if tails is None:
-                    return None
-                for c, function in tails:
-                    total = total + NormalSum.single(ExpPoly.constant(c), function)
-                total = total + NormalSum.of(ExpPoly.constant(-1), ())
+                total = total + tail
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
@@ -264,6 +260,8 @@ class Search:
                 interval = replace(interval, lower=start, lower_closed=True)
         if interval.upper is None:
             for far in filter(None, (slack, self._by_tails())):
+                if far.is_zero:
+                    return None
                 end = next((start for start in STARTS if far.positive_to_infinity(start)), None)
                 if end is not None:
                     return None if end <= interval.lower else replace(interval, upper=end, upper_closed=True)
@@ -591,29 +589,70 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
     return noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=item.strict)
 
 
-def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w such that the half-space fails with a probability of at most w·e^{-q·eps} for every
-    eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails.
+def _lost(event: Event, item: Halfspace) -> NormalSum | None:
+    """At most the probability of the half-space, minus 1: of normal noises that itself, of discrete ones a bound of
+    what it fails with. None for others."""
+    if all(event.noises[i].law.whole for i, _ in item.coefficients):
+        tail = _squared_tail(event, item)
+        if tail is None:
+            return None
+        rate, weight = tail
+        functions = [(-weight * c, f) for c, f in normal_function("exp", Real.of(-rate), Fraction(2))]
+    else:
+        try:
+            known = normal_measure(Event(event.noises, (item,))).functions()
+        except OutsideFragment:
+            return None
+        if known is None:
+            return None
+        functions = [*known, (-_ONE, None)]
+    total = NormalSum.of(ExpPoly.ZERO, ())
+    for c, function in functions:
+        total = total + NormalSum.single(ExpPoly.constant(c), function)
+    return total
+
+
+def _room(event: Event, item: Halfspace) -> Fraction:
+    """How far noises have to be off their means, all together, for the half-space to fail."""
+    slack = _slack(event, item)
+    noises = [(event.noises[i], c) for i, c in item.coefficients]
+    if not noises or not all(noise.law.whole for noise, _ in noises):
+        return slack
+    # Sums of multiples of integers are some unit apart: where it fails there is more missing.
+    unit = Fraction(gcd(*(c.numerator for _, c in noises)), lcm(*(c.denominator for _, c in noises)))
+    return ceil(slack / unit) * unit if item.strict else (floor(slack / unit) + 1) * unit
+
+
+def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
+    """A rate r and a weight w such that the half-space fails with a probability of at most w·e^{-r·eps²}; None where
+    no such r > 0 is known.
 
     Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
     Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over others that are subgaussian it is e^{-(s·eps/S)²/2} at most
     (Chernoff).
     """
-    slack = _slack(event, item)
+    slack = _room(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
-    if noises and all(noise.law.whole for noise, _ in noises):
-        # Sums of multiples of integers are some unit apart: where it fails there is more missing.
-        unit = Fraction(gcd(*(c.numerator for _, c in noises)), lcm(*(c.denominator for _, c in noises)))
-        slack = ceil(slack / unit) * unit if item.strict else (floor(slack / unit) + 1) * unit
+    if slack <= 0 or not noises or not all(noise.law.is_subgaussian and not noise.law.fixed for noise, _ in noises):
+        return None
+    variance = sum((c**2 * noise.law.deviation(noise.rate)[1] ** 2 for noise, c in noises), _ZERO)
+    return slack**2 / (2 * variance), max(noise.law.subgaussian_weight for noise, _ in noises)
+
+
+def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
+    """An exponent q and a weight w such that the half-space fails with a probability of at most w·e^{-q·eps} for every
+    eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails."""
+    slack = _room(event, item)
+    noises = [(event.noises[i], c) for i, c in item.coefficients]
     if slack <= 0:
         return _ZERO, _ONE
     if not noises:
         return _ONE, _ZERO
     if any(noise.law.fixed for noise, _ in noises):
         return _ZERO, _ONE
-    if all(noise.law.is_subgaussian for noise, _ in noises):
-        variance = sum((c**2 * noise.law.deviation(noise.rate)[1] ** 2 for noise, c in noises), _ZERO)
-        return start * slack**2 / (2 * variance), max(noise.law.subgaussian_weight for noise, _ in noises)
+    squared = _squared_tail(event, item)
+    if squared is not None:
+        return start * squared[0], squared[1]
     if len(noises) == 1:
         exponent, weight = _tail(event, item)
         return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)

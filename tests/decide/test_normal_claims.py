@@ -52,6 +52,34 @@ def test_the_chernoff_bound_holds_for_every_eps() -> None:
     assert verdict("1/eps", "exp(-gamma^2*eps^2)") == "inaccurate"
 
 
+_DISCRETE = """program discrete;
+input n, k : int;
+output out : int;
+output above : bool;
+var r : int;
+ideal { out <- n; above <- k >= 0 }
+out <- DGauss(2/eps, n);
+r <- DGauss(1/eps, k);
+above <- r >= 0;
+"""
+
+
+@pytest.mark.parametrize(
+    ("beta", "wanted"),
+    [
+        # It fails from 4 on, and from -1 on.
+        ("2*exp(-gamma^2*eps^2/8) + exp(-eps^2/4)", "accurate"),
+        ("exp(-eps^2/2) + 2*exp(-2*eps^2)", "accurate"),
+        ("2*exp(-16*eps^2/8) + exp(-eps^2)", "inaccurate"),
+        ("2*exp(-17*eps^2/8)", "inaccurate"),
+    ],
+)
+def test_tails_of_discrete_noise_against_a_normal_claim(beta: str, wanted: str) -> None:
+    """On (0, ∞), where e^{-s²/2} bounds them: its square in eps is compared with that of beta."""
+    report = dipc.check(dipc.load(_DISCRETE), inputs="n = 0, k = 0", gamma=3, beta=beta, alpha=0)
+    assert str(report.verdict) == wanted
+
+
 def test_laplace_noise_against_a_normal_claim() -> None:
     """e^{-gamma·eps} is more than any normal tail far out, and less near 0."""
     program = dipc.load(COUNT % "Lap(eps, q)")
