@@ -103,11 +103,12 @@ class _Refuted(Exception):
 
 
 class NotTold(Exception):
-    """Nothing was found out around this eps."""
+    """Nothing was found out around this eps, or `beyond` it."""
 
-    def __init__(self, eps: Fraction) -> None:
+    def __init__(self, eps: Fraction, *, beyond: bool = False) -> None:
         super().__init__()
         self.eps = eps
+        self.beyond = beyond
 
 
 @dataclass
@@ -140,6 +141,8 @@ class Search:
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
         except NotTold as found:
+            if found.beyond:
+                return Decision.undecided(f"beyond eps = {float(found.eps):.3g} the bounds of tails do not tell")
             return Decision.undecided(
                 f"near eps = {float(found.eps):.3g} its Taylor polynomials do not tell{self._touching(found.eps)}"
             )
@@ -432,7 +435,7 @@ class Search:
     def _follow(self, interval: Interval, beta: FormCell) -> None:
         """That the claim holds on the part, where beta is a quotient. Raises _Refuted, NotTold."""
         if not interval.lower or interval.upper is None:
-            raise NotTold(interval.lower)
+            raise NotTold(interval.lower, beyond=interval.lower > 0)
         seen = [
             any(self._look_at(end, digits) for digits in _DIGITS_AT_ONE) for end in (interval.lower, interval.upper)
         ]

@@ -80,6 +80,13 @@ def test_tails_of_discrete_noise_against_a_normal_claim(beta: str, wanted: str) 
     assert str(report.verdict) == wanted
 
 
+def test_large_eps_that_are_not_decided_are_named() -> None:
+    report = dipc.check(
+        dipc.load(_DISCRETE), inputs="n = 0, k = 0", gamma=3, beta="exp(-eps^2/9) + eps*exp(-eps^2)", alpha=0
+    )
+    assert str(report.rows[0].reason).startswith("beyond eps = ")
+
+
 def test_laplace_noise_against_a_normal_claim() -> None:
     """e^{-gamma·eps} is more than any normal tail far out, and less near 0."""
     program = dipc.load(COUNT % "Lap(eps, q)")
