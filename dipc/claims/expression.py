@@ -517,7 +517,8 @@ class NormalParts:
                 "E0617", "erfc is taken of a number or of a number times eps", argument, error.reason or ""
             ) from None
         except NoClosedForm as error:
-            raise self.expression.error("E0617", error.reason, argument) from None
+            note = "write `erfc(gamma*eps/sqrt(2))` or `exp(-gamma^2*eps^2/2)`, for example"
+            raise self.expression.error("E0617", error.reason, argument, "", note) from None
 
 
 def normal_parts(expression: ClaimExpression) -> NormalParts | None:
@@ -572,7 +573,9 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
         "E0616",
         "erfc and exp(-c*eps^2) may stand in sums, with factors that have none of them",
         tree,
-        "here they cannot be taken out",
+        "this is no sum of such terms",
+        "of `min` check both values, each as a claim; of `max` one that holds is enough; a product claims less without "
+        "one of its factors that is at most 1",
     )
 
 

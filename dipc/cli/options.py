@@ -482,7 +482,7 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
         click.option(
             "--beta",
             metavar="EXPR",
-            help="The failure probability: in eps, alpha, gamma, the constants, exp, log, min, max and abs.",
+            help="The failure probability: in eps, alpha, gamma, the constants, exp, log, sqrt, erfc, min, max, abs.",
         ),
         alpha_option,
         click.option("--gamma", metavar="VALUE", help=f"How far real and int outputs may be off; 0 by default.{gamma}"),

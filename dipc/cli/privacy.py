@@ -319,6 +319,8 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
     for option, value in given.items():
         if value is not None and option not in takes:
             note = "leave it out" if mode or option != "--at" else "add --max-loss, --renyi 2 or --delta-of K*eps"
+            if mode in _AT_AN_EPS and option == "--eps" and given["--at"] is None:
+                note = f"it is asked for at one eps: write for example {_AT_AN_EPS[mode]} --at 1/10"
             raise _no_part(option, mode, note)
     if mode in _AT_AN_EPS and given["--at"] is None:
         note = f"write for example {_AT_AN_EPS[mode]} --at 1/10"

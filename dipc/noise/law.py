@@ -232,6 +232,11 @@ class Law(ABC):
         """How a draw is written, with the texts of its rate, or its standard deviation, and its mean."""
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
 
+    @property
+    def scale_word(self) -> str:
+        """What its one parameter is."""
+        return "deviation" if self.by_deviation else "rate"
+
     def scale_text(self, rate: Fraction) -> str:
         """The rate rate·eps as it is written, `4*eps/9`, or the standard deviation, `9/(4*eps)`."""
         if self.by_deviation:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, did_you_mean, listing, nearest
 from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
     BY_WEIGHT_OR_SCORE,
@@ -108,10 +108,9 @@ BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseTyp
 #: The functions of expressions, with the number of arguments; None is one or more.
 FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1, "sqrt": 1, "erfc": 1}
 DISTRIBUTIONS = (*(law.keyword for law in LAWS), "Exp")
-_PARAMETERS = ("rate", "mean")
+_USES = ", ".join(f"`{law.written(law.scale_word, 'mean')}`" for law in LAWS)
 KNOWN_DISTRIBUTIONS = (
-    f"the distributions are {', '.join(f'`{law.written(*_PARAMETERS)}`' for law in LAWS)}, "
-    "`Exp(rate, v in D : score)` and `choose { value : weight, ... }`"
+    f"the distributions are {_USES}, `Exp(rate, v in D : score)` and `choose {{ value : weight, ... }}`"
 )
 _NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` is that on integers"
 _FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
@@ -425,7 +424,7 @@ class Builder:
                 _span(children[2:]),
                 "the exponent of `^` must be a natural number",
                 f"not one of 0, 1, ..., {MAX_POWER}",
-                ("a power of e is written with `exp`, for example `exp(-eps/2)`",),
+                ("a power of e is written with `exp`, for example `exp(-eps/2)`, and a square root with `sqrt`",),
             )
         return _parent(ast.Binary(ast.BinaryOp.POWER, left.node, node, _span(children)), children)
 
@@ -483,9 +482,16 @@ def _closed_span(children: Children) -> Span:
     return Span(children[0].start_pos, last.end_pos)
 
 
+#: What is a value of `erfc`, by its usual name in small letters.
+_NORMAL_FUNCTIONS = {"erf": "erf(x) is 1 - erfc(x)"} | dict.fromkeys(
+    ("phi", "normcdf", "cdf", "pnorm", "ncdf"), "the normal distribution at x is erfc(-x/sqrt(2))/2"
+)
+
+
 def _unknown_function(name: str, span: Span) -> Problem:
     foreign = FOREIGN_DISTRIBUTIONS.get(name.lower())
-    if foreign is not None or (name[0].isupper() and not get_close_matches(name, DISTRIBUTIONS, 1)):
+    is_upper = name[0].isupper() and name.lower() not in _NORMAL_FUNCTIONS
+    if foreign is not None or (is_upper and not get_close_matches(name, DISTRIBUTIONS, 1)):
         return Problem(
             SyntaxCode.BAD_CALL,
             span,
@@ -494,7 +500,10 @@ def _unknown_function(name: str, span: Span) -> Problem:
             (*([foreign] if foreign else []), KNOWN_DISTRIBUTIONS),
         )
     close = nearest(name, (*FUNCTIONS, *DISTRIBUTIONS))
-    notes = ["the functions are `min`, `max`, `abs` and `exp`; an array element is written `q[i]`"]
+    notes = [f"the functions are {listing(FUNCTIONS)}; an array element is written `q[i]`"]
+    if name.lower() in _NORMAL_FUNCTIONS:
+        close = None
+        notes.insert(0, f"{_NORMAL_FUNCTIONS[name.lower()]}: claims are written with `erfc`")
     if name.lower().startswith("lap"):
         close = "Lap"
     if name == "ln":

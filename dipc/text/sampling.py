@@ -126,7 +126,7 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
     """The law with the standard deviation s/eps or s, s > 0 a constant, and its rate; None when `expr` is no such
     deviation, which has been reported."""
     try:
-        factor, power = monomial(expr, lambda constant_part: _constant(constant_part, elaborator))
+        factor, power = monomial(expr, lambda part: _constant(part, elaborator, "a factor of a standard deviation"))
     except NoMonomial as error:
         if error.reason is not None:
             _bad_deviation(error.span, error.reason, elaborator)
@@ -135,10 +135,14 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
     if point is not None and power.denominator == 1:
         factor, power = factor * Real.of(point).power(int(power) + 1), Fraction(-1)
     if power not in (0, -1):
-        _bad_deviation(expr.span, f"this grows with eps^{power}", elaborator)
+        _bad_deviation(
+            expr.span, f"this is a multiple of eps^{power}" if power != 1 else "this grows with eps", elaborator
+        )
         return None
     if factor.sign <= 0:
-        _bad_deviation(expr.span, f"this is {factor}{'/eps' if power else ''}, and not positive", elaborator)
+        _bad_deviation(
+            expr.span, f"this is {factor}{'/eps' if power and factor.sign else ''}, which is not positive", elaborator
+        )
         return None
     return law.with_deviation(factor, fixed=not power)
 
@@ -236,10 +240,10 @@ def _mentions_eps(expr: ast.Expr) -> bool:
     return any(isinstance(node, ast.Eps) for node in walk(expr))
 
 
-def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
+def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multiplies eps") -> Fraction:
     if _mentions_eps(expr):
         raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
-    value = elaborator.constant(expr, "what multiplies eps", or_chosen=True)
+    value = elaborator.constant(expr, what, or_chosen=True)
     if value is None:
         raise _NotLinear(expr.span, None)
     return value
