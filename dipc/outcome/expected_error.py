@@ -12,10 +12,10 @@ from dipc.outcome.rows import failing_text
 from dipc.outcome.words import (
     STANDINGS,
     TONES,
+    all_of,
     assignment_text,
     count,
     everywhere_text,
-    interval_text,
     program_text,
     rational,
     shown,
@@ -91,7 +91,7 @@ def _parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
     fields.append(("expected", f"E[{report.said}], for every input u" + ("" if classes else " of the table")))
     if report.claimed is not None:
         fields.append(("claim", f"E[{report.said}] ≤ {report.claimed}"))
-    fields.append(("eps", f"all of {interval_text(report.eps)}"))
+    fields.append(("eps", all_of(report.eps)))
     yield Fields(fields)
     ordered = sorted(report.rows, key=_importance)
     for row in islice(ordered, _SHOWN_ROWS):

@@ -13,11 +13,11 @@ from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standin
 from dipc.outcome.words import (
     DIGITS,
     agreement,
+    all_of,
     assignment_text,
     cell_text,
     count,
     everywhere_text,
-    interval_text,
     limit_hint,
     program_text,
     rational,
@@ -278,7 +278,7 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
         case PrivacyReport():
             yield from _report(answer, statement)
         case Constant():
-            yield Fields([*about, ("eps", f"all of {interval_text(answer.eps)}"), *_reason(answer.reason)])
+            yield Fields([*about, ("eps", all_of(answer.eps)), *_reason(answer.reason)])
             if answer.at is not None:
                 balls = [f"{name} in [{low}, {high}]" for name, (low, high) in answer.at.balls.items()]
                 ends = answer.refuted_below
@@ -300,11 +300,11 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
                 factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
                 yield Fields([(f"exp({factor})", str(answer.moment))])
         case gaussian.Rho():
-            yield Fields([*about, ("eps", f"all of {interval_text(answer.eps)}")])
+            yield Fields([*about, ("eps", all_of(answer.eps))])
             yield GAP
             yield Fields(_pair(answer.input, answer.adjacent))
         case closed.LeastDelta():
-            yield Fields([*about, ("budget", answer.budget), ("eps", f"all of {interval_text(answer.eps)}")])
+            yield Fields([*about, ("budget", answer.budget), ("eps", all_of(answer.eps))])
             yield from _least_delta(answer, statement.theorems)
         case Divergences():
             yield Fields([*about, ("eps", str(answer.orders[0].eps))])
@@ -393,7 +393,7 @@ def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part
     more = "" if claim.is_pure else f" + {claim.delta_text}"
     bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
     fields.append(("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"))
-    fields.append(("eps", f"all of {interval_text(claim.eps_text)}"))
+    fields.append(("eps", all_of(claim.eps_text)))
     if report.obligations:
         fields.append(("decided", count(report.obligations, "obligation")))
     if report.proof is not None:

@@ -323,6 +323,12 @@ def everywhere_text(eps: str, every: str = "for every eps") -> str:
     return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"
 
 
+def all_of(eps: str) -> str:
+    """`all of (0, ∞)`, and `1/2` where the intervals are one number."""
+    one = single(eps)
+    return f"all of {interval_text(eps)}" if one is None else one
+
+
 @frozen
 class Statement:
     """What was asked, in the user's own words: `program` and `table` as they were named, the constants, and the parts
@@ -381,11 +387,7 @@ def about(
         yield name, "asked for" if asked == name else text
         if name == "alpha" and statement.disputed:
             yield "dd", f"the distance to inputs with {statement.disputed}"
-    one = single(eps)
-    if asked == "eps":
-        yield "eps", f"asked for, in {interval_text(eps)}"
-    else:
-        yield "eps", f"all of {interval_text(eps)}" if one is None else one
+    yield "eps", f"asked for, in {interval_text(eps)}" if asked == "eps" else all_of(eps)
 
 
 def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:

@@ -9,7 +9,7 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
 from dipc.outcome.outcome import Line, Look, render, render_parts
 from dipc.outcome.rows import failing_text, interrupted, row_parts, verdict_line
-from dipc.outcome.words import Statement
+from dipc.outcome.words import Statement, all_of
 from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm
 
@@ -19,6 +19,10 @@ STATEMENT = Statement("p (p.dip)", "t.csv", (("m", "3"),), "1", "exp(-eps)", "0"
 
 def point(low: str, high: str | None = None, included: bool = False) -> EndPoint:
     return EndPoint(Fraction(low), Fraction(high or low), included)
+
+
+def test_one_eps_is_a_number() -> None:
+    assert [all_of(eps) for eps in ("[1/2, 1/2]", "(0, inf)")] == ["1/2", "all of (0, ∞)"]
 
 
 INFINITY = EndPoint(Fraction(0), None, False)

@@ -346,6 +346,8 @@ def test_stray_characters(written: str, mark: str, message: str, note: str) -> N
         ("y <- x^2^3", "E0108", "2^3", "the exponent of `^` must be a natural number"),
         ("y <- 1e99999", "E0106", "1e99999", "this number is too large to be meant"),
         ("y <- q(1)", "E0109", "q", "there is no function `q`"),
+        ("claim { beta: Phi(eps) }", "E0109", "Phi", "there is no function `Phi`"),
+        ("claim { beta: erf(eps) }", "E0109", "erf", "there is no function `erf`"),
         ("y <- abs(1, 2)", "E0109", "abs(1, 2)", "`abs` takes one argument, not 2"),
         ("claim { bta: 1 }", "E0111", "bta", "a claim has no field `bta`"),
         ("claim { eps: (0, inf] }", "E0112", "]", "eps never reaches `inf`"),
