@@ -32,7 +32,6 @@ from dipc.questions.privacy.outcome import (
     Sides,
     power,
 )
-from dipc.text.core import RealType
 from dipc.verifier.claims import Beta
 from dipc.verifier.document import check_text
 from dipc.verifier.normal import Enclosed, Probability, Sum
@@ -83,10 +82,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if not isinstance(pairs, Pairs):
         pairs = _refuting(question, report)
     if not question.finite_outputs or report.proof is not None:
-        slots = question.program.core.slots
-        real = all(isinstance(slots[slot].type, RealType) for slot in question.program.core.inputs)
         within = isinstance(question.adjacency, Within) and question.adjacency.distance is not Distance.HAMMING
-        if real and report.verdict is PrivacyVerdict.PRIVATE and within:
+        if question.program.core.has_real_inputs and report.verdict is PrivacyVerdict.PRIVATE and within:
             # What is so for all inputs is so for these; by hamming these move no farther than they are apart.
             return sealed(_aligned(question, report, tool))
     if not question.finite_outputs:

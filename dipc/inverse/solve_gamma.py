@@ -39,7 +39,7 @@ from dipc.sign.optimum import Cell as Enclosure
 from dipc.sign.optimum import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
-from dipc.text.core import IntType, RealType
+from dipc.text.core import IntType
 from dipc.text.program import CoreProgram
 
 #: Gammas above 10 to the power of this are not tried.
@@ -322,7 +322,7 @@ class _Everywhere:
             nothing = "" if claiming else f"no {self._question.word} claims anything"
             return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
         core = self._question.program.core
-        if core.has_product_distance and not any(core.slots[slot].is_symbolic for slot in core.outputs):
+        if core.has_product_distance and core.has_finite_outputs:
             if known is Verdict.INACCURATE:
                 return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
             return self._answer(Status.UNDECIDED, rows, reason)
@@ -375,7 +375,7 @@ class _Everywhere:
         """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved. `refuted` is
         one that is known to be, if there is."""
         core = self._question.program.core
-        reals = any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs)
+        reals = core.has_real_outputs
         ints = core.has_product_distance and not reals
         search = LeastNumber("gamma", lambda gamma: claims_of(self._question.asking(gamma=gamma)), rows, refuted, ints)
         return self._answer(*search.between(self._digits))

@@ -174,9 +174,8 @@ def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> 
     inputs, where these are finite, are enumerated as they are by default: None."""
     given = asked.inputs
     inputs = program.core.claimed_inputs if given is None and table is None else given
-    core = program.core
-    finite = not any(core.slots[slot].is_symbolic for slot in core.inputs)
-    return None if finite and table is None and asked.for_all is None and asks_for_all(inputs) else inputs
+    enumerated = program.core.has_finite_inputs and table is None and asked.for_all is None
+    return None if enumerated and asks_for_all(inputs) else inputs
 
 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:

@@ -551,7 +551,7 @@ def is_everything(program: Program, inputs: Any) -> bool:
 
 def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:
     """Whether these are all inputs of a program with finite inputs and outputs."""
-    if any(core.slots[slot].is_symbolic for slot in core.outputs):
+    if not core.has_finite_outputs:
         return False
     for slot in core.inputs:
         match core.slots[slot].type:

@@ -254,6 +254,31 @@ class CoreProgram:
     given: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
+    def has_finite_outputs(self) -> bool:
+        """Whether no output is real or int."""
+        return not any(self.slots[slot].is_symbolic for slot in self.outputs)
+
+    @property
+    def has_real_outputs(self) -> bool:
+        """Whether some output is real."""
+        return any(isinstance(self.slots[slot].type, RealType) for slot in self.outputs)
+
+    @property
+    def has_finite_inputs(self) -> bool:
+        """Whether no input is real or int."""
+        return not any(self.slots[slot].is_symbolic for slot in self.inputs)
+
+    @property
+    def has_open_inputs(self) -> bool:
+        """Whether all inputs are real or int."""
+        return all(self.slots[slot].is_symbolic for slot in self.inputs)
+
+    @property
+    def has_real_inputs(self) -> bool:
+        """Whether all inputs are real."""
+        return all(isinstance(self.slots[slot].type, RealType) for slot in self.inputs)
+
+    @property
     def has_product_distance(self) -> bool:
         """Whether an answer is near where each output is: finite ones equal, real and int ones within gamma, or on one
         `side` of it."""

@@ -147,7 +147,7 @@ Input = tuple[Value, ...]
 def every_input(core: CoreProgram) -> str:
     """All inputs in words: of which types they are, where none is finite."""
     types = [core.slots[slot].type for slot in core.inputs]
-    if not all(core.slots[slot].is_symbolic for slot in core.inputs):
+    if not core.has_open_inputs:
         return "all inputs"
     kinds = [word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)]
     return f"all {' and '.join(kinds)} inputs"
@@ -199,7 +199,7 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
         return _listed(program, adjacency)
     given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if isinstance(given, AllInputs):
-        if not _are_finite(program):
+        if not program.core.has_finite_inputs:
             return EveryPair(adjacency)
         inputs, given = None, default_inputs(program)
     try:
@@ -233,10 +233,6 @@ def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Within, limits: 
         note = "a claim about no pair would hold of itself: give inputs that are adjacent"
         raise DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
     return Pairs(points, tuple(ordered), about)
-
-
-def _are_finite(program: Program) -> bool:
-    return not any(program.core.slots[slot].is_symbolic for slot in program.core.inputs)
 
 
 def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:

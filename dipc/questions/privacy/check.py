@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from copy import copy
 from dataclasses import replace
@@ -17,7 +17,7 @@ from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
-from dipc.frozen import Later
+from dipc.frozen import Later, frozen
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
@@ -45,7 +45,6 @@ from dipc.questions.privacy.constant import (
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
 from dipc.questions.privacy.loss import (
     DIGITS,
-    Findings,
     LawTable,
     Loss,
     Refuted,
@@ -64,6 +63,7 @@ from dipc.questions.privacy.outcome import (
     PrivacyReport,
     PrivacyVerdict,
     Sides,
+    counterexample_of,
     multiple_of_eps,
     power,
     read_claim,
@@ -71,7 +71,7 @@ from dipc.questions.privacy.outcome import (
 from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.core import RealType, Slot
+from dipc.text.core import Slot
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -121,6 +121,17 @@ OF_CELLS = "comparisons cut the inputs into cells with one law each, and all pai
 _SEVERAL = "several runs with real outputs are one program that releases them all: write that"
 
 
+@frozen
+class Proved:
+    """A claim is proved, about all real inputs by this, in words; None about pairs that are listed."""
+
+    by: str | None
+
+
+#: What a way to decide a claim comes to.
+Answer = Proved | PrivacyCounterexample | UnprovedLoss
+
+
 class PrivacyQuestion:
     """A program with its adjacent inputs, about which several things may be asked; laws are found once."""
 
@@ -148,14 +159,12 @@ class PrivacyQuestion:
     @property
     def finite_outputs(self) -> bool:
         """Whether no output is real or int."""
-        slots = self.program.core.slots
-        return not any(slots[slot].is_symbolic for slot in self.program.core.outputs)
+        return self.program.core.has_finite_outputs
 
     @property
     def real_outputs(self) -> bool:
         """Whether some output is real."""
-        slots = self.program.core.slots
-        return any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
+        return self.program.core.has_real_outputs
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
         """Raise DiagnosticError where a program has another meaning, or none, at the eps that is asked about."""
@@ -244,30 +253,42 @@ class PrivacyQuestion:
 
     def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
         begun = self.engine.spent.obligations
-        pairs, proof = self._looked_at, None
+        answer: Answer = UnprovedLoss("")
         try:
-            normal = self.normal
-            if normal is not None:
-                findings, counterexample = normal.decide(claim)
-                proof = gaussian.OF_NORMAL_OUTPUTS if findings is None else None
-            elif (at_once := self._at_once(claim)) is not None:
-                findings, counterexample, proof = at_once
-            elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
-                findings, counterexample = self._at_pairs(pairs, self._laws(self.table(pairs)), claim)
-                proof = OF_CELLS if findings is None and pairs is not self.pairs else None
-            else:
-                findings, counterexample, proof = self._by_bounds_or_sets(claim)
+            for answer in self._answers(claim):
+                if not isinstance(answer, UnprovedLoss):
+                    break
         except Undecided as undecided:
-            findings, counterexample = UnprovedLoss(undecided.reason), None
+            answer = UnprovedLoss(undecided.reason)
         return PrivacyReport(
             *self.asked,
             claim,
-            _verdict(findings),
-            counterexample,
-            findings.reason if isinstance(findings, UnprovedLoss) else None,
+            _verdict(answer),
+            answer if isinstance(answer, PrivacyCounterexample) else None,
+            answer.reason if isinstance(answer, UnprovedLoss) else None,
             self.engine.spent.obligations - begun,
-            proof,
+            answer.by if isinstance(answer, Proved) else None,
         )
+
+    def _answers(self, claim: PrivacyClaim) -> Iterator[Answer]:
+        """What each way to decide the claim comes to, in the order of what they cost; where none decides it, the last
+        says why. Raises Undecided."""
+        if self.normal is not None:
+            yield self.normal.decide(claim) or Proved(gaussian.OF_NORMAL_OUTPUTS)
+            return
+        if self._table is None and self._shifts is not None:
+            yield self._by_bounds(self._shifts, claim)
+        pairs = self._looked_at
+        if isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
+            yield self._at_pairs(pairs, self._laws(self.table(pairs)), claim, None if pairs is self.pairs else OF_CELLS)
+            return
+        yield self._by_bounds(self.bounds(), claim)
+        if self.real_outputs and not claim.is_pure:
+            yield self._by_sets(claim)
+        elif isinstance(self.pairs, Pairs) and not self.real_outputs:
+            # Int outputs: those far out are one answer, and all of these can be listed.
+            with suppress(Undecided):
+                yield self._at_pairs(self.pairs, self._laws(self.table(self.pairs)), claim)
 
     @cached_property
     def _shifts(self) -> LossBounds | None:
@@ -279,15 +300,6 @@ class PrivacyQuestion:
         with suppress(Undecided):
             return self._of_all_runs(bounds_by_shifts(self.program, self.adjacency, self.engine, pairs))
         return None
-
-    def _at_once(self, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None, str | None] | None:
-        """What shifts decide about many pairs, with how it is proved; None where they do not."""
-        if self._table is not None or self._shifts is None:
-            return None
-        findings, counterexample = self._by_bounds(self._shifts, claim)
-        if isinstance(findings, UnprovedLoss):
-            return None
-        return findings, counterexample, self._shifts.proof if findings is None else None
 
     def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
         """What the verdict rests upon, `most` of it: the sides of the counterexample, or of outputs at pairs; nothing
@@ -566,36 +578,26 @@ class PrivacyQuestion:
             case Pairs():
                 return self.pairs
 
-    def _by_bounds_or_sets(self, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None, str | None]:
-        """What bounds of the loss show, with how they are proved; and where that is not enough for a claim with a delta
-        about real outputs, their worst sets."""
-        bounds = self.bounds()
-        findings, counterexample = self._by_bounds(bounds, claim)
-        if isinstance(findings, UnprovedLoss) and self.real_outputs and not claim.is_pure:
-            try:
-                worst = self._worst_pairs()
-            except OutsideFragment as outside:
-                raise OutsideFragment(f"{outside.reason}: {_ASK_PAIRS}") from None
-            with suppress(OutsideFragment):
-                table, pairs, left = self._excesses(worst, claim)
-                if not left:
-                    return *self._at_pairs(pairs, self._laws(table), claim), None
-            return *self._in_cells(worst, claim), None
-        if isinstance(findings, UnprovedLoss) and isinstance(self.pairs, Pairs) and not self.real_outputs:
-            # Int outputs: those far out are one answer, and all of these can be listed.
-            with suppress(Undecided):
-                findings, counterexample = self._at_pairs(self.pairs, self._laws(self.table(self.pairs)), claim)
-                return findings, counterexample, None
-        return findings, counterexample, bounds.proof if findings is None else None
+    def _by_sets(self, claim: PrivacyClaim) -> Answer:
+        """What the worst sets of real outputs show of a claim with a delta."""
+        try:
+            worst = self._worst_pairs()
+        except OutsideFragment as outside:
+            raise OutsideFragment(f"{outside.reason}: {_ASK_PAIRS}") from None
+        with suppress(OutsideFragment):
+            table, pairs, left = self._excesses(worst, claim)
+            if not left:
+                return self._at_pairs(pairs, self._laws(table), claim)
+        return self._in_cells(worst, claim)
 
-    def _in_cells(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
+    def _in_cells(self, pairs: Pairs, claim: PrivacyClaim) -> Answer:
         """Whether a claim about real outputs holds whose worst sets are others for each eps: on short intervals of eps
         by sets that are a little greater, refuted at one eps. Raises Undecided."""
         waiting = list(claim.intervals)
         place = _middle(waiting[0])
         for _ in range(_MOST_CELLS):
             if not waiting:
-                return None, None
+                return Proved(None)
             cell = waiting.pop()
             place = _middle(cell)
             with suppress(OutsideFragment):
@@ -608,15 +610,13 @@ class PrivacyQuestion:
                     place = findings.counterexample.eps
             at_one = replace(claim, intervals=(Interval(place, place, True, True),))
             table, own, _ = self._densities().excesses(pairs, at_one)
-            findings, counterexample = self._at_pairs(own, self._enclosed(table), at_one)
-            if isinstance(findings, Refuted):
-                return findings, counterexample
+            answer = self._at_pairs(own, self._enclosed(table), at_one)
+            if isinstance(answer, PrivacyCounterexample):
+                return answer
             if cell.is_point:
                 break
             waiting += _halves(cell)
-        return UnprovedLoss(
-            f"the least delta is only enclosed, and near eps = {float(place):.3g} not well enough"
-        ), None
+        return UnprovedLoss(f"the least delta is only enclosed, and near eps = {float(place):.3g} not well enough")
 
     def _delta_in_cells(self, pairs: Pairs, claim: PrivacyClaim, digits: int) -> closed.LeastDelta:
         """The least delta where the worst sets of real outputs are others for each eps: an enclosure of its supremum,
@@ -656,48 +656,31 @@ class PrivacyQuestion:
         about = claim.budget_text, claim.eps_text
         return closed.LeastDelta(*self.asked, *about, None, ends, False, (place, place), needs, None)
 
-    def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
+    def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> Answer:
+        """What bounds of the loss show."""
         if bounds.proved is not None and bounds.proved <= claim.budget:
-            return None, None
+            return Proved(bounds.proof)
         scale = power(claim.budget)
         for candidate in bounds.candidates:
             allowed = candidate.second * scale + claim.delta.value
             decision = self.engine.decide(at_most(candidate.first, allowed, claim.intervals))
             if decision.counterexample is not None:
-                counterexample = decision.counterexample
-                witness = PrivacyCounterexample(
-                    Sides(
-                        candidate.input,
-                        candidate.adjacent,
-                        (candidate.output,),
-                        ClosedForm(candidate.first),
-                        ClosedForm(allowed),
-                    ),
-                    counterexample.eps,
-                    counterexample.required,
-                    counterexample.probability,
-                    claim.is_pure,
-                    candidate.balls,
-                )
-                return Refuted((0, 0), (), counterexample), witness
+                places = candidate.input, candidate.adjacent, (candidate.output,)
+                sides = Sides(*places, ClosedForm(candidate.first), ClosedForm(allowed))
+                return counterexample_of(decision.counterexample, sides, claim, candidate.balls)
         reason = bounds.reason
         if bounds.proved is not None:
             reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
             if not claim.is_pure and not isinstance(self.pairs, Pairs):
                 reason += f"; what a delta makes up for is seen at pairs: {_ASK_PAIRS}"
-        return UnprovedLoss(reason or "nothing is known from above"), None
+        return UnprovedLoss(reason or "nothing is known from above")
 
-    def _at_pairs(
-        self, pairs: Pairs, laws: closed.Laws, claim: PrivacyClaim
-    ) -> tuple[Findings, PrivacyCounterexample | None]:
+    def _at_pairs(self, pairs: Pairs, laws: closed.Laws, claim: PrivacyClaim, by: str | None = None) -> Answer:
         findings = laws.decide(pairs, claim)
         if not isinstance(findings, Refuted):
-            return findings, None
+            return findings or Proved(by)
         sides = self._sides(laws, pairs, findings.pair, findings.answers, claim)
-        counterexample = findings.counterexample
-        return findings, PrivacyCounterexample(
-            sides, counterexample.eps, counterexample.required, counterexample.probability, claim.is_pure
-        )
+        return counterexample_of(findings.counterexample, sides, claim)
 
 
 class ComposedQuestion(PrivacyQuestion):
@@ -772,11 +755,11 @@ def _inputs(program: Program) -> list[Slot]:
     return [program.core.slots[slot] for slot in program.core.inputs]
 
 
-def _verdict(findings: Findings) -> PrivacyVerdict:
-    match findings:
-        case None:
+def _verdict(answer: Answer) -> PrivacyVerdict:
+    match answer:
+        case Proved():
             return PrivacyVerdict.PRIVATE
-        case Refuted():
+        case PrivacyCounterexample():
             return PrivacyVerdict.NOT_PRIVATE
         case UnprovedLoss():
             return PrivacyVerdict.UNDECIDED

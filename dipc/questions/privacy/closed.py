@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.decide.engine import Engine, Underway, settled
-from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
+from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, Probability
 from dipc.program.program import Progress
@@ -21,7 +21,6 @@ from dipc.questions.privacy.loss import (
     UnprovedLoss,
     at_most,
     couples,
-    decide_pure,
     different_pairs,
     largest_divergence,
     largest_loss,
@@ -48,22 +47,24 @@ from dipc.sign.optimum import Far, root_cell, supremum
 # Each pair and each set of outputs gives the function Σ_S (p - e^budget·p'), which is nowhere greater than the least
 # delta; the worst sets attain it. So the least delta is the greatest of 0 and of finitely many functions.
 
-#: What one pair comes to: nothing where the claim is proved, a set of answers, or why nothing is known.
-_Found = tuple[tuple[int, ...], Counterexample] | str | None
 
-
-def decide_approximate(
+def decide_at_pairs(
     table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine, progress: Progress | None = None
 ) -> Findings:
-    """Whether the claim holds at all pairs; `progress` is called as they are decided."""
-    different = different_pairs(table, pairs)
-    settling = (Underway(_settle(table, pair, claim, engine.limits)) for pair in different)
+    """Whether the claim holds at all pairs; `progress` is called as they are decided. Without a delta single answers
+    are enough, and those with the same two functions are one obligation."""
+    asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
+        [(couple.pair, (couple.answer,)) for couple in couples(table, pairs)]
+        if claim.is_pure
+        else [(pair, None) for pair in different_pairs(table, pairs)]
+    )
+    settling = (Underway(_settle(table, pair, answers, claim, engine.limits)) for pair, answers in asked)
     reason = None
-    for done, (pair, result) in enumerate(zip(different, settled(settling, engine), strict=True)):
+    for done, result in enumerate(settled(settling, engine)):
         if progress is not None:
-            progress(done, len(different))
-        if isinstance(result, tuple):
-            return Refuted(pair, *result)
+            progress(done, len(asked))
+        if isinstance(result, Refuted):
+            return result
         reason = reason or result
     return None if reason is None else UnprovedLoss(reason)
 
@@ -88,24 +89,23 @@ def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits
 
 
 def _settle(
-    table: LawTable, pair: tuple[int, int], claim: PrivacyClaim, limits: Limits
-) -> Generator[Obligation | Bound, Decision, _Found]:
-    try:
-        sets = worst_sets(excesses(table, pair, claim), claim.intervals, limits)
-    except Undecided as undecided:
-        return undecided.reason
+    table: LawTable, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim, limits: Limits
+) -> Generator[Obligation | Bound, Decision, Refuted | str | None]:
+    """What refutes the claim about these answers at a pair, None for all sets of them, or why nothing is known."""
     ours, theirs = (table.rows[position] for position in pair)
     reason = None
-    for places in sets:
-        probability = total([table.closed(ours[position]) for position in places])
-        allowed = (
-            power(claim.budget) * total([table.closed(theirs[position]) for position in places]) + claim.delta.value
-        )
-        decision = yield at_most(probability, allowed, claim.intervals)
-        if decision.verdict is Verdict.INACCURATE:
-            assert decision.counterexample is not None
-            return places, decision.counterexample
-        reason = reason or decision.reason
+    try:
+        sets = [answers] if answers else worst_sets(excesses(table, pair, claim), claim.intervals, limits)
+        for places in sets:
+            probability, other = (total([table.closed(row[place]) for place in places]) for row in (ours, theirs))
+            allowed = power(claim.budget) * other + claim.delta.value
+            decision = yield at_most(probability, allowed, claim.intervals)
+            if decision.verdict is Verdict.INACCURATE:
+                assert decision.counterexample is not None
+                return Refuted(pair, places, decision.counterexample)
+            reason = reason or decision.reason
+    except Undecided as undecided:
+        return undecided.reason
     return reason
 
 
@@ -352,8 +352,7 @@ class ClosedLaws:
         self._known: tuple[Pairs, PrivacyClaim, list[Excess]] | None = None
 
     def decide(self, pairs: Pairs, claim: PrivacyClaim) -> Findings:
-        decide = decide_pure if claim.is_pure else decide_approximate
-        return decide(self.table, pairs, claim, self._engine, self._progress)
+        return decide_at_pairs(self.table, pairs, claim, self._engine, self._progress)
 
     def needed_most(self, pairs: Pairs, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
         if claim.is_pure:

@@ -116,7 +116,7 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
         reason = _NO_SHIFT
     elif proved and not is_bounded:
         proved, reason = None, _GROWS
-    finite = _finite_outputs(program)
+    finite = program.core.has_finite_outputs
     near: list[Candidate] = []
     unbounded: Candidate | None = None
     if within.distance is Distance.HAMMING and proved is None and not is_bounded and opened is program:
@@ -149,8 +149,8 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     try:
         return _beside_finite(program, within, engine)
     except Undecided as other:
-        why = other.reason if _has_finite(program) else why
-    if not _finite_outputs(program):
+        why = other.reason if not program.core.has_open_inputs else why
+    if not program.core.has_finite_outputs:
         return LossBounds(None, why, tuple(_far_intervals(program, within)))
     tried = [*_at_guards(program, within), _grid_pairs(program, within)]
     return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
@@ -179,7 +179,7 @@ def _beyond_guards(
         raise OutsideFragment(COMPARED_WITHOUT_NOISE)
     if among is not None:
         return LossBounds(max(known), None, ())
-    finite = _finite_outputs(program)
+    finite = program.core.has_finite_outputs
     near = [*_at_guards(program, within), _grid_pairs(program, within)] if finite else []
     candidates = [each for pairs in near if pairs for each in _at(program, pairs, engine)]
     return LossBounds(max(known), None, (*candidates, *(() if finite else _far_intervals(program, within))))
@@ -199,15 +199,8 @@ def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
 
     farthest = sorted(pairs.ordered, key=moved, reverse=True)
     for (i, j), middle in islice(product(farthest, (far, -far)), _GRID):
-        output = {slot.name: str(middle) for slot in slots}
-        balls = {slot.name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for slot in slots}
-        point, other = pairs.texts(program, (i, j))
-        try:
-            first, second = (program.closed_probability(u, output, WIDTH_OF_OUTPUTS).value for u in (point, other))
-        except Undecided:
-            continue
-        if first != second and not fraction_of(first)[0].is_zero():
-            yield Candidate(point, other, {}, balls, first, second)
+        middles = {slot.name: middle for slot in slots}
+        yield from _within_intervals(program, pairs.inputs[i], pairs.inputs[j], {}, middles)
 
 
 #: How far one input moves, where it may move by anything.
@@ -252,10 +245,6 @@ def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
     """Whether its probability falls to 0 as an input moves on in a direction."""
     moved = any(form.coefficient(key) for _, form in each.reals)
     return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
-
-
-def _has_finite(program: Program) -> bool:
-    return any(not program.core.slots[slot].is_symbolic for slot in program.core.inputs)
 
 
 def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBounds:
@@ -307,7 +296,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
             if pair[0] != pair[1]:
                 ordered.setdefault((pair[0], pair[1]), each.exit)
     near: list[Candidate] = []
-    if _finite_outputs(program):
+    if program.core.has_finite_outputs:
         near += _at(program, _pairs_of(list(ordered)), engine) if ordered else ()
     else:
         for (first, second), aligned in ordered.items():
@@ -340,12 +329,11 @@ def _order(each: Costly) -> tuple[bool, Fraction]:
 
 def _pivoted(exits: Sequence[AlignedExit], within: Within, program: Program) -> Fraction | None:
     """A bound by a pivot for all exits of one likeness; None where there is none."""
-    core = program.core
     single = len(exits) == 1 and not exits[0].is_guarded
-    if single or not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+    if single or not program.core.has_real_inputs:
         return None
     try:
-        return pivot_cost(exits, len(core.inputs), within, Emptiness(program, exits[0]))
+        return pivot_cost(exits, len(program.core.inputs), within, Emptiness(program, exits[0]))
     except LimitReached:
         return None
 
@@ -401,11 +389,6 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     return LossBounds(proved, reason, tuple(near))
 
 
-def _finite_outputs(program: Program) -> bool:
-    slots = program.core.slots
-    return not any(slots[slot].is_symbolic for slot in program.core.outputs)
-
-
 def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
     try:
         table = law_table(program, pairs.inputs, engine)
@@ -423,7 +406,7 @@ def _pairs_of(ordered: list[tuple[Input, Input]]) -> Pairs:
 def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     """Adjacent inputs of a small grid; None where there is none."""
     core = program.core
-    if not all(core.slots[slot].is_symbolic for slot in core.inputs):
+    if not core.has_open_inputs:
         return None
     step = _STEP if within.distance is Distance.HAMMING else within.radius
     for values in ((-step, Fraction(0), step), (Fraction(0), step)):
@@ -436,7 +419,7 @@ def _grid_pairs(program: Program, within: Within) -> Pairs | None:
 def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
     """Pairs on both sides of each comparison of real inputs without noise, and on it, where the others hold."""
     core = program.core
-    if not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+    if not core.has_real_inputs:
         return
     try:
         states = program.exits({}).states
@@ -635,17 +618,21 @@ def near_outputs(
     signs = dict(zip(centers, _signs(here, one, two), strict=True))
     for side in (-WIDTH_OF_OUTPUTS, _ZERO, WIDTH_OF_OUTPUTS):
         middles = {name: center + signs[name] * side for name, center in centers.items()}
-        balls = {name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for name, middle in middles.items()}
-        output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
-        try:
-            first, second = (
-                program.closed_probability(texts(program, point), output, WIDTH_OF_OUTPUTS).value
-                for point in (one, two)
-            )
-        except Undecided:
-            continue
+        yield from _within_intervals(program, one, two, finite, middles)
+
+
+def _within_intervals(
+    program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
+) -> Iterator[Candidate]:
+    """An output whose real and int parts lie around these, where it has other probabilities at the inputs, and the
+    first is not 0; nothing past a limit."""
+    points = texts(program, one), texts(program, two)
+    output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
+    with suppress(Undecided):
+        first, second = (program.closed_probability(u, output, WIDTH_OF_OUTPUTS).value for u in points)
         if first != second and not fraction_of(first)[0].is_zero():
-            yield Candidate(texts(program, one), texts(program, two), finite, balls, first, second)
+            balls = {name: (middle - WIDTH_OF_OUTPUTS, middle + WIDTH_OF_OUTPUTS) for name, middle in middles.items()}
+            yield Candidate(*points, finite, balls, first, second)
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:

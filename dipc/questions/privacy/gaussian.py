@@ -40,14 +40,13 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.algebra.reals import ONE, Real
 from dipc.chain.state import Affine
-from dipc.decide.obligation import Counterexample
 from dipc.frozen import frozen
 from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
-from dipc.questions.privacy.loss import Findings, Refuted, UnprovedLoss
+from dipc.questions.privacy.loss import UnprovedLoss
 from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, PrivacyCounterexample, Sides, Texts, ends_json
 from dipc.sign.interval import Interval
 
@@ -95,7 +94,7 @@ class GaussianMechanism:
     def of(program: Program) -> GaussianMechanism | None:
         """That of a program; None where it is no such program. Raises Undecided past a limit."""
         core = program.core
-        if any(not core.slots[slot].is_symbolic for slot in core.inputs):
+        if not core.has_open_inputs:
             return None
         states = program.exits({}).states
         if len(states) != 1 or states[0].constraints.items or states[0].guards.items:
@@ -277,8 +276,8 @@ class GaussianPrivacy:
             result.append((value, end, end in interval or not self.square))
         return max(result, key=lambda each: each[0][0])
 
-    def decide(self, claim: PrivacyClaim, digits: int = 20) -> tuple[Findings, PrivacyCounterexample | None]:
-        """Whether the claim holds, and where it fails."""
+    def decide(self, claim: PrivacyClaim, digits: int = 20) -> PrivacyCounterexample | UnprovedLoss | None:
+        """What refutes the claim, or why nothing is known of it; None where it is proved."""
         delta = claim.delta
         number = None if _depends_on_eps(delta) else delta.at(_ONE, 60)
         for interval in claim.intervals:
@@ -289,7 +288,7 @@ class GaussianPrivacy:
                 allowed = number
             else:
                 reason = "a delta that depends on eps is compared with that of Gaussian noise at one eps only"
-                return UnprovedLoss(reason), None
+                return UnprovedLoss(reason)
             end = self.worst(interval)
             if end is None:
                 needed = (_ONE, _ONE) if self.square else (_ZERO, _ZERO)
@@ -301,11 +300,9 @@ class GaussianPrivacy:
                 filter(None, (self._counterexample(claim, eps, digits) for eps in _towards(interval, end))), None
             )
             if counterexample is None:
-                return UnprovedLoss(f"the least delta is too near {claim.delta_text} to be told apart from it"), None
-            return Refuted(
-                (0, 1), (), Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
-            ), counterexample
-        return None, None
+                return UnprovedLoss(f"the least delta is too near {claim.delta_text} to be told apart from it")
+            return counterexample
+        return None
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction, digits: int) -> PrivacyCounterexample | None:
         """At this eps, a half-space of outputs that is too likely at the first input; None where there is none."""

@@ -62,7 +62,7 @@ from dipc.questions.every_number.normal_form import LoopText, Rates, rate_of_mar
 from dipc.questions.every_number.uniform import NotUniform, uniform_loop
 from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.text import ast
-from dipc.text.core import RealType, SampleChoice, SampleExponential
+from dipc.text.core import SampleChoice, SampleExponential
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -254,7 +254,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
         """Raises NotUniform where the loop cannot be made out in the instructions, or an input is not real."""
         core = program.core
-        if any(not isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+        if not core.has_real_inputs:
             raise NotUniform("an input is not real")
         super().__init__(program, loop, arrays, count, {})
         self._unmatched: dict[Unmatched, None] = {}

@@ -28,13 +28,13 @@ from dipc.algebra.numbers import log_enclosure
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine
 from dipc.decide.engine import Engine, Underway, settled
-from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
+from dipc.decide.obligation import Counterexample, Decision, Obligation
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
 from dipc.program.exits import Answer
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
-from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
+from dipc.questions.privacy.outcome import PrivacyAnswer, Texts, ends_json
 from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
@@ -463,38 +463,9 @@ def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
                     yield Couple(first, second, (i, j), answer)
 
 
-def decide_pure(
-    table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine, progress: Progress | None = None
-) -> Findings:
-    """Whether the claim, whose delta is 0, holds at all pairs; `progress` is called as they are decided."""
-    listed = list(couples(table, pairs))
-    decisions = settled((Underway(_settle(table, couple, claim)) for couple in listed), engine)
-    reason = None
-    for done, (couple, decision) in enumerate(zip(listed, decisions, strict=True)):
-        if progress is not None:
-            progress(done, len(listed))
-        match decision.verdict:
-            case Verdict.INACCURATE:
-                assert decision.counterexample is not None
-                return Refuted(couple.pair, (couple.answer,), decision.counterexample)
-            case Verdict.UNDECIDED:
-                reason = reason or decision.reason
-            case Verdict.ACCURATE:
-                pass
-    return None if reason is None else UnprovedLoss(reason)
-
-
 def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...]) -> Obligation:
     """That a probability is at most what is allowed, for all eps of the intervals."""
     return Obligation(Bound((Share(allowed, ()),)), PiecewiseForm(1 - probability), intervals)
-
-
-def _settle(table: LawTable, couple: Couple, claim: PrivacyClaim) -> Generator[Obligation | Bound, Decision, Decision]:
-    unknown = [form for form in (table.forms[couple.first], table.forms[couple.second]) if isinstance(form, str)]
-    if unknown:
-        return Decision.undecided(unknown[0])
-    allowed = table.closed(couple.second) * power(claim.budget)
-    return (yield at_most(table.closed(couple.first), allowed, claim.intervals))
 
 
 @frozen

@@ -17,6 +17,7 @@ from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
 from dipc.claims.expression import ClaimExpression, is_transcendental
+from dipc.decide.obligation import Counterexample
 from dipc.frozen import Later, frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
@@ -230,6 +231,17 @@ class PrivacyCounterexample:
         said["probability"] = list(map(exact_text, self.probability))
         said["allowed"] = list(map(exact_text, self.allowed))
         return said
+
+
+def counterexample_of(
+    failure: Counterexample,
+    sides: Sides,
+    claim: PrivacyClaim,
+    balls: Mapping[str, tuple[Fraction, Fraction]] | None = None,
+) -> PrivacyCounterexample:
+    """What refutes a claim, of an obligation that probabilities are at most what is allowed: that is its probability,
+    and they are required of it."""
+    return PrivacyCounterexample(sides, failure.eps, failure.required, failure.probability, claim.is_pure, balls)
 
 
 @frozen
