@@ -151,7 +151,7 @@ _SMART_SUM = (Path(__file__).parent / "literature" / "smart_sum.dip").read_text(
 # --- the tables -------------------------------------------------------------------------------------------------------
 
 
-def _maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
+def maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
     """Rows of means of so many digits, and which one is largest."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     lines = [",".join([*[f"q[{i}]" for i in range(1, m + 1)], "out"])]
@@ -254,10 +254,10 @@ CHANGES: tuple[Change, ...] = (
     ],
     _rows("NoisyMax, m = 75, falling means", _MAXIMUM, 75, _falling(75, "1", "out"), 4, "--alpha", "1/20"),
     *[
-        _rows(f"NoisyMax, m = {m}, means of {digits} digits", _MAXIMUM, m, _maxima(m, digits), seconds)
+        _rows(f"NoisyMax, m = {m}, means of {digits} digits", _MAXIMUM, m, maxima(m, digits), seconds)
         for m, digits, seconds in ((10, 3, 0.7), (15, 3, 0.9), (20, 3, 1), (20, 4, 1), (25, 3, 1.2), (50, 3, 7))
     ],
-    _rows("NoisyMax, m = 25, 1000 rows of real data", _MAXIMUM, 25, _maxima(25, 3, 1000), 60),
+    _rows("NoisyMax, m = 25, 1000 rows of real data", _MAXIMUM, 25, maxima(25, 3, 1000), 60),
     _rows("Sparse, m = 80, falling means", _SPARSE, 80, _falling_sparse(80), 5),
     Change(
         "Smart sum, T = 64, one row",

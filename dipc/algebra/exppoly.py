@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import gcd, lcm, prod
+from operator import itemgetter
 from typing import Any, ClassVar, TypeGuard
 
 import flint
@@ -54,13 +55,14 @@ class ExpPoly:
     ZERO: ClassVar[ExpPoly]
     ONE: ClassVar[ExpPoly]
 
-    def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1) -> None:
-        """`y^low · poly(x, y)` with y = e^{eps/unit}, unit >= 1; made by the class methods, not by hand."""
+    def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1, *, canonical: bool = False) -> None:
+        """`y^low · poly(x, y)` with y = e^{eps/unit}, unit >= 1, perhaps known to be in its one representation; made by
+        the class methods, not by hand."""
         self._poly = poly
         self._low = low
         self._unit = unit
         self._hash: int | None = None
-        self._canonical = False
+        self._canonical = canonical
 
     # --- making -----------------------------------------------------------------------------------
 
@@ -86,17 +88,21 @@ class ExpPoly:
         return cls.from_integer_exponents(collected, unit)
 
     @classmethod
-    def from_integer_exponents(cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1) -> ExpPoly:
-        """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign."""
+    def from_integer_exponents(
+        cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1, *, canonical: bool = False
+    ) -> ExpPoly:
+        """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign; `canonical` says that the unit
+        is known to be the least one."""
         terms = {exponents: c for exponents, c in collected.items() if c != 0}
         low = min((j for _, j in terms), default=0)
         # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
         whole = lcm(*{int(c.q) for c in terms.values()})
         poly = _CONTEXT.from_dict({(k, j - low): int(c.p) * (whole // int(c.q)) for (k, j), c in terms.items()})
-        return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit)
+        return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit, canonical=canonical)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """FLINT's numbers do not pickle: it goes as integers."""
+        """FLINT's numbers do not pickle: it goes as integers, in its one representation."""
+        self._reduce()
         unit, terms = self.integer_terms()
         return _from_integers, (unit, [(k, j, int(c.p), int(c.q)) for k, j, c in terms])
 
@@ -108,9 +114,8 @@ class ExpPoly:
 
     def terms(self) -> list[Term]:
         """The terms (k, q, c), every c nonzero, no (k, q) twice, sorted by (k, q)."""
-        return sorted(
-            (int(k), Fraction(int(j) + self._low, self._unit), to_fraction(c)) for (k, j), c in self._poly.terms()
-        )
+        unit, terms = self.integer_terms()
+        return [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in sorted(terms, key=itemgetter(0, 1))]
 
     def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
         """`unit` and the terms (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps}, j integer of any sign, c an fmpq."""
@@ -129,6 +134,12 @@ class ExpPoly:
         coefficients = self._poly.coeffs()
         whole = lcm(*{int(c.q) for c in coefficients})
         return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
+
+    def content(self) -> tuple[int, int]:
+        """The least common denominator of its coefficients, and their greatest common divisor over that."""
+        coefficients = [(int(c.p), int(c.q)) for c in self._poly.coeffs()]
+        whole = lcm(*[below for _, below in coefficients])
+        return whole, gcd(*[numerator * (whole // below) for numerator, below in coefficients])
 
     def __repr__(self) -> str:
         return f"ExpPoly({self})"
@@ -378,7 +389,8 @@ def watch_degrees(one: int, other: int) -> None:
 
 
 def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> ExpPoly:
-    return ExpPoly.from_integer_exponents({(k, j): flint.fmpq(p, q) for k, j, p, q in terms}, unit)
+    collected = {(k, j): flint.fmpq(p, q) for k, j, p, q in terms}
+    return ExpPoly.from_integer_exponents(collected, unit, canonical=True)
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:
@@ -623,7 +635,8 @@ class ClosedForm:
     """A function of eps in closed form: Σ c·eps^k·exp(q·eps) with rational c and q, or a quotient of two such sums with
     a denominator that is positive for every eps > 0.
 
-    `str()` is read back by `sympy.sympify`; the text is made once, on demand. Two closed forms are equal exactly if
+    `str()` is read back by `sympy.sympify`; the text is made once, on demand, and goes with the form to other
+    processes. Two closed forms are equal exactly if
     they are the same function; one is equal to a number if it is constant. `+ - * /` with closed forms and exact
     numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not defined, as neither may hold for
     every eps: `at_least` decides such a question.
@@ -634,10 +647,10 @@ class ClosedForm:
 
     __slots__ = ("_text", "only_at", "value")
 
-    def __init__(self, value: Closed, only_at: Fraction | None = None) -> None:
+    def __init__(self, value: Closed, only_at: Fraction | None = None, text: str | None = None) -> None:
         self.value = value
         self.only_at = only_at
-        self._text: str | None = None
+        self._text = text
 
     @classmethod
     def of(cls, value: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
@@ -652,7 +665,7 @@ class ClosedForm:
             if denominator is not None and self.only_at is not None and all(not q for _, q, _ in denominator.terms()):
                 value = sum((c * self.only_at**k for k, _, c in denominator.terms()), Fraction(0))
                 numerator, denominator = numerator * (1 / value), None
-            self._text = format_terms(numerator.terms(), self.only_at)
+            self._text = sum_text(numerator, self.only_at)
             if denominator is not None:
                 above = self._text if len(numerator) == 1 else f"({self._text})"
                 self._text = f"{above}/{_divisor_text(denominator, self.only_at)}"
@@ -723,7 +736,7 @@ class ClosedForm:
         raise TypeError("a closed form is a function of eps, neither true nor false")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ClosedForm, (self.value, self.only_at)
+        return ClosedForm, (self.value, self.only_at, self._text)
 
     def parts(self) -> tuple[ExpPoly, ExpPoly | None]:
         """Numerator and denominator, None where that is 1.
@@ -737,9 +750,9 @@ class ClosedForm:
         if denominator == 1:
             return numerator, None
         whole, common, most = _content(denominator)
-        coefficients = [c for _, _, c in numerator.terms()]
-        below = lcm(whole, *[c.denominator for c in coefficients])
-        above = gcd(common * (below // whole), *[c.numerator * (below // c.denominator) for c in coefficients])
+        own_whole, own_common = numerator.content()
+        below = lcm(whole, own_whole)
+        above = gcd(common * (below // whole), own_common * (below // own_whole))
         factor = Fraction(below, above)
         return numerator * ExpPoly.term(factor, 0, -most), _times_term(denominator, factor, -most)
 
@@ -830,10 +843,7 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
 @lru_cache(maxsize=64)
 def _content(denominator: ExpPoly) -> tuple[int, int, Fraction]:
     """The least common denominator of its coefficients, their common divisor over that, and the greatest exponent."""
-    terms = denominator.terms()
-    whole = lcm(*[c.denominator for _, _, c in terms])
-    common = gcd(*[c.numerator * (whole // c.denominator) for _, _, c in terms])
-    return whole, common, max(q for _, q, _ in terms)
+    return *denominator.content(), max(q for _, q, _ in denominator.terms())
 
 
 @lru_cache(maxsize=64)
@@ -843,7 +853,7 @@ def _times_term(denominator: ExpPoly, factor: Fraction, exponent: Fraction) -> E
 
 @lru_cache(maxsize=64)
 def _divisor_text(denominator: ExpPoly, point: Fraction | None) -> str:
-    text = format_terms(denominator.terms(), point)
+    text = sum_text(denominator, point)
     return text if re.fullmatch(r"eps(\*\*\d+)?", text) else f"({text})"
 
 
@@ -860,37 +870,44 @@ def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> 
     return [(0, q, c) for q, c in sums.items() if c]
 
 
-def format_terms(terms: Iterable[tuple[int, Fraction, Fraction]], point: Fraction | None = None) -> str:
+def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
     """Σ c·eps^k·e^{q·eps} as text such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`; with `point` its value there,
     such as `1 - 2*exp(-1/18)/3`.
 
     The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
     function.
     """
+    if point is not None:
+        at_point = ordered_terms(terms_at(value.terms(), point))
+        return _joined((0, str(q * point) if q else "", c.numerator, c.denominator) for _, q, c in at_point)
+    # In integers: of a long sum, fractions would be most of the time that its row takes.
+    unit, terms = value.integer_terms()
+    terms.sort(key=itemgetter(1, 0), reverse=True)
+    return _joined((k, _exponent(j, unit), int(c.p), int(c.q)) for k, j, c in terms)
+
+
+def _joined(terms: Iterable[tuple[int, str, int, int]]) -> str:
+    """The sum of terms that are a power of eps, the text of an exponent, the numerator and the denominator."""
     texts: list[str] = []
-    for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):
-        sign = "-" if c < 0 else "+"
+    for k, exponent, numerator, denominator in terms:
         if texts:
-            texts.append(f" {sign} ")
-        elif c < 0:
+            texts.append(" - " if numerator < 0 else " + ")
+        elif numerator < 0:
             texts.append("-")
-        texts.append(_monomial(k, q, abs(c), point))
+        factors = [str(abs(numerator))] if abs(numerator) != 1 or not (k or exponent) else []
+        if k:
+            factors.append("eps" if k == 1 else f"eps**{k}")
+        if exponent:
+            factors.append(f"exp({exponent})")
+        texts.append("*".join(factors) if denominator == 1 else f"{'*'.join(factors)}/{denominator}")
     return "".join(texts) or "0"
 
 
-def _monomial(k: int, q: Fraction, c: Fraction, point: Fraction | None) -> str:
-    factors = []
-    if c.numerator != 1 or (k == 0 and q == 0):
-        factors.append(str(c.numerator))
-    if k:
-        factors.append("eps" if k == 1 else f"eps**{k}")
-    if q:
-        factors.append(f"exp({_exponent(q) if point is None else q * point})")
-    text = "*".join(factors)
-    return text if c.denominator == 1 else f"{text}/{c.denominator}"
-
-
-def _exponent(q: Fraction) -> str:
-    sign = "-" if q < 0 else ""
-    numerator = "eps" if abs(q.numerator) == 1 else f"{abs(q.numerator)}*eps"
-    return f"{sign}{numerator}" if q.denominator == 1 else f"{sign}{numerator}/{q.denominator}"
+def _exponent(j: int, unit: int) -> str:
+    """(j/unit)·eps, nothing for 0."""
+    if not j:
+        return ""
+    common = gcd(j, unit)
+    times = "" if abs(j) == common else f"{abs(j) // common}*"
+    over = "" if unit == common else f"/{unit // common}"
+    return f"{'-' if j < 0 else ''}{times}eps{over}"

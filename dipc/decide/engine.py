@@ -449,8 +449,12 @@ def _engine(setup: bytes) -> Engine:
 def _decision(engine: Engine, question: Question) -> Decision | None:
     try:
         decision = engine.decide(question)
-        holds = isinstance(question, Obligation) and decision.verdict is Verdict.ACCURATE
-        return replace(decision, bound=None) if holds and not engine.forms else decision
+        if isinstance(question, Obligation) and decision.bound is not None:
+            if engine.forms:
+                str(decision.bound)  # it goes with the form: to write a long one takes as long as to send it
+            elif decision.verdict is Verdict.ACCURATE:
+                return replace(decision, bound=None)
+        return decision
     except MemoryError:
         raise
     except Exception:  # whoever asked asks again, and sees it

@@ -733,7 +733,7 @@ class SharedEngine(Engine):
         for pending, decision in zip(sent, done.decisions, strict=True):
             bound = _bound(pending.question)
             if decision is not None and decision.bound is not None:
-                form = self.bounds.intern(decision.bound.value)
+                form = self.bounds.intern(decision.bound.value, decision.bound)
                 (self._long_forms if decision.long else self._forms)[bound] = form
                 decision = replace(decision, bound=form)
                 decision = self._unique(decision, form, pending)

@@ -534,11 +534,11 @@ class BoundMeasurer:
             raise without_frames(result)
         return result
 
-    def intern(self, value: Closed) -> ClosedForm:
-        """The one object for this function."""
+    def intern(self, value: Closed, made: ClosedForm | None = None) -> ClosedForm:
+        """The one object for this function: the one that was `made`, if it is the first."""
         form = self._interned.get(value)
         if form is None:
-            form = self._interned[value] = ClosedForm(value)
+            form = self._interned[value] = ClosedForm(value) if made is None else made
         return form
 
     def _share(self, share: Share) -> Closed:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, assert_never
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, format_terms, fraction_of, sympy_terms
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, sum_text, sympy_terms
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.numbers import exact_eps
 from dipc.algebra.parametric import (
@@ -217,10 +217,10 @@ def _factor(value: Selected) -> str:
 
 def _form_text(form: Parametric) -> str:
     numerator, denominator = _reduced(form.numerator_flat(), form.denominator)
-    above = format_terms(numerator.terms())
+    above = sum_text(numerator)
     if denominator == 1:
         return above
-    return f"{above if len(numerator) == 1 else f'({above})'}/({format_terms(denominator.terms())})"
+    return f"{above if len(numerator) == 1 else f'({above})'}/({sum_text(denominator)})"
 
 
 def _sympy(value: Closed | Selected) -> Any:
