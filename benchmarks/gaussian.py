@@ -70,6 +70,20 @@ def _dipapprox(name: str, number: int, *, every: bool) -> Callable[[], None]:
     return task
 
 
+_ROW = """program row; const m = 6; input q[1..m] : real; output r : bool; var a[1..m] : real;
+r <- true; for i in 1..m do a[i] <- Gauss(1/eps, q[i]) end;
+for i in 1..m - 1 do if not (a[i] >= a[i + 1]) then r <- false end end"""
+
+
+def _in_a_row() -> None:
+    """Six noises, each at least as great as the next one: at equal means 1/720."""
+    program = dipc.load(_ROW)
+    low, high = program.probability({"q": [Fraction(0)] * 6}, {"r": True}).at(1, 11)
+    assert low <= Fraction(1, 720) <= high
+    low, high = program.probability({"q": [Fraction(6 - i, 3) for i in range(6)]}, {"r": True}).at(1, 11)
+    assert high - low <= Fraction(1, 10**11)
+
+
 #: By name: tasks of which the slowest counts, and seconds of CPU.
 GOALS: Mapping[str, tuple[Mapping[str, Callable[[], None]], float]] = {
     "Gaussian Sparse and NoisyMax, m = 3, every real input, every eps": (
@@ -88,6 +102,7 @@ GOALS: Mapping[str, tuple[Mapping[str, Callable[[], None]], float]] = {
     ),
     "Gaussian Sparse, m = 100, different means, at one eps": ({"11 digits": _digits(11, alike=False)}, 0.12),
     "Gaussian Sparse, m = 100, equal means, 300 digits": ({"300 digits": _digits(300, alike=True)}, 2.0),
+    "Six Gaussian noises in a row, at one eps, 11 digits": ({"six in a row": _in_a_row}, 0.5),
     "DiPApprox: SVT-Gauss, N = 25, one pair": ({"svt_gauss": _dipapprox("svt_gauss", 25, every=False)}, 0.2),
     "DiPApprox: NoisyMax-Gauss, N = 4, all pairs": ({"max_gauss": _dipapprox("noisy_max_gauss", 4, every=True)}, 0.2),
     "DiPApprox: SVT-Mix1, N = 17, one pair": ({"svt_mix1": _dipapprox("svt_mix1", 17, every=False)}, 0.6),

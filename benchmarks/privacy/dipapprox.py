@@ -2,7 +2,7 @@
 
 Theirs are seconds on a 1.4 GHz i5, as the result files of the repository give them, for eps = 1/2 and delta = 1/100 on
 inputs in {0, 1}^N: one pair of inputs, or all that differ anywhere. Of the programs whose text is there all are here;
-SVT-Gauss-Leaky-2 has none. Those of m-Range and k-Min-Max are integrals over a plane from 2 and 4 inputs on. Its
+SVT-Gauss-Leaky-2 has none. Those of m-Range and k-Min-Max are trees with two centers from 2 and 4 inputs on. Its
 non-private SVT with Laplace noise, 4 to 6, are Lyu, Su and Li's: claims with delta = 0 about inputs -1 and 0.
 """
 

@@ -45,11 +45,11 @@ from dipc.noise.law import Law, Measure
 from dipc.sign.normal import NormalSum, majorant_around, series_at
 
 if TYPE_CHECKING:
-    from dipc.measure import normal, plane, polyhedral, power_series, runs
+    from dipc.measure import normal, normal_tree, polyhedral, power_series, runs
     from dipc.measure import summed as sums_of_noises
 else:
     normal = Later("dipc.measure.normal")
-    plane = Later("dipc.measure.plane")
+    normal_tree = Later("dipc.measure.normal_tree")
     polyhedral = Later("dipc.measure.polyhedral")
     sums_of_noises = Later("dipc.measure.summed")
     power_series = Later("dipc.measure.power_series")
@@ -62,7 +62,7 @@ _ONE = Fraction(1)
 
 #: What independent parts of an event are measured from.
 Factor: TypeAlias = (
-    "CanonicalTree | normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure"
+    "CanonicalTree | normal.NormalMeasure | normal_tree.TreeMeasure | sums_of_noises.SummedMeasure"
     " | sums_of_noises.LatticeSum | Closed"
 )
 
@@ -394,13 +394,13 @@ def _order(measure: Measure) -> int:
     return int(measure.value)
 
 
-def _over_normal_noise(event: Event) -> normal.NormalMeasure | plane.PlaneMeasure:
+def _over_normal_noise(event: Event) -> normal.NormalMeasure | normal_tree.TreeMeasure:
     """Raises OutsideFragment, LimitReached."""
     try:
         return normal.normal_measure(event)
     except OutsideFragment:
         values, rows, unit, fixed = normal.values_of(event)
-        return plane.plane_measure(values, rows, unit, fixed=fixed)
+        return normal_tree.tree_measure(values, rows, unit, fixed=fixed)
 
 
 def _holds(c: Halfspace) -> bool:
@@ -665,9 +665,9 @@ class UnexpandedBound:
             return tree_series(
                 factor._replace(stretch=_ONE), power_series.SeriesRing(center, factor.stretch), self.limits
             )
-        if isinstance(
-            factor, normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure | sums_of_noises.LatticeSum
-        ):
+        if isinstance(factor, normal.NormalMeasure | normal_tree.TreeMeasure):
+            return factor.series(center)
+        if isinstance(factor, sums_of_noises.SummedMeasure | sums_of_noises.LatticeSum):
             return factor.series(center)
         above, below = fraction_of(factor)
         divisor = series_of(below, center)
@@ -682,7 +682,7 @@ class UnexpandedBound:
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
             for factor in each.factors or ():
-                if isinstance(factor, normal.NormalMeasure | plane.PlaneMeasure):
+                if isinstance(factor, normal.NormalMeasure | normal_tree.TreeMeasure):
                     most *= factor.majorant(center)
             total += most
         return total.upper()
@@ -691,7 +691,7 @@ class UnexpandedBound:
         """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
         factors = [factor for each in self.products for factor in each.factors or ()]
         plain = all(
-            isinstance(factor, normal.NormalMeasure | plane.PlaneMeasure | sums_of_noises.SummedMeasure)
+            isinstance(factor, normal.NormalMeasure | normal_tree.TreeMeasure | sums_of_noises.SummedMeasure)
             for factor in factors
         )
         work = bits + 40 if plain else 2 * bits + 64

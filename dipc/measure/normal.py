@@ -375,35 +375,6 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 
 @frozen
-class Crossed:
-    """What the trapezoid rule, and that of Gauss and Legendre, are bounded with for a function of t on the line, its
-    density times probabilities whose arguments move by `slope`·t and are off the line by `away` at most, each with its
-    variance and as often as it is there; `doubled` of them have two bounds."""
-
-    law: Normal
-    terms: tuple[tuple[int, Fraction, Fraction, Fraction], ...]
-    doubled: int
-
-    def off_line(self, y: Fraction, away: Fraction = _ZERO) -> Fraction:
-        """The exponent of its growth where t is off the line by y, and its density by `away` more."""
-        growth = ((n * (slope * y + off) ** 2 / variance) for n, slope, off, variance in self.terms)
-        return ((y + away) ** 2 / self.law.variance + sum(growth, _ZERO)) / 2
-
-    def rule(self, wanted: float) -> tuple[flint.arb, int, flint.arb]:
-        """The step of the trapezoid rule, its nodes on each side, and a bound of its error, of about e^-wanted. Raises
-        LimitReached."""
-        curvature = self.law.curvature + sum((n * slope**2 / v for n, slope, _, v in self.terms), _ZERO)
-        drift = sum((n * slope * off / v for n, slope, off, v in self.terms), _ZERO)
-        step, nodes = _trapezoid(self.law, curvature, drift, self.off_line(_ZERO), wanted)
-        if nodes > MOST_STEPS:
-            raise LimitReached(None, f"an integral over normal noise takes more than {MOST_STEPS} nodes")
-        if step**2 > 6 * self.law.variance:
-            raise LimitReached(None, "the step of an integral over normal noise is too wide")
-        rule = _trapezoid_rule(self.law, curvature, drift, self.off_line(_ZERO), 2**self.doubled, step, nodes)
-        return rule.nodes[-1][1], nodes, rule.error
-
-
-@frozen
 class _Sizes:
     """What the errors on the disk around `eps` are bounded with, and on that around what is at least `least`; those at
     eps alone, if it is not `wide`. V is `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`.

@@ -3,9 +3,11 @@ sums that know nothing of how dipc finds them."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, pairwise, product
 
 import mpmath
@@ -177,6 +179,113 @@ def over_plane(noises: Sequence[Drawn], comparisons: Sequence[Comparison], cente
             value = value * np.maximum(0.0, upper - lower)
         total += float(weight * _densities(noises[s], np.array([x]))[0] * value.sum())
     return total
+
+
+# --- trees, to many digits -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Piecewise:
+    """A function between ends, by coefficients of Chebyshev polynomials on each panel, and its integral up to each
+    end."""
+
+    ends: list[mpmath.mpf]
+    panels: list[list[mpmath.mpf]]
+    sums: list[mpmath.mpf]
+
+    def integral(self, x: mpmath.mpf) -> mpmath.mpf:
+        """Up to x."""
+        if x <= self.ends[0]:
+            return mpmath.mpf(0)
+        if x >= self.ends[-1]:
+            return self.sums[-1]
+        panel = bisect_right(self.ends, x) - 1
+        low, high = self.ends[panel], self.ends[panel + 1]
+        z = (2 * x - low - high) / (high - low)
+        first = second = mpmath.mpf(0)
+        for c in reversed(self.panels[panel]):
+            first, second = c + 2 * z * first - second, first
+        return self.sums[panel] + (first - z * second) * (high - low) / 2
+
+
+#: The degree on a panel.
+_DEGREE = 24
+
+
+@lru_cache
+def _cosines(digits: int) -> list[list[mpmath.mpf]]:
+    """cos(πjk/n): places and, times weights, how to find coefficients from values at them."""
+    with mpmath.workdps(digits):
+        return [[mpmath.cospi(mpmath.mpf(j * k) / _DEGREE) for k in range(_DEGREE + 1)] for j in range(_DEGREE + 1)]
+
+
+def _antiderivative(values: Sequence[mpmath.mpf], cosines: list[list[mpmath.mpf]]) -> list[mpmath.mpf]:
+    """Of the polynomial with these values at the places of a panel, 0 at its lower end."""
+    halved = [values[0] / 2, *values[1:-1], values[-1] / 2]
+    found = [2 * mpmath.fdot(halved, row) / _DEGREE for row in cosines]
+    found[0], found[-1] = found[0] / 2, found[-1] / 2
+    found += [mpmath.mpf(0)] * 2
+    result = [mpmath.mpf(0)] + [
+        ((2 if k == 1 else 1) * found[k - 1] - found[k + 1]) / (2 * k) for k in range(1, _DEGREE + 2)
+    ]
+    result[0] = -sum(c * (-1) ** k for k, c in enumerate(result))
+    return result
+
+
+def over_tree(noises: Sequence[Drawn], comparisons: Sequence[Comparison], root: int) -> mpmath.mpf:
+    """Where comparisons of Gaussian noises are of one noise, or of two that are neighbors in a tree. Distributions are
+    integrated from the leaves to the root, panel by panel between all kinks."""
+    own: dict[int, list[tuple[mpmath.mpf, mpmath.mpf]]] = {}
+    pairs: dict[int, dict[int, list[tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]]]] = {}
+    for item in comparisons:
+        d = exact(item.constant)
+        match item.terms:
+            case ((i, a),):
+                own.setdefault(i, []).append((exact(a), d))
+            case ((i, a), (j, b)):
+                pairs.setdefault(i, {}).setdefault(j, []).append((exact(a), exact(b), d))
+                pairs.setdefault(j, {}).setdefault(i, []).append((exact(b), exact(a), d))
+    cosines = _cosines(mpmath.mp.dps)
+
+    def distribution(i: int, parent: int | None) -> _Piecewise:
+        size, middle = exact(noises[i].scale), exact(noises[i].mean)
+        low, high = middle - 13 * size, middle + 13 * size
+        edges = {middle + size * k for k in range(-13, 14)}
+        below = []
+        for child, lines in pairs.get(i, {}).items():
+            if child == parent:
+                continue
+            found = distribution(child, i)
+            below.append((found, lines))
+            # a·x + b·t + d at which the child t is at one of its ends, or two bounds of it meet.
+            edges |= {-(b * end + d) / a for a, b, d in lines for end in found.ends}
+            for (a, b, d), (e, f, g) in combinations(lines, 2):
+                if a * f != e * b:
+                    edges.add((g * b - d * f) / (a * f - e * b))
+        edges |= {-d / a for a, d in own.get(i, ())}
+        for a, d in own.get(i, ()):
+            low, high = (max(low, -d / a), high) if a > 0 else (low, min(high, -d / a))
+        ends = sorted({low, high, *(edge for edge in edges if low < edge < high)}) if low < high else [low, low + 1]
+
+        def value(x: mpmath.mpf) -> mpmath.mpf:
+            total = mpmath.npdf(x, middle, size) if low < high else mpmath.mpf(0)
+            for found, lines in below:
+                least, most = -mpmath.inf, mpmath.inf
+                for a, b, d in lines:
+                    end = -(a * x + d) / b
+                    least, most = (max(least, end), most) if b > 0 else (least, min(most, end))
+                total *= max(mpmath.mpf(0), found.integral(most) - found.integral(least)) if least < most else 0
+            return total
+
+        panels, sums = [], [mpmath.mpf(0)]
+        for start, end in pairwise(ends):
+            half = (end - start) / 2
+            values = [value((start + end) / 2 + half * x) for x in cosines[1]]
+            panels.append(_antiderivative(values, cosines))
+            sums.append(sums[-1] + half * sum(panels[-1]))
+        return _Piecewise(ends, panels, sums)
+
+    return distribution(root, None).sums[-1]
 
 
 # --- integers, to many digits --------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
-"""Probabilities over normal noises with two centers: against orders, nested quadrature and Monte Carlo."""
+"""Probabilities over normal noises in trees of comparisons: against orders, nested quadrature and Monte Carlo."""
 
 from __future__ import annotations
 
 import math
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import flint
 import mpmath
@@ -18,16 +19,16 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
 from dipc.measure.normal import values_of
-from dipc.measure.plane import PlaneMeasure, plane_measure
+from dipc.measure.normal_tree import MOST_PRODUCTS, TreeMeasure, _Messages, _Rules, tree_measure
 from dipc.measure.power_series import DISK, coefficients, precision
 from tests.measure.test_normal import at_least, distribution, enclosure, normal
 
 F = Fraction
 
 
-def measured(event: Event) -> PlaneMeasure:
+def measured(event: Event) -> TreeMeasure:
     values, rows, unit, fixed = values_of(event)
-    return plane_measure(values, rows, unit, fixed=fixed)
+    return tree_measure(values, rows, unit, fixed=fixed)
 
 
 def chain(count: int) -> Event:
@@ -47,9 +48,11 @@ def test_four_equal_noises_are_in_each_order_alike() -> None:
     assert high - low < F(1, 2**100)
 
 
-def test_five_in_a_row_have_no_two_centers() -> None:
-    with pytest.raises(OutsideFragment, match="no one or two"):
-        measured(chain(6))
+@pytest.mark.parametrize("count", [5, 6, 9])
+def test_many_equal_noises_are_in_each_order_alike(count: int) -> None:
+    low, high = enclosure(chain(count), F(1), 60)
+    assert low <= F(1, math.factorial(count)) <= high
+    assert high - low < F(1, 2**60)
 
 
 def quadrature(event: Event, eps: Fraction) -> float:
@@ -206,16 +209,57 @@ def test_hostile_scales_are_enclosed_or_refused(deviation: Fraction, eps: Fracti
 
 
 def test_bounds_that_meet_in_two_directions_are_refused() -> None:
-    noises = (normal(1), normal(1), normal(1), normal(1))
-    rows = (at_least({0: 1, 2: -1}), at_least({1: 1, 2: -1}), at_least({0: 1, 1: 1, 3: -1}), at_least({0: -1, 3: 1}))
+    rows = (at_least({0: 1, 1: -1}), at_least({0: 1, 1: 1}), *(at_least({i: 1, j: -1}) for i, j in ((2, 0), (3, 1))))
     with pytest.raises(OutsideFragment, match="more than one direction"):
-        measured(Event(noises, rows))
+        measured(Event((normal(1),) * 4, rows))
+
+
+def test_circles_are_refused() -> None:
+    """Each of three is compared with each of three others."""
+    rows = tuple(at_least({i: 1, j: -1}) for i in range(3) for j in range(3, 6))
+    with pytest.raises(OutsideFragment, match="in a circle"):
+        measured(Event((normal(1),) * 6, rows))
 
 
 def test_no_room_at_all() -> None:
     noises = (normal(1), normal(1), normal(1))
     rows = (at_least({0: 1, 1: -1}), at_least({0: -1, 1: 1}, -1), at_least({0: 1, 1: 1, 2: 1}))
-    assert measured(Event(noises, rows)).pieces == ()
+    assert enclosure(Event(noises, rows), F(1), 60)[1] <= F(1, 2**60)
+
+
+@pytest.mark.parametrize("steps", [2, 3, 5, 8])
+def test_values_around_values_that_all_stay_positive(steps: int) -> None:
+    """Of any symmetric law (Sparre Andersen 1953): C(2n, n)/4^n, however wide the steps are."""
+    rows = tuple(at_least(dict.fromkeys(range(k + 1), 1)) for k in range(steps))
+    low, high = enclosure(Event((normal(3),) * steps, rows), F(2), 70)
+    assert low <= F(math.comb(2 * steps, steps), 4**steps) <= high
+    assert high - low < F(1, 2**70)
+
+
+def test_values_around_values_with_thresholds_of_their_own() -> None:
+    """r_k = r_(k-1) + N_k is below a threshold drawn for it, six times, against draws."""
+    noises = tuple(normal(1 if i < 6 else 2, 1 if i == 0 else 0) for i in range(12))
+    rows = tuple(at_least({**dict.fromkeys(range(k + 1), -1), 6 + k: 1}, 4) for k in range(6))
+    low, high = enclosure(Event(noises, rows), F(1), 60)
+    assert high - low < F(1, 2**60)
+    runs = 400_000
+    draws = np.random.default_rng(6).standard_normal((12, runs))
+    walked = 1 + draws[:6].cumsum(axis=0)
+    share = float((walked <= 4 + 2 * draws[6:]).all(axis=0).mean())
+    assert abs(share - float(low)) < 5 * math.sqrt(share * (1 - share) / runs)
+
+
+def test_one_noise_more_takes_as_many_products_more() -> None:
+    """Grids of all noises together would have millions of places."""
+    spent = []
+    for count in (5, 6, 7, 8):
+        tree = measured(chain(count))
+        with precision(64, 1):
+            messages = _Messages(tree, _Rules.of(tree, (F(1), F(1)), wide=False), flint.arb_series([1]), F(1))
+            messages.probability()
+        spent.append(MOST_PRODUCTS - messages.left)
+    assert spent[0] < 10_000
+    assert all(after - before < spent[0] for before, after in pairwise(spent))
 
 
 def test_between_two_noisy_numbers_is_private_at_an_eps() -> None:

@@ -1,0 +1,860 @@
+"""Probabilities of events over normal noises of which several are compared with each other, enclosed: by messages.
+
+As in `dipc.measure.normal`, with X = eps·N. Some values, or linear combinations of them, are the centers t_1, ..., t_k
+of a tree: given its parent p a center c is normal around β·t_p, with the variance v_c, and each half-space, and each
+bound of a leaf L, a value that is independent of the others given the centers, is linear in one center and its parent.
+From the leaves of the tree to its root each center hands on the message
+
+    m_c(x) = ∫ g_c(t, x) dt,    g_c = φ(t - β·x)·Π_i p_i·Π_d m_d(t),    p_i = Φ(z) or Φ(z) - Φ(-z'),
+    z = (a·t + b·x + d·eps)/√v_i,
+
+for all x that its parent is looked at, over its children d; that of the root is the probability. Half-spaces without a
+leaf, and bounds that meet or leave no room, cut the line of t at finitely many ends: u·eps, and x - u·eps with a
+rational u, as a center is taken in the multiple in which it and its parent meet like that. Between two ends, for x/eps
+between two of finitely many numbers, g_c is one function that is entire in t, x and eps. So m_c is a sum of integrals
+±∫ g_c from -∞, or to ∞, to one end, or ∫ g_c over the whole line.
+
+**Lemma (half a line).** Let g be entire, ∫ |g(t ± iy')| dt <= M for 0 <= y' <= y, and g(t + iy') go to 0 as t grows.
+With σ(z) = 1/2 + Si(πz)/π
+
+    |∫_{-∞}^0 g dt - h·Σ_k σ(-k)·g(k·h)| <= M·e^{-πy/h}·(13/5/(1 - e^{-2πy/h}) + h/(π²·y)).
+
+  * sin(πz)/(πz) is the mean of e^{iωz} over |ω| <= π, so at most sinh(πb)/(πb) for z = a + ib; sinh(x)/x <= cosh(x).
+    On the real line -1/10 < σ < 11/10. So |σ(a + ib)| <= 11/10 + sinh(πb)/π <= 13/10·e^{πb}. The trapezoid rule for
+    σ(-t/h)·g is off by 2·M·13/10·e^{πy/h}/(e^{2πy/h} - 1) at most (Trefethen and Weideman 2014, Theorem 5.1).
+  * For t other than 0 the step at 0, 1 below and 0 above, less σ(-t/h) is -1/π·∫_{π/h}^∞ sin(ωt)/ω dω, and up to any
+    upper end that is bounded for all t. So ∫ of it times g is at most 1/π·∫_{π/h}^∞ |ĝ(ω)|/ω dω, for the greater of ĝ
+    at ω and -ω, the Fourier transform; which is at most M·e^{-ωy}, as the path may be moved by ±iy.
+
+Over the whole line it is the trapezoid rule itself, off by 2·M/(e^{2πy/h} - 1). The other half is the mirror image.
+
+**Lemma (messages).** Let |eps - e| <= ν, which is e/2, or 0 for eps = e alone, and t = k·h + w·eps with the w of each
+center at which an end is k = 0, or runs through all k·h with those of its parent: w = u, or w_p - u. The errors of the
+rule at a center c, for every real place of its parent, are those above with
+
+    M = C·exp(y²·V/2 + ν·y·D1 + ν²·D2/2).
+
+  * Let t be off the line by y, and with it its children as far as an end of them moves with it, and theirs. All that
+    is not real in the argument of φ and Φ of a center or a leaf is at most α·y + δ·ν over its deviation √v. As it, its
+    parent, or both are moved, α is |a|, or |b|, or |a + b|, with 1 and -β for a and b of a center; and δ is
+    |d + a·w + b·w_p|. |φ(s + iz)| = e^{z²/2}·φ(s), and so |Φ(s + iz)| <= e^{z²/2}·Φ(s) under the integral. So V =
+    Σ α²/v, D1 = Σ α·δ/v and D2 = Σ δ²/v over c and all below, the greatest of its bounds for a leaf, and what is left
+    are densities at real places, which come to 1.
+  * C has a factor 2 for each leaf with two bounds, and for each message that is a sum the number of its integrals. A
+    message, too, is at most C·exp(…) where x is y off the line: its path may be moved along with its end.
+  * So all of this is by induction a bound of the true messages; the rule is applied to these, and an enclosure of a
+    message at the places of its parent is that of the rule for enclosures of the messages below, and its error. What is
+    left out beyond t = β·x ± r is at most 11/10·C·exp(ν²·D2/2)·erfc(r/√(2·v_c)).
+  * All errors are analytic in eps on the disk, and at most so large there (Cauchy's estimate).
+  * *On the disk* P is at most 2^{n/2} for n values: with X = eps·u the half-spaces do not depend on eps, and the
+    integral of |eps·φ(eps·u)| over u is |eps|/√(Re eps²) <= √2, as |arg eps| <= 30°.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import ceil, floor, gcd, lcm, log, log2, pi, prod, sqrt
+from typing import TypeAlias
+
+import flint
+
+from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import to_fmpq
+from dipc.algebra.reals import Real
+from dipc.frozen import frozen
+from dipc.measure import normal
+from dipc.measure.power_series import DISK, coefficients
+
+#: The most products of numbers of all rules together, times the coefficients of a series.
+MOST_PRODUCTS = 4_000_000
+
+#: The most places of one center on each side.
+MOST_PLACES = 40_000
+
+#: The most ends of a center, and w of its places.
+MOST_PIECES = 60
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: (a, b, d) of a·t + b·x + d·eps, for a center t and its parent x.
+Form = tuple[Fraction, Fraction, Fraction]
+
+#: A number, or a series where more than a value is looked for.
+Value: TypeAlias = "flint.arb | flint.arb_series"
+
+
+@frozen
+class TreeLeaf:
+    """L of this variance is within its bounds: L + form >= 0 for each `lower` one, L <= form for each `upper`."""
+
+    variance: Fraction
+    lower: tuple[Form, ...]
+    upper: tuple[Form, ...]
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """Its bounds."""
+        return self.lower + self.upper
+
+
+@frozen
+class Center:
+    """A normal value t of this variance around slope·x, with x that of its parent (None: the root, around 0), for which
+    the forms of `own` are not negative, and leaves with how often each occurs."""
+
+    parent: int | None
+    slope: Fraction
+    variance: Fraction
+    own: tuple[Form, ...]
+    leaves: tuple[tuple[TreeLeaf, int], ...]
+
+    @property
+    def edges(self) -> Iterator[Form]:
+        """What is 0 where something is not smooth."""
+        yield from self.own
+        for leaf, _ in self.leaves:
+            level = [*leaf.lower, *((-a, -b, -d) for a, b, d in leaf.upper)]
+            for (a, b, d), (e, f, g) in combinations(level, 2):
+                yield a - e, b - f, d - g
+
+    def near(self, t: Fraction, x: Fraction) -> Near | None:
+        """What has to hold of the leaves around t and x, in units of eps; None where that cannot be."""
+
+        def value(form: Form) -> Fraction:
+            return form[0] * t + form[1] * x + form[2]
+
+        if any(value(form) < 0 for form in self.own):
+            return None
+        found = []
+        for leaf, count in self.leaves:
+            sides = [min(side, key=lambda form: (value(form), form)) for side in (leaf.lower, leaf.upper) if side]
+            if len(sides) > 1 and value(sides[0]) + value(sides[1]) <= 0:
+                return None
+            found.append((leaf.variance, tuple(sides), count))
+        return tuple(found)
+
+
+#: One bound of a leaf, or two.
+Forms = tuple[Form, ...]
+
+#: Leaves between ends: the variance of each, its nearest bounds, and how often it occurs.
+Near = tuple[tuple[Fraction, Forms, int], ...]
+
+
+@frozen
+class TreeMeasure:
+    """The probability of a tree of centers, children first, over this many values."""
+
+    centers: tuple[Center, ...]
+    values: int
+    unit: Real
+    fixed: bool
+
+    def series(self, center: Fraction) -> flint.arb_series:
+        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
+        enclosed. Raises LimitReached."""
+        return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
+
+    def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
+        """That in eps around `center`, of which `eps` is eps/κ, `near` its center."""
+        try:
+            rules = _Rules.of(self, near, wide=flint.ctx.cap > 1)
+        except (OverflowError, ZeroDivisionError):
+            raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
+        return _Messages(self, rules, eps, center).probability()
+
+    def majorant(self, center: Fraction) -> flint.arb:
+        """At least the absolute value on the disk around a positive center."""
+        del center
+        return (flint.arb(2) ** flint.arb(to_fmpq(Fraction(self.values, 2)))).upper()
+
+
+@lru_cache(maxsize=512)
+def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) -> flint.arb_series:
+    """The series as long and precise as this says, which is what FLINT is set to: events that are alike are many."""
+    assert (bits, length) == (flint.ctx.prec, flint.ctx.cap)
+    return normal.series_in_unit(measure.integrated, center, measure.unit, fixed=measure.fixed)
+
+
+# --- where messages are not smooth --------------------------------------------------------------------------------
+
+
+@frozen
+class _Ends:
+    """Where the line of a center is cut: at t = u·eps for each of `still`, and at t = x - u·eps for each of `moving`;
+    and at which x = u·eps its message is not smooth."""
+
+    still: tuple[Fraction, ...]
+    moving: tuple[Fraction, ...]
+    handed: tuple[Fraction, ...]
+
+    def piece(self, u: Fraction) -> int:
+        """In which piece u is."""
+        return bisect_left(self.still, u)
+
+    def within(self, piece: int) -> Fraction:
+        """A number in it."""
+        ends = [None, *self.still, None]
+        return normal.between(ends[piece], ends[piece + 1])
+
+
+def _ends(centers: Sequence[Center]) -> list[_Ends]:
+    """By center. Raises LimitReached."""
+    handed: list[set[Fraction]] = [set() for _ in centers]
+    found = []
+    for place, center in enumerate(centers):
+        still, moving, above = set(handed[place]), set[Fraction](), set[Fraction]()
+        for a, b, d in center.edges:
+            if a and b:
+                assert a == -b, "it is taken in a multiple where that is so"
+                moving.add(d / a)
+            elif a:
+                still.add(-d / a)
+            elif b:
+                above.add(-d / b)
+        above |= {u + v for u in still for v in moving}
+        if len(still) + len(moving) >= MOST_PIECES:
+            raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
+        if center.parent is not None:
+            handed[center.parent] |= above
+        found.append(_Ends(tuple(sorted(still)), tuple(sorted(moving)), tuple(sorted(above))))
+    return found
+
+
+# --- rules ----------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Growth:
+    """V, D1 and D2, and C, of a center and all below it."""
+
+    curvature: Fraction
+    drift: Fraction
+    spread: Fraction
+    count: int
+
+    def most(self, other: _Growth) -> _Growth:
+        """The greater of each."""
+        return _Growth(
+            max(self.curvature, other.curvature),
+            max(self.drift, other.drift),
+            max(self.spread, other.spread),
+            max(self.count, other.count),
+        )
+
+
+@frozen
+class _Rule:
+    """How a center is summed: the step, how far its places are from 0, and bounds of the errors of an integral over
+    half of the line, and over all of it."""
+
+    step: Fraction
+    reach: Fraction
+    half: flint.arb
+    whole: flint.arb
+
+
+@frozen
+class _Rules:
+    """Those of all centers, with their ends, around `eps`."""
+
+    ends: Sequence[_Ends]
+    rules: Sequence[_Rule]
+    eps: Fraction
+
+    @staticmethod
+    def of(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
+        """With errors of about those that are wanted. Raises LimitReached."""
+        centers = measure.centers
+        away = DISK * near[1] if wide else _ZERO
+        ends, bits = _ends(centers), normal.wanted_bits(flint.ctx.cap)
+        moves = _moves(centers, ends)
+        growths = _growths(centers, ends, moves)
+        wanted = [0.7 * (bits + 6) + log(len(centers) * g.count) + float(away**2 * g.spread / 2) for g in growths]
+        steps: list[float] = []
+        for growth, each, much in zip(growths, ends, wanted, strict=True):
+            turn = float(away * growth.drift) + sqrt(2 * float(growth.curvature) * much)
+            steps.append((pi if each.still or each.moving else 2 * pi) / turn)
+        # Where an end moves with the parent both have one step.
+        for order in (range(len(centers)), reversed(range(len(centers)))):
+            for place in order:
+                parent = centers[place].parent
+                if parent is not None and ends[place].moving:
+                    steps[parent] = steps[place] = min(steps[parent], steps[place])
+        reaches: dict[int, Fraction] = {}
+        rules: list[_Rule] = []
+        for place in reversed(range(len(centers))):
+            center, growth = centers[place], growths[place]
+            farther = _ZERO if center.parent is None else abs(center.slope) * reaches[center.parent]
+            farther += away * max(abs(w - center.slope * x) for w, x in moves[place])
+            farther += (near[1] - near[0]) * max(abs(w) + abs(center.slope * x) for w, x in moves[place])
+            far = Fraction(normal.Normal(center.variance).far(wanted[place]))
+            step = _short(steps[place])
+            reaches[place] = farther + far
+            if reaches[place] > step * MOST_PLACES:
+                raise LimitReached(
+                    None,
+                    "an integral over Gaussian noises that are compared with each other takes more than "
+                    f"{2 * MOST_PLACES} places of one of them",
+                )
+            rules.append(_rule(center, growth, away, step, far, farther))
+        return _Rules(ends, rules[::-1], near[1])
+
+    def places(self, center: int, move: Fraction) -> range:
+        """The k of the places k·h + move·eps."""
+        rule = self.rules[center]
+        middle = -move * self.eps
+        return range(floor((middle - rule.reach) / rule.step), ceil((middle + rule.reach) / rule.step) + 1)
+
+
+def _short(x: float) -> Fraction:
+    """At most x, a number with a few digits."""
+    unit = Fraction(2) ** (floor(log2(x)) - 20)
+    return floor(Fraction(x) / unit) * unit
+
+
+def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: Fraction, farther: Fraction) -> _Rule:
+    h, v, moved = (flint.arb(to_fmpq(each)) for each in (step, growth.curvature, away * growth.drift))
+    larger = flint.arb(to_fmpq(away**2 * growth.spread / 2)).exp() * growth.count
+    left = larger * normal.Normal(center.variance).beyond(flint.arb(to_fmpq(far))) * 11 / 10
+    errors = []
+    for turn in (flint.arb.pi() / h, 2 * flint.arb.pi() / h):
+        y = ((turn - moved) / v).mid()
+        if not y > 0:
+            raise LimitReached(None, "the step of an integral over normal noise is too wide")
+        errors.append((larger * (moved * y + y * y * v / 2 - turn * y).exp(), y, (-2 * flint.arb.pi() * y / h).exp()))
+    (half, y, folded), (whole, _, once) = errors
+    half = half * (flint.arb(13) / 5 / (1 - folded) + h / (flint.arb.pi() ** 2 * y))
+    return _Rule(step, far + farther, (half + left).upper(), (2 * whole / (1 - once) + left).upper())
+
+
+def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
+    """By center the w that its places have, with that of its parent. Raises LimitReached."""
+    found: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
+    for place in reversed(range(len(centers))):
+        center, each = centers[place], ends[place]
+        for w in {_ZERO} if center.parent is None else {w for w, _ in found[center.parent]}:
+            found[place] |= {(move, w) for move in _all_moves(center, each, w)}
+        if len(found[place]) > MOST_PIECES:
+            raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
+    return found
+
+
+def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
+    """The w of a center under this one of its parent: those of its ends, or, where it has none, of its mean."""
+    return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
+
+
+def _growths(
+    centers: Sequence[Center], ends: Sequence[_Ends], moves: Sequence[set[tuple[Fraction, Fraction]]]
+) -> list[_Growth]:
+    """By center, its parent being real."""
+    handed: list[list[_Growth]] = [[] for _ in centers]
+    found = []
+    for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
+        grown = _Grown(center, moves[place], handed[place])
+        found.append(grown.growth(1, 0))
+        if center.parent is not None:
+            message = grown.growth(0, 1)
+            if each.moving:
+                message = message.most(grown.growth(1, 1))
+            integrals = max(1, 2 * (len(each.still) + len(each.moving)))
+            handed[center.parent].append(replace(message, count=message.count * integrals))
+    return found
+
+
+@frozen
+class _Grown:
+    """A center, the w of its places with those of its parent, and what is known of the messages that it is handed."""
+
+    center: Center
+    moves: set[tuple[Fraction, Fraction]]
+    handed: Sequence[_Growth]
+
+    def growth(self, mine: int, parents: int) -> _Growth:
+        """Where it is moved off the line so many times, and its parent."""
+        handed = self.handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in self.handed]
+        curvature = sum((each.curvature for each in handed), _ZERO)
+        drift = sum((each.drift for each in handed), _ZERO)
+        spread = sum((each.spread for each in handed), _ZERO)
+        count = prod(each.count for each in handed)
+        own: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -self.center.slope, _ZERO),), 1 / self.center.variance)]
+        for leaf, times in self.center.leaves:
+            own.append((leaf.forms, times / leaf.variance))
+            count *= 2**times if leaf.upper else 1
+        for forms, weight in own:
+            turn = max(abs(mine * a + parents * b) for a, b, _ in forms)
+            off = max(abs(d + a * w + b * x) for a, b, d in forms for w, x in self.moves)
+            curvature, drift, spread = (
+                curvature + weight * turn**2,
+                drift + weight * turn * off,
+                spread + weight * off**2,
+            )
+        return _Growth(curvature, drift, spread, count)
+
+
+# --- messages -------------------------------------------------------------------------------------------
+
+
+@frozen
+class _End:
+    """An end at u·eps, or, where it moves with the parent x, at x - u·eps."""
+
+    u: Fraction
+    moving: bool
+
+
+@frozen
+class _Stretch:
+    """Between two ends (None: no end) the leaves are as this says, and messages from below those of this piece."""
+
+    low: _End | None
+    high: _End | None
+    near: Near
+    piece: int
+
+    @property
+    def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
+        """The sign of each integral that it is the sum of, its end (None: over the whole line), and whether it is over
+        what is below that."""
+        if self.high is None:
+            return [(1, self.low, False)]
+        return [(1, self.high, True)] if self.low is None else [(1, self.high, True), (-1, self.low, True)]
+
+
+class _Messages:
+    """What centers hand on, at the places of their parents."""
+
+    def __init__(self, measure: TreeMeasure, rules: _Rules, eps: flint.arb_series, around: Fraction) -> None:
+        self._centers, self._rules, self._around = measure.centers, rules, around
+        self._children: dict[int, list[int]] = {}
+        for place, center in enumerate(measure.centers):
+            if center.parent is not None:
+                self._children.setdefault(center.parent, []).append(place)
+        self._length = flint.ctx.cap
+        #: Numbers are quicker than series of one coefficient.
+        self._eps: Value = coefficients(eps, 1)[0] if self._length == 1 else eps
+        self._known: dict[tuple[int, Fraction, Fraction], list[Value]] = {}
+        #: Products that may yet be made.
+        self.left = MOST_PRODUCTS
+
+    def probability(self) -> flint.arb_series:
+        """That handed on by the root."""
+        (value,) = self._message(len(self._centers) - 1, _ZERO, _ZERO)
+        return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
+
+    def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
+        """At all places x of the parent that move by above·eps, of the integral that is true around x = u·eps."""
+        key = place, above, u
+        if key not in self._known:
+            center, rule = self._centers[place], self._rules.rules[place]
+            total: list[Value] = [flint.arb(0)] * len(self._places(center.parent, above))
+            error = flint.arb(0)
+            for stretch in self._stretches(place, u):
+                for sign, end, below in stretch.integrals:
+                    error += rule.whole if end is None else rule.half
+                    part = self._integral(place, above, stretch, end, below=below)
+                    total = [mine + sign * other for mine, other in zip(total, part, strict=True)]
+            blur = normal.blurred(flint.arb_series([0]), error, self._around)
+            by: Value = coefficients(blur, 1)[0] if self._length == 1 else blur
+            self._known[key] = [value + by for value in total]
+        return self._known[key]
+
+    def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
+        """Where the integrand is one function that is not 0, for x around u·eps."""
+        center, ends = self._centers[place], self._rules.ends[place]
+        cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
+        last: _Stretch | None = None
+        for low, high in pairwise([None, *sorted(cuts), None]):
+            t = normal.between(low, high)
+            near, piece = center.near(t, u), ends.piece(t)
+            if near is not None:
+                start, end = (None if cut is None else cuts[cut] for cut in (low, high))
+                if last is not None and (last.high, last.near, last.piece) == (start, near, piece):
+                    start, last = last.low, None
+                if last is not None:
+                    yield last
+                last = _Stretch(start, end, near, piece)
+        if last is not None:
+            yield last
+
+    def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
+        """Over what is below an end, or above it, or over the whole line."""
+        center = self._centers[place]
+        move = _all_moves(center, self._rules.ends[place], above)[0]
+        if end is not None:
+            move = above - end.u if end.moving else end.u
+        mine, theirs = self._places(place, move), self._places(center.parent, above)
+        step = flint.arb(to_fmpq(self._rules.rules[place].step))
+        values = [value * step for value in self._values(place, move, stretch)]
+        paired = [self._factor(place, (move, above), *each) for each in self._factors(center, stretch, paired=True)]
+        self._spend(len(mine) * (len(theirs) * len(paired) or 1))
+        side = -1 if below else 1
+        if end is not None and not end.moving:
+            values = [_weight(side * k) * value for k, value in zip(mine, values, strict=True)]
+        if not paired:
+            if end is not None and end.moving:
+                return self._convolved(values, mine, theirs, side)
+            return [sum(values, flint.arb(0))] * len(theirs)
+        result: list[Value] = []
+        for j in theirs:
+            products = values
+            if end is not None and end.moving:
+                products = [_weight(side * (k - j)) * value for k, value in zip(mine, values, strict=True)]
+            for factor in paired:
+                products = factor.times(products, mine, j)
+            result.append(sum(products, flint.arb(0)))
+        return result
+
+    def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
+        """The sum over k for each j, where the weights depend on k - j alone."""
+        differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
+        weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
+        columns = []
+        for column in zip(*map(self._coefficients, values), strict=True):
+            product = (flint.arb_poly(list(column)) * weights).coeffs()
+            product += [flint.arb(0)] * (len(mine) + len(differences) - 1 - len(product))
+            columns.append(product[len(mine) - 1 : len(differences)])
+        if self._length == 1:
+            return list(columns[0])
+        return [flint.arb_series(list(each)) for each in zip(*columns, strict=True)]
+
+    def _coefficients(self, value: Value) -> Sequence[flint.arb]:
+        if isinstance(value, flint.arb_series):
+            return coefficients(value, self._length)
+        return [value] + [flint.arb(0)] * (self._length - 1)
+
+    def _values(self, place: int, move: Fraction, stretch: _Stretch) -> list[Value]:
+        """What does not depend on the parent, at all places of the center."""
+        center, places = self._centers[place], self._places(place, move)
+        result: list[Value] = [flint.arb(1)] * len(places)
+        for each in self._factors(center, stretch, paired=False):
+            result = self._factor(place, (move, _ZERO), *each).times(result, places, 0)
+        self._spend(len(places) * (len(center.leaves) + 1))
+        u = self._rules.ends[place].within(stretch.piece)
+        for child in self._children.get(place, ()):
+            result = [mine * other for mine, other in zip(result, self._message(child, move, u), strict=True)]
+        return result
+
+    def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
+        """The density and the leaves that depend on the parent, or those that do not: of each the variance, the bounds,
+        and how often it occurs, 0 for the density."""
+        for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
+            if any(b for _, b, _ in forms) == paired:
+                yield variance, forms, count
+
+    def _factor(
+        self, place: int, moves: tuple[Fraction, Fraction], variance: Fraction, forms: Forms, count: int
+    ) -> _Factor:
+        parent = self._centers[place].parent
+        steps = self._rules.rules[place].step, _ONE if parent is None else self._rules.rules[parent].step
+        return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
+
+    def _places(self, center: int | None, move: Fraction) -> range:
+        """Those of a center; one, where the root hands on its message."""
+        return range(1) if center is None else self._rules.places(center, move)
+
+    def _spend(self, products: int) -> None:
+        self.left -= products * self._length
+        if self.left < 0:
+            raise LimitReached(
+                None,
+                f"an integral over Gaussian noises that are compared with each other takes more than {MOST_PRODUCTS} "
+                "products",
+            )
+
+
+class _Argument:
+    """a·t + b·x + d·eps at the places k·h + w·eps of a center and j·h' + w'·eps of its parent: a multiple of one number
+    and one of eps."""
+
+    def __init__(
+        self, form: Form, steps: tuple[Fraction, Fraction], moves: tuple[Fraction, Fraction], eps: Value
+    ) -> None:
+        a, b, d = form[0] * steps[0], form[1] * steps[1], form[2] + form[0] * moves[0] + form[1] * moves[1]
+        below = lcm(a.denominator, b.denominator)
+        unit = Fraction(gcd(int(a * below), int(b * below)), below) or _ONE
+        self._first, self._second = int(a / unit), int(b / unit)
+        self._unit = flint.arb(to_fmpq(unit))
+        self._off: Value = eps * flint.arb(to_fmpq(d)) if d else flint.arb(0)
+        self._known: dict[int, Value] = {}
+
+    def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
+        """What a function, always the same, is at these places of the center, and one of its parent."""
+        start, step, known = self._second * j, self._first, self._known
+        numbers = range(start + step * mine[0], start + step * mine[-1] + step, step) if step else [start]
+        for number in numbers:
+            if number not in known:
+                known[number] = of(self._off + self._unit * number)
+        return [known[number] for number in numbers] * (1 if step else len(mine))
+
+
+class _Factor:
+    """A density, where it occurs 0 times, or the probability of a leaf to the power of how often it occurs."""
+
+    def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
+        self._law, self._count, self._arguments = law, count, arguments
+
+    def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
+        """These values times that at these places of the center, and one of its parent."""
+        rows = [argument.values(self._of, mine, j) for argument in self._arguments]
+        if len(rows) == 1:
+            return [value * mine for value, mine in zip(values, rows[0], strict=True)]
+        both = [first + second - 1 for first, second in zip(*rows, strict=True)]
+        if self._count > 1:
+            both = [_power(value, self._count) for value in both]
+        return [value * mine for value, mine in zip(values, both, strict=True)]
+
+    def _of(self, x: Value) -> Value:
+        scale = (2 * flint.arb(to_fmpq(self._law.variance))).sqrt()
+        if not self._count:
+            return (x * x / -(scale * scale)).exp() * self._law.peak()
+        value = (x / -scale).erfc() / 2
+        return value if len(self._arguments) > 1 else _power(value, self._count)
+
+
+def _power(value: Value, count: int) -> Value:
+    """By products alone: FLINT's own takes logarithms, and the value may be 0."""
+    result = value
+    for digit in f"{count:b}"[1:]:
+        result = result * result * value if digit == "1" else result * result
+    return result
+
+
+@lru_cache(maxsize=20_000)
+def _sine_integral(n: int, bits: int) -> flint.arb:
+    """Si(πn)/π, to as many bits as FLINT is set to."""
+    assert bits == flint.ctx.prec
+    return (flint.arb.pi() * n).si() / flint.arb.pi()
+
+
+def _weight(n: int) -> flint.arb:
+    """σ(n)."""
+    return flint.arb(1) / 2 + _sine_integral(n, flint.ctx.prec)
+
+
+# --- from events ----------------------------------------------------------------------------------------
+
+#: A linear form in values, by their places, and half-spaces Σ c·X + eps·d >= 0.
+_Row = Mapping[int, Fraction]
+_Rows = Sequence[tuple[_Row, Fraction]]
+
+
+def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fixed: bool) -> TreeMeasure:
+    """The measure of half-spaces over independent values. Raises OutsideFragment where they are no tree, or bounds meet
+    on lines of more than one direction."""
+    variances = [value.variance for value in values if isinstance(value, normal.Normal)]
+    if len(variances) < len(values):
+        raise OutsideFragment("Laplace noise is compared with Gaussian noises that are compared with others")
+    leaves = _leaves(rows, len(values))
+    centers = [place for place in range(len(values)) if place not in leaves]
+    inner = [({place: c for place, c in row.items() if place not in leaves}, d) for row, d in rows]
+    reason = ""
+    for basis in _bases(centers, [row for row, _ in inner]):
+        try:
+            coordinates = _Coordinates.of(basis, centers, variances)
+            found = _rooted(coordinates, list(_bounded(coordinates, rows, leaves, variances)))
+        except OutsideFragment as outside:
+            reason = reason or outside.reason
+        else:
+            return TreeMeasure(found, len(values), unit, fixed)
+    raise OutsideFragment(reason)
+
+
+def _leaves(rows: _Rows, count: int) -> set[int]:
+    """Values of which no two are in one half-space, so that they are independent given the others: those of one
+    half-space alone, those that are compared with one other value, and those between two that hang together besides."""
+    inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
+    leaves = {place for place in range(count) if len(inside[place]) == 1}
+    taken = {n for place in leaves for n in inside[place]}
+
+    def others(place: int) -> set[int]:
+        return {other for n in inside[place] for other in rows[n][0]} - leaves - {place}
+
+    for number in (1, 2):
+        for place in range(count):
+            if place in leaves or taken.intersection(inside[place]) or len(others(place)) != number:
+                continue
+            if number == 2:
+                groups = [{*row} - leaves for row, _ in rows] + [others(leaf) for leaf in leaves]
+                if len(_components(others(place), (group - {place} for group in groups))) > 1:
+                    continue
+            leaves.add(place)
+            taken.update(inside[place])
+    return leaves
+
+
+def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
+    """Those of these members that hang together by groups are together, with all that do."""
+    found = [{member} for member in members]
+    for group in groups:
+        if group:
+            joined = [each for each in found if each & group]
+            found = [each for each in found if not each & group] + [group.union(*joined)]
+    wanted = {*members}
+    return [each for each in found if each & wanted]
+
+
+def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    """Linear forms that all others are sums of: the values themselves, and those that are compared."""
+    units: list[_Row] = [{place: _ONE} for place in centers]
+    yield units
+    basis: list[_Row] = []
+    for form in [*sorted(forms, key=len), *units]:
+        rows = [[to_fmpq(each.get(place, _ZERO)) for place in centers] for each in [*basis, form]]
+        if len(basis) < len(centers) and flint.fmpq_mat(rows).rank() == len(rows):
+            basis.append(form)
+    yield basis
+
+
+@frozen
+class _Coordinates:
+    """Forms in values as forms in those of a basis, and the inverse of the covariances of these."""
+
+    places: Sequence[int]
+    inverse: flint.fmpq_mat
+    precision: Sequence[Sequence[Fraction]]
+
+    @staticmethod
+    def of(basis: Sequence[_Row], centers: Sequence[int], variances: Sequence[Fraction]) -> _Coordinates:
+        """The places of values that are not among the centers are not looked at."""
+        size = len(centers)
+        turned = flint.fmpq_mat([[to_fmpq(form.get(place, _ZERO)) for place in centers] for form in basis])
+        inverse = turned.inv()
+        weights = flint.fmpq_mat(
+            size, size, [to_fmpq(1 / variances[i] if i == j else _ZERO) for i in centers for j in centers]
+        )
+        precision = (inverse.transpose() * weights * inverse).table()
+        return _Coordinates(centers, inverse, [[_fraction(each) for each in row] for row in precision])
+
+    def of_form(self, row: _Row) -> dict[int, Fraction]:
+        """What is not 0, by the number of the form of the basis."""
+        found = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
+        return {number: _fraction(c) for number, c in enumerate(found.entries()) if c != 0}
+
+
+def _fraction(x: flint.fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+@frozen
+class _Bounded:
+    """Half-spaces over coordinates, with a value of this variance added to the `lower` ones and taken from the `upper`;
+    None: these are half-spaces themselves."""
+
+    variance: Fraction | None
+    lower: tuple[tuple[_Row, Fraction], ...]
+    upper: tuple[tuple[_Row, Fraction], ...]
+
+    @property
+    def support(self) -> frozenset[int]:
+        """The coordinates that it depends on."""
+        return frozenset(place for row, _ in self.lower + self.upper for place in row)
+
+
+def _bounded(
+    coordinates: _Coordinates, rows: _Rows, leaves: set[int], variances: Sequence[Fraction]
+) -> Iterator[_Bounded]:
+    sides: dict[int, tuple[list[tuple[_Row, Fraction]], ...]] = {}
+    for row, d in rows:
+        form, mine = coordinates.of_form(row), leaves.intersection(row)
+        if not mine:
+            yield _Bounded(None, ((form, d),), ())
+        for place in mine:
+            # What c times L and the form come to is not negative.
+            size = abs(row[place])
+            scaled = {i: c / size for i, c in form.items()}, d / size
+            sides.setdefault(place, ([], []))[row[place] < 0].append(scaled)
+    for place, (lower, upper) in sorted(sides.items()):
+        # -L has the law of L.
+        lower, upper = (lower, upper) if lower else (upper, lower)
+        yield _Bounded(variances[place], tuple(lower), tuple(upper))
+
+
+def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Center, ...]:
+    """The tree of coordinates. Raises OutsideFragment."""
+    supports = [each.support for each in bounded]
+    if any(len(support) > 2 for support in supports):
+        raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
+    precision = coordinates.precision
+    size = len(precision)
+    pairs = {support for support in supports if len(support) == 2}
+    pairs |= {frozenset((i, j)) for i, j in combinations(range(size), 2) if precision[i][j]}
+    order, parents = _from_root(size, pairs)
+    # The inverses of variances, given the parent.
+    inverses = [row[i] for i, row in enumerate(precision)]
+    for i in reversed(order[1:]):
+        inverses[parents[i]] -= precision[i][parents[i]] ** 2 / inverses[i]
+    by_center: dict[int, list[_Bounded]] = {i: [] for i in order}
+    for support, each in zip(supports, bounded, strict=True):
+        by_center[max(support, key=order.index, default=order[0])].append(each)
+    scales: dict[int, Fraction] = {}
+    found: list[Center] = []
+    for i in order:
+        parent, mine = parents.get(i), by_center[i]
+        above = _ONE if parent is None else scales[parent]
+        plain = _center(mine, (i, parent), (_ONE, above))
+        meeting = {a / b for a, b, _ in plain.edges if a and b}
+        if len(meeting) > 1:
+            raise OutsideFragment("bounds of Gaussian noises meet on lines of more than one direction")
+        # The multiple in which it meets its parent.
+        scale = scales[i] = -meeting.pop() if meeting else _ONE
+        slope = _ZERO if parent is None else -precision[i][parent] / inverses[i] * scale / above
+        bare = _center(mine, (i, parent), (scale, above))
+        number = None if parent is None else len(order) - 1 - order.index(parent)
+        found.append(Center(number, slope, scale**2 / inverses[i], bare.own, bare.leaves))
+    return tuple(reversed(found))
+
+
+def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
+    """With the bounds in these multiples of it and its parent, and no variance yet."""
+
+    def forms(side: Sequence[tuple[_Row, Fraction]]) -> tuple[Form, ...]:
+        a, b = (
+            [_ZERO if i is None else row.get(i, _ZERO) / scale for row, _ in side]
+            for i, scale in zip(pair, scales, strict=True)
+        )
+        return tuple(sorted({*zip(a, b, (d for _, d in side), strict=True)}))
+
+    own = [form for each in bounded if each.variance is None for form in forms(each.lower)]
+    leaves = Counter(
+        TreeLeaf(each.variance, forms(each.lower), forms(each.upper)) for each in bounded if each.variance is not None
+    )
+    return Center(None, _ZERO, _ONE, tuple(sorted(own)), tuple(leaves.items()))
+
+
+def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
+    """Coordinates in the order of their distance from a root that no other is far from, and the parents of all others.
+    Raises OutsideFragment for a circle."""
+    neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
+    for i, j in sorted(map(sorted, pairs)):
+        neighbors[i].append(j)
+        neighbors[j].append(i)
+
+    def reached(root: int) -> tuple[list[int], dict[int, int], int]:
+        """What hangs together with it, the parents, and the greatest distance."""
+        order, parents, far = [root], dict[int, int](), {root: 0}
+        for i in order:
+            for j in neighbors[i]:
+                if j not in far:
+                    order.append(j)
+                    parents[j], far[j] = i, far[i] + 1
+        return order, parents, far[order[-1]]
+
+    order: list[int] = []
+    parents: dict[int, int] = {}
+    components = _components(range(size), map(set, pairs))
+    if len(pairs) > size - len(components):
+        raise OutsideFragment("Gaussian noises are compared in a circle, which is not covered yet")
+    for component in components:
+        found, above, _ = min(map(reached, sorted(component)), key=lambda each: (each[2], each[0]))
+        if order:
+            above[found[0]] = order[0]
+        order, parents = order + found, parents | above
+    return order, parents
