@@ -53,7 +53,7 @@ def compared(mechanism: Mechanism, drawn: Sequence[dict[str, object]] | str) -> 
     worst = report.worst
     if worst is None:
         return Compared(mechanism, words[report.agreement])
-    at = worst.row.at
+    at = worst.row.enclosure
     exact = "" if at is None else f", exactly {float((at[0] + at[1]) / 2):.10f}"
     cell = assignment_text(worst.row.output)
     return Compared(mechanism, words[report.agreement], f"{cell}: {worst.row.count} of {worst.runs}{exact}")

@@ -788,13 +788,14 @@ class Comparison:
 
     The probability of the step is the measure of the state's constraints with `known`, divided by that without.
     `difference` `op` 0 is what held or, when not `holds`, failed. A comparison of inputs alone has probability 0 or 1.
+    `label` is that of the instruction.
     """
 
     known: tuple[Constraint, ...]
     difference: Affine
     op: CompareOp
     holds: bool
-    at: int
+    label: int
 
 
 @frozen
@@ -848,7 +849,7 @@ class Choice:
     slot: int
     value: Value
     weight: ChoiceWeight
-    at: int
+    label: int
 
 
 Edge = Deterministic | Comparison | Choice
@@ -903,7 +904,7 @@ def path_notes(
 
 
 def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> str:
-    line = program.source.excerpt(program.instructions[edge.at].span).line
+    line = program.source.excerpt(program.instructions[edge.label].span).line
     if isinstance(edge, Choice) and isinstance(edge.weight, NoiseWeight):
         return f"`{program.slots[edge.slot].name}` is {edge.weight} (line {line})"
     if isinstance(edge, Choice):

@@ -271,7 +271,7 @@ class _Question:
     def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
         """Where it fails cell by cell, each with the closed form that beta has there: one that fails next to the end of
         its cell goes on in the next, as beta is continuous."""
-        found: list[Stretch] = []
+        failing: list[Stretch] = []
         for cell in cells:
             value = over_positive(cell.numerator, cell.denominator, [cell.hull])
             if value is None:
@@ -281,10 +281,10 @@ class _Question:
                 (_moved(start, cell.lower, low=True), _moved(end, cell.upper, low=False))
                 for start, end in _Question(obligation, self._bounds, self._limits).failing(cell.hull)
             ]
-            if found and within and found[-1][1] == Cut(within[0][0].place, after=True) and not within[0][0].after:
-                within[0] = found.pop()[0], within[0][1]
-            found += within
-        return found
+            if failing and within and failing[-1][1] == Cut(within[0][0].place, after=True) and not within[0][0].after:
+                within[0] = failing.pop()[0], within[0][1]
+            failing += within
+        return failing
 
     @staticmethod
     def _samples(interval: Interval) -> list[Fraction]:

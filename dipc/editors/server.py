@@ -36,11 +36,11 @@ class Server(LanguageServer):
         if document.version != version:
             return
         try:
-            found = await asyncio.to_thread(partial(self.checking.ask, mistakes, text))
+            known = await asyncio.to_thread(partial(self.checking.ask, mistakes, text))
         except Stopped:
             return
         if document.version == version:
-            diagnostics = [self._diagnostic(document, each) for each in found]
+            diagnostics = [self._diagnostic(document, each) for each in known]
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, diagnostics, version))
 
     def _diagnostic(self, document: TextDocument, mistake: Mistake) -> types.Diagnostic:

@@ -100,13 +100,12 @@ def simulation_line(comparison: ComparedTally) -> str:
 
 def _complaint(comparison: ComparedTally, row: Row) -> str:
     output = _output(row)
-    assert row.at is not None
+    assert row.enclosure is not None
     if row.impossible:
         return f"{output}: came out {_times(row.count)}, and has probability 0"
-    often = "often" if row.interval[0] > row.at[1] else "seldom"
-    return (
-        f"{output}: too {often}, {_times(row.count)}; {float(row.at[0] * comparison.tally.runs):.6g} are to be expected"
-    )
+    often = "often" if row.interval[0] > row.enclosure[1] else "seldom"
+    expected = float(row.enclosure[0] * comparison.tally.runs)
+    return f"{output}: too {often}, {_times(row.count)}; {expected:.6g} are to be expected"
 
 
 def _times(count: int) -> str:
@@ -127,7 +126,7 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
 
 def _grid(comparison: ComparedTally, rows: Sequence[Row]) -> Grid:
     """A row for each output; without the exact probabilities where none is known."""
-    columns = 4 if all(row.at is None for row in rows) else 6
+    columns = 4 if all(row.enclosure is None for row in rows) else 6
     tones = [Tone.BAD if row.agreement is Agreement.MISMATCH else None for row in rows]
     cells = [_cells(comparison, row)[:columns] for row in rows]
     return Grid(_HEAD[:columns], tuple(zip(tones, cells, strict=True)), right=frozenset({1, 2}))
@@ -137,7 +136,7 @@ def _cells(comparison: ComparedTally, row: Row) -> tuple[str, ...]:
     places = max(4, len(str(comparison.tally.runs)))
     low, high = row.interval
     interval = f"[{low:.{places}f}, {high:.{places}f}]"
-    exact = "unknown" if row.at is None else "0" if row.impossible else shown(*row.at)
+    exact = "unknown" if row.enclosure is None else "0" if row.impossible else shown(*row.enclosure)
     estimate = f"{float(comparison.estimate(row)):.{places}f}"
     return _output(row), str(row.count), estimate, interval, exact, _MARKS[row.agreement]
 
@@ -177,7 +176,7 @@ def _simulation_record(comparison: ComparedTally) -> dict[str, object]:
 
 
 def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
-    enclosure = None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)]
+    enclosure = None if row.enclosure is None else [exact_text(end) for end in outward(*row.enclosure, _DIGITS)]
     return {
         "output": dict(row.output),
         "count": row.count,
@@ -185,7 +184,7 @@ def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
         "interval": list(row.interval),
         "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
         "at": enclosure,
-        "ok": None if row.at is None else row.agreement is Agreement.MATCH,
+        "ok": None if row.enclosure is None else row.agreement is Agreement.MATCH,
     }
 
 
@@ -211,7 +210,7 @@ def conformance_line(comparison: Conformance) -> str:
         case Agreement.MISMATCH:
             scales = [test for test in comparison.ratios if test.agreement is Agreement.MISMATCH]
             if scales:
-                return f"DEVIATES: the noise of `{scales[0].part}` seems to be {scales[0].factor:.4g} times as wide"
+                return f"DEVIATES: the noise of `{scales[0].outputs}` seems to be {scales[0].factor:.4g} times as wide"
             return "DEVIATES: samples are alike in pairs more often, or less, than independent ones"
         case Agreement.UNDECIDED:
             return f"UNDECIDED: {comparison.reason}"
@@ -248,12 +247,12 @@ def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
     if worst is not None:
         yield GAP
         yield Line(f"the worst cell: {assignment_text(worst.row.output)}", Tone.HEAD)
-        assert worst.row.at is not None
+        assert worst.row.enclosure is not None
         yield Fields(
             [
                 ("count", f"{worst.row.count} of {worst.runs}"),
                 ("interval", f"[{worst.row.interval[0]:.6f}, {worst.row.interval[1]:.6f}]"),
-                ("exact", shown(*worst.row.at)),
+                ("exact", shown(*worst.row.enclosure)),
             ]
         )
     ranked = sorted(comparison.cells, key=lambda cell: cell.row.agreement is not Agreement.MISMATCH)
@@ -265,7 +264,7 @@ def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
     if comparison.ratios:
         yield GAP
         yield Line("likelihood ratios against other scales of the noises", Tone.HEAD)
-        yield Fields((test.part, _ratio(test)) for test in comparison.ratios)
+        yield Fields((test.outputs, _ratio(test)) for test in comparison.ratios)
     if comparison.pairs:
         yield GAP
         yield Line("pairs of samples that fall in one cell", Tone.HEAD)
@@ -279,7 +278,7 @@ def _ratio(test: LikelihoodTest) -> str:
 
 def _line(cell: ComparedEvent) -> str:
     low, high = cell.row.interval
-    exact = "unknown" if cell.row.at is None else "0" if cell.row.impossible else shown(*cell.row.at)
+    exact = "unknown" if cell.row.enclosure is None else "0" if cell.row.impossible else shown(*cell.row.enclosure)
     mark = "MISMATCH" if cell.row.agreement is Agreement.MISMATCH else "ok"
     return f"  {mark:8}  {cell.row.count:9}  [{low:.6f}, {high:.6f}]  {exact:14}  {assignment_text(cell.row.output)}"
 
@@ -305,19 +304,19 @@ def _conformance_record(comparison: Conformance) -> dict[str, object]:
 
 def _ratio_record(test: LikelihoodTest) -> dict[str, object]:
     matches = test.agreement is Agreement.MATCH
-    return {"part": test.part, "tails": list(test.tails), "factor": test.factor, "ok": matches}
+    return {"part": test.outputs, "tails": list(test.tails), "factor": test.factor, "ok": matches}
 
 
 def _observed_record(cell: ComparedEvent) -> dict[str, object]:
     row = cell.row
     return {
-        "part": cell.part,
+        "part": cell.outputs,
         "output": dict(row.output),
         "count": row.count,
         "of": cell.runs,
         "interval": list(row.interval),
         "probability": str(row.probability) if isinstance(row.probability, ClosedForm) else None,
-        "at": None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)],
+        "at": None if row.enclosure is None else [exact_text(end) for end in outward(*row.enclosure, _DIGITS)],
         "ok": row.agreement is Agreement.MATCH,
     }
 

@@ -79,7 +79,7 @@ class _Reader:
     name: str
     fixed: Fraction | None
     words: list[_Word] = field(default_factory=list)
-    at: int = 0
+    position: int = 0
     low: int = 0
     high: int = 0
     #: The types of all variables; the values of the inputs.
@@ -113,8 +113,8 @@ class _Reader:
         ]
         self._look_ahead()
         body = self._block(1)
-        if self.at < len(self.words):
-            self._refuse(self.words[self.at], f"`{self.words[self.at].text}` closes nothing", "remove it")
+        if self.position < len(self.words):
+            self._refuse(self.words[self.position], f"`{self.words[self.position].text}` closes nothing", "remove it")
         if self.returned is None:
             end = max(0, len(self.source.text) - 1)
             place = _Word("", Span(end, end + 1))
@@ -162,16 +162,16 @@ class _Reader:
     def _block(self, depth: int) -> list[str]:
         """Statements up to a word that closes the block, which stays."""
         result: list[str] = []
-        while self.at < len(self.words):
-            word = self.words[self.at]
+        while self.position < len(self.words):
+            word = self.words[self.position]
             if word.text == ";":
-                self.at += 1
+                self.position += 1
             elif word.text in ("else", "fi"):
                 if depth == 1 and word.text == "fi":
                     note = "it was left out"
                     place = self.source.excerpt(word.span)
                     self.warnings.append(Diagnostic("W1420", "this `fi` closes no `if`", place, notes=(note,)))
-                    self.at += 1
+                    self.position += 1
                     continue
                 return result
             else:
@@ -202,7 +202,7 @@ class _Reader:
                 return [self._if(word, depth)]
             case "return":
                 return self._return(word)
-        self.at -= 1
+        self.position -= 1
         return self._assignment()
 
     def _type_of(self, word: str) -> str:
@@ -225,16 +225,16 @@ class _Reader:
     def _input(self) -> list[str]:
         kind = self._next("int or bool")
         word = self._next("a name")
-        self.at -= 1
+        self.position -= 1
         name = self._new_name("bool")
         if kind.text == "bool":
             self.inputs[name] = ("false", "true")
             while self._peek() not in (";", None):
-                self.at += 1
+                self.position += 1
         elif kind.text == "int":
             low, high = self._integer(), self._integer()
             if low > high:
-                self._refuse(self.words[self.at - 1], "the range is empty", "give the lower end first")
+                self._refuse(self.words[self.position - 1], "the range is empty", "give the lower end first")
             self.inputs[name] = tuple(map(str, range(low, high + 1)))
             self.types[name] = f"{{{low}..{high}}}"
             self.ranges[name] = range(low, high + 1)
@@ -259,11 +259,11 @@ class _Reader:
         then = self._inner_block(depth)
         other: list[str] = []
         if self._peek() == "else":
-            self.at += 1
+            self.position += 1
             other = self._inner_block(depth)
         if self._peek() != "fi":
             self._refuse(word, "this `if` is not closed", "end it with `fi`")
-        self.at += 1
+        self.position += 1
         return _if(condition, then, other)
 
     def _inner_block(self, depth: int) -> list[str]:
@@ -291,7 +291,7 @@ class _Reader:
             case "!" | "not":
                 result = [f"{target} <- not {self._value()}"]
             case _:
-                self.at -= 1
+                self.position -= 1
                 left = self._value()
                 if self._peek() in (";", None):
                     result = [f"{target} <- {left}"]
@@ -331,14 +331,14 @@ class _Reader:
     def _clamped(self, target: str, rate: str, mean: str, low: int, high: int) -> str:
         """Discrete Laplace noise, what is beyond the range put at its ends: a choice for each value of its center."""
         if low >= high:
-            self._refuse(self.words[self.at - 1], "the range has one value or none", "give the lower end first")
+            self._refuse(self.words[self.position - 1], "the range has one value or none", "give the lower end first")
         if _INTEGER.fullmatch(mean):
             values = [int(mean)]
         elif mean in self.ranges:
             values = list(self.ranges[mean])
         else:
             note = "clamped noise is read as one choice for each value that its center may have"
-            self._refuse(self.words[self.at - 3], f"`{mean}` is not an integer variable", note)
+            self._refuse(self.words[self.position - 3], f"`{mean}` is not an integer variable", note)
         z = f"exp(-({rate})*%d)"
         below = f"(1 + {z % 1})"
 
@@ -364,14 +364,14 @@ class _Reader:
     # --- words -------------------------------------------------------------------------------------
 
     def _peek(self) -> str | None:
-        return self.words[self.at].text if self.at < len(self.words) else None
+        return self.words[self.position].text if self.position < len(self.words) else None
 
     def _next(self, wanted: str) -> _Word:
-        if self.at >= len(self.words):
+        if self.position >= len(self.words):
             end = max(0, len(self.source.text) - 1)
             self._refuse(_Word("", Span(end, end + 1)), f"the file ends where {wanted} is expected", "is it complete?")
-        self.at += 1
-        return self.words[self.at - 1]
+        self.position += 1
+        return self.words[self.position - 1]
 
     def _expect(self, text: str) -> None:
         word = self._next(f"`{text}`")
@@ -415,7 +415,7 @@ class _Reader:
         word = self._next("a value")
         if _INTEGER.fullmatch(word.text) or word.text in ("true", "false"):
             return word.text
-        self.at -= 1
+        self.position -= 1
         return self._known_name()
 
     def _rate(self) -> str:

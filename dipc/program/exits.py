@@ -194,15 +194,15 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
                     raise _endless(chain, weight, root)
 
 
-def _vanishing(zeros: _Zeros, weights: Weights, at: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """The weights that are 0 at this root of the weight `at`.
+def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
+    """The weights that are 0 at this root of the weight `zero`.
 
     Two functions of the ring share a positive zero only if it is one of their common divisor: the zeros of coprime
     polynomials in eps and e^{eps/n} would be algebraic in both, which none is (Lindemann), or rational.
     """
-    numerator = numerator_of(weights.closed(at))
+    numerator = numerator_of(weights.closed(zero))
     return frozenset(
-        weight for weight in zeros if weight == at or _vanishes(numerator_of(weights.closed(weight)), numerator, root)
+        weight for weight in zeros if weight == zero or _vanishes(numerator_of(weights.closed(weight)), numerator, root)
     )
 
 

@@ -175,7 +175,7 @@ class Row:
     count: int
     interval: tuple[float, float]
     probability: Probability | None
-    at: tuple[Fraction, Fraction] | None
+    enclosure: tuple[Fraction, Fraction] | None
     reason: str | None = None
 
     @property
@@ -187,11 +187,11 @@ class Row:
     def agreement(self) -> Agreement:
         """Whether the exact probability lies in the interval; what is impossible must not happen at all. That any
         output comes out says nothing."""
-        if self.at is None or not self.output:
+        if self.enclosure is None or not self.output:
             return Agreement.UNDECIDED
         if self.impossible:
             return Agreement.MISMATCH if self.count else Agreement.MATCH
-        inside = self.interval[0] <= self.at[1] and self.at[0] <= self.interval[1]
+        inside = self.interval[0] <= self.enclosure[1] and self.enclosure[0] <= self.interval[1]
         return Agreement.MATCH if inside else Agreement.MISMATCH
 
 

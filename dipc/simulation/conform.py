@@ -44,11 +44,11 @@ _NEAR, _FAR = 400, 1_024
 
 @frozen
 class LikelihoodTest:
-    """Under the exact law, the statistic of a `part` of the outputs is as far out as observed, upwards or downwards,
+    """Under the exact law, the statistic of these `outputs` is as far out as observed, upwards or downwards,
     with probability at most `tails`; at most error/2 is a mismatch. `factor` is by how much the scales of the noises,
     at one factor for all, would have to differ to explain it, to first order; for display."""
 
-    part: str
+    outputs: str
     tails: tuple[float, float]
     error: float
     factor: float
@@ -317,18 +317,18 @@ _INTERVALS, _RATIOS, _PAIRS = 0.5, 0.4, 0.1
 
 @frozen
 class ComparedEvent:
-    """An event about the outputs, compared. `part` is what it is about: the finite outputs together, or one other."""
+    """An event about `outputs`, compared: about the finite ones together, or one other."""
 
-    part: str
+    outputs: str
     row: Row
     runs: int
 
     @property
     def distance(self) -> float:
         """How far the share observed is from the probability, in standard deviations of that share; for display."""
-        if self.row.at is None:
+        if self.row.enclosure is None:
             return 0.0
-        p = float(self.row.at[0])
+        p = float(self.row.enclosure[0])
         gap = abs(self.row.count / self.runs - p)
         return gap / (p * (1 - p) / self.runs) ** 0.5 if 0 < p < 1 else (float("inf") if gap else 0.0)
 
@@ -338,7 +338,7 @@ class Partition:
     """Events that exclude each other and cover everything, about a part of the outputs; `labels` are the numbers of the
     samples' events, in order, None where their order is not known."""
 
-    part: str
+    outputs: str
     events: tuple[ComparedEvent, ...]
     labels: tuple[int, ...] | None
 
@@ -346,19 +346,19 @@ class Partition:
         """The test against other scales of the noises; None where there is none."""
         here, more, less = [], [], []
         for event in self.events:
-            form, law = event.row.probability, event.row.at
+            form, law = event.row.probability, event.row.enclosure
             if form is None or law is None or form.only_at is not None:
                 return None
             here.append(law)
             more.append(form.at(eps * (1 + STEP)))
             less.append(form.at(eps * (1 - STEP)))
-        return scale_test(self.part, [event.row.count for event in self.events], here, more, less, error)
+        return scale_test(self.outputs, [event.row.count for event in self.events], here, more, less, error)
 
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
         """That two samples fall in the same event: of neighbors, in both ways to pair them, and of those that are half
         of the samples apart."""
         labels = self.labels
-        laws = [event.row.at for event in self.events]
+        laws = [event.row.enclosure for event in self.events]
         if labels is None or len(labels) < 2 or any(law is None for law in laws):
             return
         half = len(labels) // 2
@@ -373,9 +373,9 @@ class Partition:
             if ones:
                 alike = sum(one == other for one, other in zip(ones, others, strict=True))
                 interval = clopper_pearson(alike, len(ones), error / len(paired))
-                label = {self.part: f"alike {how}"}
+                label = {self.outputs: f"alike {how}"}
                 row = Row(label, alike, interval, None, chance)
-                yield ComparedEvent(f"{self.part}, in pairs", row, len(ones))
+                yield ComparedEvent(f"{self.outputs}, in pairs", row, len(ones))
 
 
 @frozen
@@ -410,7 +410,7 @@ class Conformance:
     @property
     def worst(self) -> ComparedEvent | None:
         """The cell that deviates most: a mismatch if there is one."""
-        ranked = [cell for cell in self.cells if cell.row.at is not None]
+        ranked = [cell for cell in self.cells if cell.row.enclosure is not None]
 
         def rank(cell: ComparedEvent) -> tuple[bool, bool, float]:
             return cell.row.agreement is Agreement.MISMATCH, cell.row.impossible and cell.row.count > 0, cell.distance
@@ -700,6 +700,6 @@ def _short(value: Fraction) -> str:
 
 def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
     """Pearson's statistic over the cells with at least five observations to be expected, and their number less one."""
-    used = [(cell, float(cell.row.at[0]) * cell.runs) for cell in cells if cell.row.at is not None]
+    used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]
     return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)

@@ -134,37 +134,39 @@ class Opened:
 
 @dataclass(frozen=True)
 class Situation:
-    """The parser accepts one of `accepts`, but `tokens[at]` comes, or the end of the text if there is none.
+    """The parser accepts one of `accepts`, but `tokens[position]` comes, or the end of the text if there is none.
 
     `start` is the start symbol of the grammar that was asked for.
     """
 
     tokens: Sequence[Token]
-    at: int
+    position: int
     accepts: frozenset[str]
     start: str
 
     def kind(self, offset: int = 0) -> str:
         """The type of the token `offset` places from the one that does not fit; END_OF_TEXT outside the text."""
-        index = self.at + offset
+        index = self.position + offset
         return self.tokens[index].type if 0 <= index < len(self.tokens) else END_OF_TEXT
 
     def text(self, offset: int = 0) -> str:
         """The characters of that token, empty outside the text."""
-        index = self.at + offset
+        index = self.position + offset
         return str(self.tokens[index]) if 0 <= index < len(self.tokens) else ""
 
     @property
     def span(self) -> Span:
         """The token that does not fit, or the place just behind the last one."""
-        if self.at < len(self.tokens):
-            return token_span(self.tokens[self.at])
+        if self.position < len(self.tokens):
+            return token_span(self.tokens[self.position])
         end = token_span(self.tokens[-1]).end if self.tokens else 0
         return Span(end, end)
 
     def touches(self) -> bool:
         """True when no blank space lies between the token and the one before it."""
-        return 0 < self.at < len(self.tokens) and token_span(self.tokens[self.at - 1]).end == self.span.start
+        return (
+            0 < self.position < len(self.tokens) and token_span(self.tokens[self.position - 1]).end == self.span.start
+        )
 
     def is_keyword_as_name(self) -> bool:
         """True when a keyword stands where only a name can, or is assigned to."""
@@ -182,11 +184,11 @@ class Situation:
 
     def in_body(self) -> bool:
         """True when a statement has already begun before this place."""
-        return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.at])
+        return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.position])
 
     def lacks_semicolon(self) -> bool:
         """True when a statement or declaration begins here, and only a `;` is missing before it."""
-        if "SEMICOLON" not in self.accepts or self.at == 0:
+        if "SEMICOLON" not in self.accepts or self.position == 0:
             return False
         begins = self.kind() in STATEMENTS | DECLARATIONS
         return begins or (self.kind() == "NAME" and self.kind(1) in ("ARROW", "LSQUARE"))
@@ -194,7 +196,7 @@ class Situation:
     @cached_property
     def opened(self) -> tuple[Opened, ...]:
         """What is open before this place, outermost first."""
-        return tuple(_opened(self.tokens[: self.at]))
+        return tuple(_opened(self.tokens[: self.position]))
 
     def innermost_block(self) -> Opened | None:
         """The innermost open `if`, `while` or `for`."""
@@ -339,14 +341,14 @@ def _braces(s: Situation) -> str | None:
 
 
 def _distribution(s: Situation) -> str | None:
-    inside = s.opened[-1].index - s.at - 1 if s.opened and s.opened[-1].token.type == "LPAR" else 0
+    inside = s.opened[-1].index - s.position - 1 if s.opened and s.opened[-1].token.type == "LPAR" else 0
     if s.kind() == "IN" and s.kind(inside) == "NAME" and s.text(inside) == "exp":
         return f"`exp` is the exponential function; {SIGNATURES['EXP']}, with a capital letter"
     if s.kind(inside) == "EXP" and s.kind(-1) == "IN" and s.kind() == "NUMBER":
         return "the values to draw from are written in braces: `Exp(eps/2, k in {1..m} : score[k])`"
     if s.kind(inside) == "EXP" and s.kind() == "LBRACE":
         return SIGNATURES["EXP"]
-    if s.kind() == "RPAR" and s.opened and s.kind(s.opened[-1].index - s.at - 1) == "EXP":
+    if s.kind() == "RPAR" and s.opened and s.kind(s.opened[-1].index - s.position - 1) == "EXP":
         return f"the exponential function is `exp`, in small letters; {SIGNATURES['EXP']}"
     return None
 
@@ -356,7 +358,7 @@ def _signature(s: Situation) -> str | None:
         return SIGNATURES[s.kind(-1)]
     if not s.opened or s.opened[-1].token.type not in ("LPAR", "LBRACE"):
         return None
-    head = s.opened[-1].index - s.at - 1
+    head = s.opened[-1].index - s.position - 1
     if s.kind(head) in SIGNATURES and s.kind() in ("RPAR", "RBRACE", "COMMA", "COLON"):
         return SIGNATURES[s.kind(head)]
     return None
@@ -365,7 +367,7 @@ def _signature(s: Situation) -> str | None:
 def _choice(s: Situation) -> str | None:
     if s.kind() not in ("COLON", "LBRACE") or not s.opened or s.opened[-1].token.type != "LPAR":
         return None
-    head = s.opened[-1].index - s.at - 1
+    head = s.opened[-1].index - s.position - 1
     called = s.kind(head) == "NAME" and (s.kind() == "COLON" or s.text(head).lower() in CHOICES)
     return BY_WEIGHT_OR_SCORE if called else None
 
@@ -466,7 +468,7 @@ def _nearest(word: str, keywords: set[str]) -> str | None:
 def _beginning(s: Situation) -> str | None:
     if s.accepts == {"PROGRAM"}:
         return "a program begins with its name, `program sparse;`"
-    if s.at == 2 and s.accepts == {"SEMICOLON"}:
+    if s.position == 2 and s.accepts == {"SEMICOLON"}:
         return "the name is one word of letters, digits and `_`, and a `;` ends the line: `program sparse_vector;`"
     return None
 
@@ -575,7 +577,7 @@ def syntax_error(situation: Situation) -> Problem:
     note = hint(situation)
     secondary = _unclosed(situation)
     if situation.lacks_semicolon():
-        end = token_span(situation.tokens[situation.at - 1]).end
+        end = token_span(situation.tokens[situation.position - 1]).end
         text = f"found {_unexpected(situation)}"
         return Problem(
             SyntaxCode.UNEXPECTED,
@@ -658,7 +660,7 @@ def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
     innermost = situation.opened[-1]
     kind = innermost.token.type
     closing = BRACKETS.get(kind, "END")
-    if closing not in situation.accepts or innermost.index == situation.at - 1:
+    if closing not in situation.accepts or innermost.index == situation.position - 1:
         return ()
     outside = OUTSIDE_BRACES if kind == "LBRACE" else OUTSIDE_BRACKETS
     if kind in BRACKETS and situation.kind() in outside:

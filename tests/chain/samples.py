@@ -64,7 +64,7 @@ def option(program, edge):
     """Which of the options with a positive weight a choice took."""
     if isinstance(edge.weight, ExponentialWeight):
         return edge.weight.index
-    weights = [weight for _, weight in program.instructions[edge.at].arms if weight.value]
+    weights = [weight for _, weight in program.instructions[edge.label].arms if weight.value]
     return next(index for index, weight in enumerate(weights) if weight is edge.weight.expression)
 
 

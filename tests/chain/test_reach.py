@@ -57,12 +57,12 @@ def fair(chain):
     for node in chain.states:
         edges = [edge for goal in chain.graph[node] for edge in chain.graph.edges[node, goal]["edges"]]
         for edge in edges:
-            counts[getattr(edge, "at", None)] = len(edges)
+            counts[getattr(edge, "label", None)] = len(edges)
     by_weight = {}
     for _, _, edges in chain.graph.edges(data="edges"):
         for edge in edges:
             if hasattr(edge, "weight"):
-                by_weight[id(edge.weight)] = F(1, counts[edge.at])
+                by_weight[id(edge.weight)] = F(1, counts[edge.label])
     return lambda weight: by_weight[id(weight)]
 
 

@@ -41,7 +41,7 @@ def test_a_match():
     assert sum(row.count for row in found.rows) == found.tally.runs == 50_000
     one = rows["1",]
     assert str(one.probability) == "exp(-eps)/2"
-    assert float(one.at[0]) == pytest.approx(0.18393972)
+    assert float(one.enclosure[0]) == pytest.approx(0.18393972)
     assert one.interval[0] < float(found.estimate(one)) < one.interval[1]
 
 
@@ -92,7 +92,7 @@ def test_what_is_impossible_must_not_happen_even_once():
     (row,) = [row for row in found.rows if row.impossible]
     assert row.output == {"o": "2"}
     assert 0 < row.count < 20
-    assert row.at == (0, 0)
+    assert row.enclosure == (0, 0)
     assert str(row.probability) == "0"
 
 
@@ -125,7 +125,7 @@ def test_real_outputs_in_balls():
     assert found.agreement is Agreement.MATCH
     assert [row.count > 0 for row in found.rows] == [True] * 3
     shifted = simulate(program, {"q": [-1, 0, 1]}, "1/2", outputs=[{**events[0], "val[1]": "5/4"}], gamma="3/2")
-    assert shifted.rows[0].at[0] != found.rows[0].at[0]
+    assert shifted.rows[0].enclosure[0] != found.rows[0].enclosure[0]
     wrong = compare(tally_with_events(program, events[0], gamma=Fraction(2)), program)
     assert wrong.agreement is Agreement.MATCH
     off = compare(tally_with_events(program, {**events[0], "val[1]": Fraction(2)}, Fraction(2), drop="val[1]"), program)
@@ -163,7 +163,7 @@ def test_without_exact_probabilities_only_the_estimates_stand():
     found = estimates(tally(COIN, runs=1000), "too hard")
     assert found.agreement is Agreement.UNDECIDED
     assert found.reason == "too hard"
-    assert all(row.at is None and row.probability is None and row.reason == "too hard" for row in found.rows)
+    assert all(row.enclosure is None and row.probability is None and row.reason == "too hard" for row in found.rows)
     assert [row.count for row in found.rows] == sorted((row.count for row in found.rows), reverse=True)
     event = estimates(run(typed(COIN), {}, Fraction(1), 100, events=[{"o": Fraction(1)}]), "too hard")
     assert [row.output for row in event.rows] == [{"o": "1"}]

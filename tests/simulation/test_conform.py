@@ -85,7 +85,7 @@ def test_real_outputs_with_atoms() -> None:
     good = dipc.conform(program, {"q": 2}, 1, samples=[min(max(x, 0.0), 4.0) for x in drawn])
     assert good.agreement is Agreement.MATCH
     assert {"0 exactly", "4 exactly"} <= {cell.row.output["y"] for cell in good.cells}
-    middle = [None if cell.row.at is None else sum(cell.row.at) / 2 for cell in good.cells]
+    middle = [None if cell.row.enclosure is None else sum(cell.row.enclosure) / 2 for cell in good.cells]
     assert abs(sum(at for at in middle if at is not None) - 1) < Fraction(1, 10**9)
     # Drawn anew instead of put at the end: no value is met twice.
     inside = [x for x in (laplace(source, 1.0) + 2 for _ in range(5000)) if 0 < x < 4]
@@ -104,7 +104,7 @@ def test_int_outputs() -> None:
     assert found.agreement is Agreement.MATCH
     assert sum(cell.row.count for cell in found.cells) == 3000
     # All probabilities together, that of the rest included, are 1.
-    ends = [cell.row.at for cell in found.cells if cell.row.at is not None]
+    ends = [cell.row.enclosure for cell in found.cells if cell.row.enclosure is not None]
     assert sum(low for low, _ in ends) <= 1 <= sum(high for _, high in ends)
     assert dipc.conform(program, {"q": 0}, 1, samples=[geometric(0.8) for _ in range(3000)]).agreement is (
         Agreement.MISMATCH
@@ -242,7 +242,11 @@ def test_real_outputs_with_normal_noise_are_compared_by_enclosed_cells(scale: fl
     assert len(inside) == 20
     for row in inside:
         low, high = (float(end) for end in row.output["y"].strip("in ([)").split(", "))
-        assert row.at is not None
-        assert float(row.at[0]) == pytest.approx(law.cdf(high) - law.cdf(low), abs=1e-5)  # the ends have six digits
+        assert row.enclosure is not None
+        assert float(row.enclosure[0]) == pytest.approx(
+            law.cdf(high) - law.cdf(low), abs=1e-5
+        )  # the ends have six digits
     # All of them and what is outside are everything that can happen.
-    assert sum(float(cell.row.at[0]) for cell in result.cells if cell.row.at) == pytest.approx(1, abs=1e-12)
+    assert sum(float(cell.row.enclosure[0]) for cell in result.cells if cell.row.enclosure) == pytest.approx(
+        1, abs=1e-12
+    )
