@@ -59,6 +59,11 @@ class Halfspace:
         """With the boundary (for a half-space without coefficients: read with >=)."""
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
+    def at(self, point: Mapping[int, Fraction]) -> Halfspace:
+        """The half-space of the others, with numbers for some of its unknowns."""
+        moved = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
+        return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), moved, self.strict)
+
     def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
         """The bound for x[key] where the inequality is tight: slopes of the others, and a constant."""
         here = self.coefficient(key)

@@ -112,7 +112,7 @@ def worst_shift(
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):
-        slacks, equal = ([at_move(item, move) for item in halves] for halves in (inequalities, equations))
+        slacks, equal = ([item.at(move) for item in halves] for halves in (inequalities, equations))
         shift = least_shift(rates, slacks, equal)
         if shift is None:
             return move, None
@@ -150,9 +150,3 @@ def _vertices(
         raise LimitReached("vertices", f"a box of moves has {count} vertices to look at")
     for choice in product(*ends):
         yield dict(zip(moved, choice, strict=True))
-
-
-def at_move(item: Halfspace, move: Point) -> Halfspace:
-    """The half-space with numbers for some of its unknowns."""
-    constant = item.constant + sum((c * move[key] for key, c in item.coefficients if key in move), _ZERO)
-    return Halfspace(tuple([(key, c) for key, c in item.coefficients if key not in move]), constant)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
@@ -164,6 +164,13 @@ class Pairs:
     ordered: tuple[tuple[int, int], ...]
     about: str
 
+    @staticmethod
+    def of(pairs: Collection[tuple[Input, Input]], about: str = "all real inputs") -> Pairs:
+        """These pairs, some of all real inputs if nothing else is said."""
+        points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
+        place = {point: position for position, point in enumerate(points)}
+        return Pairs(points, tuple((place[one], place[two]) for one, two in pairs), about)
+
     def __len__(self) -> int:
         return len(self.ordered)
 
@@ -283,10 +290,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
         pairs[two, one] = None
     if mistakes:
         raise DiagnosticError(*mistakes)
-    points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
-    place_of = {point: position for position, point in enumerate(points)}
-    ordered = tuple((place_of[one], place_of[two]) for one, two in pairs)
-    return Pairs(points, ordered, table.name)
+    return Pairs.of(pairs, table.name)
 
 
 def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot]) -> CoreProgram:

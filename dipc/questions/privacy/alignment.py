@@ -42,7 +42,7 @@ from dipc.chain.state import Affine, centered, irredundant, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, is_covered, lengths, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
-from dipc.linear.shifts import Ball, Shift, at_move, least_shift, worst_shift
+from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.text.core import IntType, Value
@@ -93,20 +93,12 @@ class AlignedExit:
         """The exit at inputs, by their keys; None where a comparison without noise comes out otherwise there."""
         slacks = []
         for item in self.slacks:
-            value = self._valued(item, point)
+            value = item.at(point)
             if value.coefficients:
                 slacks.append(value)
             elif value.constant < 0 or (item.strict and not value.constant):
                 return None
-        return replace(
-            self, slacks=tuple(slacks), reals=tuple([(slot, self._valued(form, point)) for slot, form in self.reals])
-        )
-
-    def _valued(self, item: Halfspace, point: Mapping[int, Fraction]) -> Halfspace:
-        """The form with numbers in place of the inputs."""
-        noises = tuple([(key, c) for key, c in item.coefficients if key < self.first_input])
-        moved = sum((c * point[key] for key, c in item.coefficients if key >= self.first_input), _ZERO)
-        return Halfspace(noises, item.constant + moved, item.strict)
+        return replace(self, slacks=tuple(slacks), reals=tuple([(slot, form.at(point)) for slot, form in self.reals]))
 
     def corresponds(self, other: AlignedExit) -> bool:
         """Whether another exit gives the same finite outputs as likely after the choices, by the same inequalities and
@@ -282,7 +274,8 @@ def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     slacks, equations = aligned.changes()
     # Integer noises do not meet real inputs: they stay where they are.
     rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
-    slacks, equations = ([_without(item, aligned.whole) for item in halves] for halves in (slacks, equations))
+    still = dict.fromkeys(aligned.whole, _ZERO)
+    slacks, equations = ([item.at(still) for item in halves] for halves in (slacks, equations))
     move, worst = worst_shift(rates, slacks, equations, keys, ball_of(within), within.radius, program.limits.vertices)
     return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
@@ -348,7 +341,7 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
     """The least cost of a shift for this move, into the exit `onto` where finite inputs differ, whose `whole` parts are
     integers; None if there is none. Raises Undecided."""
-    slacks, equations = ([at_move(item, move) for item in halves] for halves in aligned.changes(onto))
+    slacks, equations = ([item.at(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
         shift = least_shift(aligned.rates, slacks, equations)
         return None if shift is None else shift.cost
@@ -361,10 +354,6 @@ def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: Aligne
     least = integer_minimum(cost, system, aligned.whole, limits.branches)
     assert least is not None
     return least[0]
-
-
-def _without(item: Halfspace, keys: frozenset[int]) -> Halfspace:
-    return Halfspace(tuple([(key, c) for key, c in item.coefficients if key not in keys]), item.constant, item.strict)
 
 
 def pivot_cost(exits: Sequence[AlignedExit], count: int, within: Within, is_empty: Emptiness) -> Fraction | None:

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack, assert_never
 
-from dipc.algebra.exppoly import ClosedForm, fraction_of
+from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.claims.claim import GivenEps, intervals_text
@@ -55,6 +55,7 @@ from dipc.questions.privacy.loss import (
     integer_table,
     largest_divergence,
     law_table,
+    sign_of,
     together,
 )
 from dipc.questions.privacy.outcome import (
@@ -68,7 +69,6 @@ from dipc.questions.privacy.outcome import (
     power,
     read_claim,
 )
-from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Slot
@@ -348,8 +348,8 @@ class PrivacyQuestion:
         with suppress(Undecided):
             bounds = self.bounds()
             for each in bounds.candidates if bounds.proved is not None else ():
-                excess, _ = fraction_of(each.first - power(bounds.proved or Fraction(0)) * each.second)
-                if excess.is_zero() or sign_at(excess, eps, self.program.limits) >= 0:
+                excess = each.first - power(bounds.proved or Fraction(0)) * each.second
+                if sign_of(excess, eps, self.program.limits) >= 0:
                     value = (bounds.proved or Fraction(0)) * eps
                     intervals = {name: f"{low} to {high}" for name, (low, high) in each.balls.items()}
                     text = f"log(({ClosedForm(each.first)})/({ClosedForm(each.second)}))"

@@ -24,10 +24,10 @@ from dipc.questions.privacy.loss import (
     different_pairs,
     largest_divergence,
     largest_loss,
-    loss_text,
     moment,
+    sign_of,
 )
-from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
+from dipc.questions.privacy.outcome import Ends, PrivacyAnswer, PrivacyClaim, Texts, ends_json, power
 from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
@@ -284,8 +284,7 @@ def delta_at(greatest: Sequence[Excess], eps: Fraction, limits: Limits) -> Exces
 
 
 def _is_more(one: Closed, two: Closed, eps: Fraction, limits: Limits) -> bool:
-    difference, _ = fraction_of(one - two)
-    return not difference.is_zero() and sign_at(difference, eps, limits) > 0
+    return sign_of(one - two, eps, limits) > 0
 
 
 def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
@@ -298,8 +297,6 @@ def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: 
     difference, _ = fraction_of(one - two)
     return all(isinstance(decide_nonnegative(difference, interval, limits), Holds) for interval in intervals)
 
-
-Ends = tuple[Fraction, Fraction]
 
 #: A pair and a set of answers in words; None for no answers.
 Words = Callable[[tuple[int, int], tuple[int, ...]], Where | None]
@@ -366,9 +363,7 @@ class ClosedLaws:
         return ClosedForm(ours), ClosedForm(theirs * power(claim.budget) + claim.delta.value)
 
     def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int, str]:
-        largest = largest_loss(self.table, pairs, eps, digits, self._engine.limits)
-        text = "inf" if largest.value is None else loss_text(largest.first, largest.second)
-        return largest.value, largest.pair, largest.answer, text
+        return largest_loss(self.table, pairs, eps, digits, self._engine.limits)
 
     def divergence(
         self, pairs: Pairs, order: int, eps: Fraction, digits: int

@@ -34,7 +34,7 @@ from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, lengths, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
-from dipc.linear.shifts import at_move, least_shift
+from dipc.linear.shifts import least_shift
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
 from dipc.questions.privacy.alignment import (
@@ -136,7 +136,7 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
     # Where there is no bound one pair may show that there is none; those after it say no more.
     for pairs in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
         if finite and pairs and not any(fraction_of(candidate.second)[0].is_zero() for candidate in near):
-            near += _at(program, _pairs_of(pairs), engine)
+            near += _at(program, Pairs.of(pairs), engine)
     return LossBounds(proved, reason, tuple(near), unbounded)
 
 
@@ -234,7 +234,7 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
                     for slot, value in group[0].state.outputs.items()
                     if not isinstance(value, Affine)
                 }
-                pairs = _pairs_of([(origin, other)])
+                pairs = Pairs.of([(origin, other)])
                 moved += [each for each in _at(program, pairs, engine) if dict(each.output) == wanted]
         if len(moved) == len(_MOVES) and not fraction_of(moved[0].first)[0].is_zero():
             yield from moved
@@ -297,7 +297,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
                 ordered.setdefault((pair[0], pair[1]), each.exit)
     near: list[Candidate] = []
     if program.core.has_finite_outputs:
-        near += _at(program, _pairs_of(list(ordered)), engine) if ordered else ()
+        near += _at(program, Pairs.of(ordered), engine) if ordered else ()
     else:
         for (first, second), aligned in ordered.items():
             near += near_outputs(program, aligned, first, second, {})
@@ -397,12 +397,6 @@ def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
     yield from of_table(program, table, pairs)
 
 
-def _pairs_of(ordered: list[tuple[Input, Input]]) -> Pairs:
-    points = tuple(dict.fromkeys(point for pair in ordered for point in pair))
-    place = {point: position for position, point in enumerate(points)}
-    return Pairs(points, tuple((place[one], place[two]) for one, two in ordered), "all real inputs")
-
-
 def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     """Adjacent inputs of a small grid; None where there is none."""
     core = program.core
@@ -412,7 +406,7 @@ def _grid_pairs(program: Program, within: Within) -> Pairs | None:
     for values in ((-step, Fraction(0), step), (Fraction(0), step)):
         if len(values) ** len(core.inputs) <= _GRID:
             points = list(product(values, repeat=len(core.inputs)))
-            return _pairs_of([(one, two) for one in points for two in points if within.relates(one, two)])
+            return Pairs.of([(one, two) for one in points for two in points if within.relates(one, two)])
     return None
 
 
@@ -442,7 +436,7 @@ def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
             for one, two in ((1, 3), (0, 2), (2, 4)):
                 ordered |= dict.fromkeys([(places[one], places[two]), (places[two], places[one])])
     if ordered:
-        yield _pairs_of(list(ordered))
+        yield Pairs.of(ordered)
 
 
 _STEP = Fraction(1)
@@ -569,7 +563,7 @@ def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction
         return
     try:
         # Of integer noises as if they were continuous.
-        slacks, equations = ([at_move(item, costly.move) for item in halves] for halves in here.changes())
+        slacks, equations = ([item.at(costly.move) for item in halves] for halves in here.changes())
         shift = costly.shift or least_shift(here.rates, slacks, equations)
     except Undecided:
         return

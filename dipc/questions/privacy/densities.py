@@ -685,21 +685,19 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Withi
     moves = convex_moves(within, range(count, 2 * count))
     if moves is None:
         raise OutsideFragment("several inputs may differ by anything")
-    points: dict[Input, int] = {}
-    ordered: dict[tuple[int, int], None] = {}
+    ordered: dict[tuple[Input, Input], None] = {}
     for one, two in combinations(every, repeat=2):
         moved = [replace(h, coefficients=(*h.coefficients, *((n + count, c) for n, c in h.coefficients))) for h in two]
         for ball in moves:
             if one is two or isinstance(point := solution([*one, *moved, *ball], range(2 * count)), Infeasible):
                 continue
             here = tuple([point[n] for n in range(count)])
-            there = tuple([point[n] + point[n + count] for n in range(count)])
-            ordered[points.setdefault(here, len(points)), points.setdefault(there, len(points))] = None
+            ordered[here, tuple([point[n] + point[n + count] for n in range(count)])] = None
             break
     if not ordered:  # one cell: all laws are the same
-        apart = tuple([within.radius if not n else _ZERO for n in range(count)])
-        points, ordered = {(_ZERO,) * count: 0, apart: 1}, {(0, 1): None, (1, 0): None}
-    return Pairs(tuple(points), tuple(ordered), "all real inputs")
+        still, apart = (_ZERO,) * count, tuple([within.radius if not n else _ZERO for n in range(count)])
+        return Pairs.of([(still, apart), (apart, still)])
+    return Pairs.of(ordered)
 
 
 def _greatest_move(

@@ -34,7 +34,7 @@ from dipc.measure.measure import (
 )
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.closed import Deltas, Ends, Words
+from dipc.questions.privacy.closed import Deltas, Words
 from dipc.questions.privacy.loss import (
     IMPOSSIBLE,
     WITHOUT_FORM,
@@ -45,7 +45,7 @@ from dipc.questions.privacy.loss import (
     couples,
     different_pairs,
 )
-from dipc.questions.privacy.outcome import PrivacyClaim, power
+from dipc.questions.privacy.outcome import Ends, PrivacyClaim, power
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 

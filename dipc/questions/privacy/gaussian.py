@@ -47,12 +47,18 @@ from dipc.noise.law import Measure
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
 from dipc.questions.privacy.loss import UnprovedLoss
-from dipc.questions.privacy.outcome import PrivacyAnswer, PrivacyClaim, PrivacyCounterexample, Sides, Texts, ends_json
+from dipc.questions.privacy.outcome import (
+    Ends,
+    PrivacyAnswer,
+    PrivacyClaim,
+    PrivacyCounterexample,
+    Sides,
+    Texts,
+    ends_json,
+)
 from dipc.sign.interval import Interval
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-Ends = tuple[Fraction, Fraction]
 
 #: Bits of balls; how far an eps is looked for that refutes a claim next to an end that is not included.
 _BITS, _MOST_STEPS = 400, 80

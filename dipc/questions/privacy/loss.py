@@ -34,7 +34,7 @@ from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
 from dipc.program.exits import Answer
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
-from dipc.questions.privacy.outcome import PrivacyAnswer, Texts, ends_json
+from dipc.questions.privacy.outcome import Ends, PrivacyAnswer, Texts, ends_json
 from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Ratio
@@ -297,7 +297,7 @@ class Loss(PrivacyAnswer):
     where it is: `value` encloses it, None is infinity. `text` is the loss as the logarithm of a closed form in eps."""
 
     eps: Fraction
-    value: tuple[Fraction, Fraction] | None
+    value: Ends | None
     input: Texts
     adjacent: Texts
     output: Texts
@@ -318,42 +318,34 @@ class Loss(PrivacyAnswer):
         }
 
 
-@frozen
-class LargestLoss:
-    """p and p' of the answer at the pair; `value` as that of `Loss`."""
-
-    pair: tuple[int, int]
-    answer: int
-    first: Closed
-    second: Closed
-    value: tuple[Fraction, Fraction] | None
-
-
-def largest_loss(table: LawTable, pairs: Pairs, eps: Fraction, digits: int, limits: Limits) -> LargestLoss:
-    """The largest loss at eps, of those that are equal the first. Raises Undecided where a probability is not known."""
-    best: LargestLoss | None = None
+def largest_loss(
+    table: LawTable, pairs: Pairs, eps: Fraction, digits: int, limits: Limits
+) -> tuple[Ends | None, tuple[int, int], int, str]:
+    """The largest log(p/p') at eps, of those that are equal the first, its pair, its answer, and how it is written.
+    None is infinity. Raises Undecided where a probability is not known."""
+    best: tuple[Couple, Closed, Closed, Ends] | None = None
     for couple in couples(table, pairs):
         first, second = table.closed(couple.first), table.closed(couple.second)
         if _vanishes(first, eps):
             continue
         if _vanishes(second, eps):
-            return LargestLoss(couple.pair, couple.answer, first, second, None)
+            return None, couple.pair, couple.answer, "inf"
         ratio = _ratio(first, second, eps, digits)
-        if best is not None and best.value is not None:
-            if ratio[1] < best.value[0]:
+        if best is not None:
+            _, p, other, ends = best
+            if ratio[1] < ends[0]:
                 continue
-            if ratio[0] <= best.value[1] and _order(first, second, best, eps, limits) <= 0:
+            if ratio[0] <= ends[1] and sign_of(first * other - p * second, eps, limits) <= 0:
                 continue
-        best = LargestLoss(couple.pair, couple.answer, first, second, ratio)
-    if best is None or best.value is None or best.value[1] < 1:
+        best = couple, first, second, ratio
+    if best is None or best[3][1] < 1:
         # No output is more likely at one input than at the other: all laws are the same at this eps.
         i, j = pairs.ordered[0]
         answer = next(position for position, number in enumerate(table.rows[i]) if number)
         same = table.closed(table.rows[i][answer])
-        return LargestLoss((i, j), answer, same, same, (Fraction(0), Fraction(0)))
-    return LargestLoss(
-        best.pair, best.answer, best.first, best.second, loss_enclosure(best.first, best.second, eps, digits)
-    )
+        return (Fraction(0), Fraction(0)), (i, j), answer, loss_text(same, same)
+    couple, first, second, _ = best
+    return loss_enclosure(first, second, eps, digits), couple.pair, couple.answer, loss_text(first, second)
 
 
 def loss_text(first: Closed, second: Closed) -> str:
@@ -365,7 +357,7 @@ def loss_text(first: Closed, second: Closed) -> str:
     return f"log({ratio})"
 
 
-def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
     """log(first/second) at eps, both positive there, to this many digits; exactly where it is a multiple of eps."""
     multiple = log_multiple(first, second)
     if multiple is not None:
@@ -387,21 +379,19 @@ def _vanishes(value: Closed, eps: Fraction) -> bool:
     return fraction_of(value)[0].value_is_zero(eps)
 
 
-def _ratio(first: Closed, second: Closed, eps: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+def _ratio(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
     low, high = first.enclosure(eps, digits + 10)
     under, over = second.enclosure(eps, digits + 10)
     return low / over, high / under
 
 
-def _order(first: Closed, second: Closed, best: LargestLoss, eps: Fraction, limits: Limits) -> int:
-    """The sign of first/second - p/p' at eps, exactly."""
-    difference, _ = fraction_of(first * best.second - best.first * second)
-    return 0 if difference.is_zero() else sign_at(difference, eps, limits)
+def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
+    """The sign at eps, exactly."""
+    numerator, _ = fraction_of(value)
+    return 0 if numerator.is_zero() else sign_at(numerator, eps, limits)
 
 
-def _log(
-    first: Closed, second: Closed, eps: Fraction, digits: int, ratio: tuple[Fraction, Fraction]
-) -> tuple[Fraction, Fraction]:
+def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends) -> Ends:
     more = digits
     if _vanishes(first - second, eps):
         return Fraction(0), Fraction(0)
@@ -475,7 +465,7 @@ class Renyi(PrivacyAnswer):
 
     order: int
     eps: Fraction
-    value: tuple[Fraction, Fraction] | None
+    value: Ends | None
     moment: ClosedForm | None
     input: Texts
     adjacent: Texts
@@ -542,10 +532,10 @@ def sum_of(summands: Sequence[ClosedForm]) -> ClosedForm:
 
 def largest_divergence(
     moments: Iterable[tuple[tuple[int, int], ClosedForm | None]], order: int, eps: Fraction, digits: int
-) -> tuple[tuple[int, int], ClosedForm | None, tuple[Fraction, Fraction] | None]:
+) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
     """Of pairs with their moments that with the largest divergence at eps, its moment and the divergence; None is
     infinity. Of pairs whose enclosures overlap the first. Raises Undecided."""
-    best: tuple[tuple[int, int], ClosedForm, tuple[Fraction, Fraction]] | None = None
+    best: tuple[tuple[int, int], ClosedForm, Ends] | None = None
     for pair, function in moments:
         if function is None:
             return pair, None, None

@@ -449,9 +449,8 @@ class LeastCosts:
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
         """The noises with which an exit is reached and gives the output; None where it gives another one."""
         balls = self._balls(each, output)
-        return (
-            None if balls is None else [_at_inputs(item, each.first_input, values) for item in (*each.slacks, *balls)]
-        )
+        point = {each.first_input + position: value for position, value in enumerate(values)}
+        return None if balls is None else [item.at(point).closure() for item in (*each.slacks, *balls)]
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
         """What an exit needs to give the output; None where it gives another one."""
@@ -473,13 +472,6 @@ class LeastCosts:
             elif (None if value is None else show_value(value)) != output.output.get(name):
                 return None
         return needed
-
-
-def _at_inputs(item: Halfspace, first_input: int, values: Sequence[Fraction]) -> Halfspace:
-    """The closed half-space of the noises at some inputs."""
-    terms = tuple([(key, c) for key, c in item.coefficients if key < first_input])
-    moved = sum((c * values[key - first_input] for key, c in item.coefficients if key >= first_input), item.constant)
-    return Halfspace(terms, moved)
 
 
 def _least_reached(each: AlignedExit, system: Sequence[Halfspace], rates: OwnRates) -> Reached | None:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 else:
     transcendental = Later("dipc.claims.transcendental")
 
+#: What encloses a number.
+Ends = tuple[Fraction, Fraction]
+
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 
@@ -201,10 +204,10 @@ class PrivacyCounterexample:
 
     sides: Sides
     eps: Fraction
-    probability: tuple[Fraction, Fraction]
-    allowed: tuple[Fraction, Fraction]
+    probability: Ends
+    allowed: Ends
     pure: bool
-    balls: Mapping[str, tuple[Fraction, Fraction]] | None = None
+    balls: Mapping[str, Ends] | None = None
 
     @property
     def input(self) -> Texts:
@@ -237,7 +240,7 @@ def counterexample_of(
     failure: Counterexample,
     sides: Sides,
     claim: PrivacyClaim,
-    balls: Mapping[str, tuple[Fraction, Fraction]] | None = None,
+    balls: Mapping[str, Ends] | None = None,
 ) -> PrivacyCounterexample:
     """What refutes a claim, of an obligation that probabilities are at most what is allowed: that is its probability,
     and they are required of it."""
@@ -294,7 +297,7 @@ class PrivacyAnswer:
         return self.as_json()[key]
 
 
-def ends_json(ends: tuple[Fraction, Fraction] | None) -> list[str]:
+def ends_json(ends: Ends | None) -> list[str]:
     """What encloses a number, None for infinity, exactly as texts."""
     return ["inf", "inf"] if ends is None else list(map(exact_text, ends))
 

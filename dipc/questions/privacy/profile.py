@@ -31,6 +31,7 @@ from dipc.questions.privacy.check import ComposedQuestion, PrivacyQuestion
 from dipc.questions.privacy.enclosed import EnclosedLaws
 from dipc.questions.privacy.loss import DIGITS, IMPOSSIBLE, Loss, Renyi, different_pairs
 from dipc.questions.privacy.outcome import (
+    Ends,
     PrivacyAnswer,
     PrivacyReport,
     Texts,
@@ -38,8 +39,6 @@ from dipc.questions.privacy.outcome import (
     read_budget,
     read_claim,
 )
-
-Ends = tuple[Fraction, Fraction]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
