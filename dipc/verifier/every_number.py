@@ -40,7 +40,7 @@ from dipc.verifier.functions import (
     subtract,
     times,
 )
-from dipc.verifier.ideal import Ideal, Path, open_inputs
+from dipc.verifier.ideal import Ideal, Path, input_norm, open_inputs
 from dipc.verifier.linear import ALPHA, Guard, contradictory, implied
 from dipc.verifier.loops import (
     MOST_HEADS,
@@ -486,10 +486,10 @@ def selection_totals(
     declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
     if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
         raise NotDerived("a rate depends on a variable")
-    norms = [each.value for each in tree.metric if each.name == "input"]
-    if len(norms) < len(tree.metric) or norms not in ([], [Name("linf")], [Name("l1")]):
+    norm = input_norm(tree)
+    if norm not in ("linf", "l1") or any(each.name != "input" for each in tree.metric):
         raise NotDerived("its `metric` block has another distance")
-    width = 1 if norms == [Name("l1")] else 2
+    width = 1 if norm == "l1" else 2
     rates = [each.rate for each in machine.code if isinstance(each, Sample) and each.family is Family.LAPLACE]
     if len(rates) < 2 or len(set(rates[1:])) > 1 or len(rates) < sum(isinstance(one, Sample) for one in machine.code):
         raise NotDerived("the values of a selection are not drawn alike")

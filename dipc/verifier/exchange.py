@@ -240,7 +240,7 @@ class _Standing:
     def _guards(self, path: Path) -> frozenset[Guard]:
         """The guards of a path over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.theorem.machine.numbered("input"), strict=True))
-        return frozenset(_exchanged(guard, places) for guard in path.guards)
+        return frozenset(guard.renamed(places) for guard in path.guards)
 
     def _ways(self, finite: tuple[Value, ...], path: Path) -> _Ways:
         bounds = Bounds(self.theorem.machine, self.ideal, self.budget)
@@ -292,13 +292,9 @@ def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) ->
     """Whether the exchange of two inputs carries each union of conjunctions of guards onto itself."""
     names = {one: other, other: one}
     return all(
-        frozenset(frozenset(_exchanged(guard, names) for guard in guards) for guards in region) == region
+        frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region
         for region in regions
     )
-
-
-def _exchanged(guard: Guard, names: Mapping[int, int]) -> Guard:
-    return Guard(tuple(sorted((names.get(i, i), c) for i, c in guard.form)), guard.constant, guard.strict)
 
 
 def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, int]) -> Comparison:

@@ -26,6 +26,9 @@ from dipc.verifier.reading import Budget, Rejected
 
 T = TypeVar("T")
 
+#: In which forms a variable stands, by number, with its coefficients there in multiples of the first.
+Direction = tuple[tuple[int, Fraction], ...]
+
 
 def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
     """What hangs together by the names that each has, in the order in which it was given, with all names of a group."""
@@ -38,6 +41,20 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
             members = [*group[1], *members]
         groups.append((own, members))
     return groups
+
+
+def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
+    """The variables of several forms by the proportions of their coefficients, each with its first coefficient: those
+    of one direction stand in all forms as one multiple of one another."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for number, form in enumerate(forms):
+        for i, c in form:
+            columns.setdefault(i, []).append((number, c))
+    alike: dict[Direction, list[tuple[int, int]]] = {}
+    for i, column in sorted(columns.items()):
+        first = column[0][1]
+        alike.setdefault(tuple((number, Fraction(c, first)) for number, c in column), []).append((i, first))
+    return alike
 
 
 # === ring ======================================================================================

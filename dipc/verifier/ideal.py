@@ -193,10 +193,7 @@ class Ideal:
     def of(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
         """The ideal of a program that has one."""
         assert tree.ideal is not None
-        norm = "linf"
-        for given in tree.metric:
-            if given.name == "input":
-                norm = given.value.name if isinstance(given.value, Name) else ""
+        norm = input_norm(tree)
         if norm not in NORMS:
             raise NotDerived("the distance of inputs of its `metric` block is none that is known")
         shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
@@ -426,6 +423,12 @@ class Ideal:
             lengths[length] = _ONE
             away += [Guard(((length, _ONE), (slot, sign)), _ZERO, strict=False) for sign in (_ONE, -_ONE)]
         return least(lengths, away, self.whole if whole else frozenset(), self.budget)
+
+
+def input_norm(tree: Program) -> str:
+    """By which norm inputs are apart, by name; "" where that is no name."""
+    given = next((field.value for field in tree.metric if field.name == "input"), Name("linf"))
+    return given.name if isinstance(given, Name) else ""
 
 
 def open_inputs(

@@ -329,7 +329,7 @@ class Coverage:
     def _moved(self, guard: Guard) -> Guard:
         """A guard of the ideal over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
-        return Guard(tuple((places.get(i, i), c) for i, c in guard.form), guard.constant, guard.strict)
+        return guard.renamed(places)
 
 
 def _stated(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:

@@ -52,6 +52,10 @@ class Guard:
         """The value of the form with its constant; what the point does not name is 0 there."""
         return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
 
+    def renamed(self, numbers: Mapping[int, int]) -> Guard:
+        """The same of variables of which these have other numbers."""
+        return Guard(tuple(sorted((numbers.get(i, i), c) for i, c in self.form)), self.constant, self.strict)
+
     @property
     def inputs(self) -> dict[int, Fraction]:
         """The coefficients of the form except for that of the distance."""

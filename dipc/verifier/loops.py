@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.execution import Affine, Execution, Held, Shape, Split, Wanted, plus
-from dipc.verifier.ideal import Ideal
+from dipc.verifier.ideal import Ideal, input_norm
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Family, Law, NoiseFamily
 from dipc.verifier.program import Branch, Choice, Halt, Machine, Scored, Slot, Value
@@ -88,9 +88,7 @@ class Iterations:
                         raise NotDerived("an output may end without a value")
         shared = tuple(item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
         metric = tuple(_condition(field, parameter, loop, arrays) for field in tree.metric)
-        norm = next(
-            (field.value.name for field in metric if field.name == "input" and isinstance(field.value, Name)), "linf"
-        )
+        norm = input_norm(tree)
         if norm not in ("linf", "l1"):
             raise NotDerived("the distance of inputs of its `metric` block is none that is known for every number")
         own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())

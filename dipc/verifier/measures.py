@@ -29,7 +29,7 @@ from itertools import pairwise, product
 from math import comb, lcm
 
 from dipc.verifier.execution import Form, NoiseHalfspace, Number, plain
-from dipc.verifier.functions import ONE, Closed, Ring, add
+from dipc.verifier.functions import ONE, Closed, Ring, add, by_direction
 from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, NotDerived
 
@@ -165,20 +165,11 @@ class _Elimination:
     def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:
         """The rows where sums of noises stand for those whose coefficients have one proportion in all of them: X is
         Y_i + ratio·Y_j and takes the place of Y_i. The densities are then those of the sums."""
-        columns: dict[int, dict[int, int]] = {}
-        for number, (form, _) in enumerate(rows):
-            for i, a in form:
-                columns.setdefault(i, {})[number] = a
-        alike: dict[object, list[int]] = {}
-        for i, column in columns.items():
-            first = next(iter(column.values()))
-            alike.setdefault(tuple((noise, Fraction(a, first)) for noise, a in column.items()), []).append(i)
         gone: set[int] = set()
-        for members in alike.values():
-            size = {i: next(iter(columns[i].values())) for i in members}
-            i, *others = sorted(members, key=lambda noise: abs(size[noise]))
-            for j in others:
-                ratio = Fraction(size[j], size[i])
+        for members in by_direction(form for form, _ in rows).values():
+            (i, size), *others = sorted(members, key=lambda member: abs(member[1]))
+            for j, c in others:
+                ratio = Fraction(c, size)
                 if self.whole and abs(ratio) != 1:
                     continue
                 own = self._replaced(densities[i], i, (((i, 1), (j, plain(-ratio))), 0))

@@ -28,6 +28,7 @@ from dipc.verifier.functions import (
     Ring,
     add,
     add_closed,
+    by_direction,
     constant,
     equal_closed,
     multiply_closed,
@@ -194,25 +195,19 @@ def _merged(
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
     """The laws of independent values, and half-spaces over them: normal noises whose columns are proportional are one
     value, as their sums are normal."""
-    columns: dict[int, list[tuple[int, int]]] = {}
-    for place, (form, _) in enumerate(rows):
-        for i, c in form:
-            columns.setdefault(i, []).append((place, c))
-    values: dict[tuple[int | None, tuple[tuple[int, Fraction], ...]], Spread] = {}
-    signs: list[int] = []
-    for i, column in sorted(columns.items()):
-        first = column[0][1]
-        alone = None if isinstance(laws[i][0], Normal) else i
-        key = alone, tuple((place, Fraction(c) / first) for place, c in column)
-        if key not in values:
-            signs.append(1 if first > 0 else -1)
-        spread = Spread(alone is not None, laws[i][1]).times(Fraction(abs(first)))
-        values[key] = Spread(spread.laplace, spread.size + (values[key].size if key in values else _ZERO))
+    values: list[Spread] = []
     merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]
-    for number, ((_, direction), sign) in enumerate(zip(values, signs, strict=True)):
-        for place, ratio in direction:
-            merged[place][0][number] = sign * ratio
-    return list(values.values()), merged
+    for direction, members in by_direction(form for form, _ in rows).items():
+        spreads = [
+            (Spread(not isinstance(laws[i][0], Normal), laws[i][1]).times(Fraction(abs(c))), c) for i, c in members
+        ]
+        together = sum((spread.size for spread, _ in spreads if not spread.laplace), _ZERO)
+        alone = [(spread, c) for spread, c in spreads if spread.laplace]
+        for spread, c in [*alone, *([(Spread(False, together), members[0][1])] if together else [])]:
+            for place, ratio in direction:
+                merged[place][0][len(values)] = ratio if c > 0 else -ratio
+            values.append(spread)
+    return values, merged
 
 
 def _around(

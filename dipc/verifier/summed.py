@@ -19,6 +19,7 @@ from operator import sub
 from typing import Any
 
 from dipc.verifier import reading as read
+from dipc.verifier.functions import by_direction
 from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Number, read_number
@@ -316,23 +317,14 @@ def summed_of(
 
 def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
     """All noises, or sums of multiples of those that are in all half-spaces together where they are `united`."""
-    columns: dict[int, list[tuple[int, int]]] = {}
-    for place, (form, _) in enumerate(rows):
-        for i, c in form.items():
-            columns.setdefault(i, []).append((place, c))
-    alike: dict[tuple[object, ...], list[tuple[int, int]]] = {}
-    for i, column in columns.items():
-        first = column[0][1]
-        key = None if united else i, *((place, Fraction(c, first)) for place, c in column)
-        alike.setdefault(key, []).append((i, first))
     values: list[list[tuple[Mass, int]]] = []
     combined: list[_Row] = [({}, d) for _, d in rows]
-    for members in alike.values():
-        unit = gcd(*(c for _, c in members))
-        i, first = members[0]
-        for place, c in columns[i]:
-            combined[place][0][len(values)] = c * unit // first
-        values.append([(masses[j], abs(c) // unit) for j, c in members])
+    for direction, members in by_direction(form.items() for form, _ in rows).items():
+        for together in [members] if united else [[member] for member in members]:
+            unit = gcd(*(c for _, c in together))
+            for place, ratio in direction:
+                combined[place][0][len(values)] = int(unit * ratio)
+            values.append([(masses[i], abs(c) // unit) for i, c in together])
     return values, combined
 
 
