@@ -144,7 +144,7 @@ def judge_loss(
     """What `audit` gives, from what it was given."""
     core = program.core
     core.require_meaning(eps)
-    slots = [core.slots[slot] for slot in core.outputs]
+    slots = core.output_slots
     endless = [slot.name for slot in slots if isinstance(slot.type, IntType)]
     if endless:
         note = "audit what is made of it, such as whether it is above a number"

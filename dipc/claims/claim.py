@@ -552,7 +552,7 @@ def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
 
 def _finite_outputs(program: CoreProgram) -> bool:
     """Whether all outputs are bool or DOM."""
-    return all(isinstance(program.slots[slot].type, BoolType | DomType) for slot in program.outputs)
+    return all(isinstance(slot.type, BoolType | DomType) for slot in program.output_slots)
 
 
 def forgotten(claim: Claim) -> Diagnostic:
@@ -564,11 +564,11 @@ def forgotten(claim: Claim) -> Diagnostic:
 
 
 def _unused(program: CoreProgram) -> Diagnostic:
-    names: Sequence[str] = [program.slots[slot].name for slot in program.outputs]
+    names: Sequence[str] = [slot.name for slot in program.output_slots]
     numeric = [
-        program.slots[slot].name
-        for slot in program.outputs
-        if isinstance(kind := program.slots[slot].type, DomType) and not any(isinstance(v, str) for v in kind.values)
+        slot.name
+        for slot in program.output_slots
+        if isinstance(kind := slot.type, DomType) and not any(isinstance(v, str) for v in kind.values)
     ]
     name = (numeric or names or ["out"])[0]
     metric = f"`metric {{ output: abs({name} - {name}'); }}`"

@@ -497,7 +497,7 @@ def cell_text(cell: object, what: str) -> str:
 
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
     """A cell for every input; DiagnosticError for missing and unknown names and for values outside their domain."""
-    slots = [program.slots[slot] for slot in program.inputs]
+    slots = program.input_slots
     cells = _cells(slots, "input", values, pool)
     missing = [slot.name for slot, cell in zip(slots, cells, strict=True) if cell is None]
     if missing:
@@ -508,7 +508,7 @@ def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPo
 
 def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
     """A cell for every output, None for the unconstrained ones; DiagnosticError as for inputs."""
-    return _cells([program.slots[slot] for slot in program.outputs], "output", values, pool)
+    return _cells(program.output_slots, "output", values, pool)
 
 
 def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
@@ -601,8 +601,8 @@ def read_table(table: TableGiven, program: CoreProgram, name: str = "<table>") -
 class _Reader:
     def __init__(self, source: Records, program: CoreProgram) -> None:
         self._source = source
-        self._inputs = [program.slots[slot] for slot in program.inputs]
-        self._outputs = [program.slots[slot] for slot in program.outputs]
+        self._inputs = program.input_slots
+        self._outputs = program.output_slots
         self._pool = CellPool()
         self._mistakes: list[Diagnostic] = []
 

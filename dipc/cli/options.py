@@ -256,14 +256,14 @@ def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = Tru
 
     Raises DiagnosticError with all mistakes: unknown, missing and repeated inputs, values outside their domain.
     """
-    slots = [program.slots[index] for index in program.inputs]
+    slots = program.input_slots
     asked = [slot for slot in slots if reals or not slot.is_symbolic]
     return _assignments("input", texts, program, slots, asked)
 
 
 def parse_output(texts: Sequence[str], program: CoreProgram) -> dict[str, Value]:
     """The values of some outputs of `program`, as in `parse_input`."""
-    return _assignments("output", texts, program, [program.slots[index] for index in program.outputs], [])
+    return _assignments("output", texts, program, program.output_slots, [])
 
 
 def _assignments(

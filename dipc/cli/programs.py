@@ -120,7 +120,7 @@ def dtmc(**given: Any) -> ExitCode:
         note = "give `--input`, or leave `--eps` out: without values for the inputs there are no numbers"
         raise DiagnosticError(Diagnostic("E0801", "`--eps` without `--input`", notes=(note,)))
     values = parse_input(given["input_texts"], core, reals=not open_inputs)
-    symbolic = {core.slots[index].name for index in core.inputs if core.slots[index].is_symbolic}
+    symbolic = {slot.name for slot in core.input_slots if slot.is_symbolic}
     finite = {name: value for name, value in values.items() if name not in symbolic}
     reals = {name: value for name, value in values.items() if name in symbolic}
     with ProgressBar(f"exploring {core.name}", silent=output.quiet):

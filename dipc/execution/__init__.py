@@ -454,7 +454,7 @@ class Execution:
 def require_grid(program: Program, grid: Fraction | None) -> None:
     """Raise DiagnosticError (E1701) for a program with real outputs and no grid."""
     core = program.core
-    reals = [core.slots[slot] for slot in core.outputs if isinstance(core.slots[slot].type, RealType)]
+    reals = [slot for slot in core.output_slots if isinstance(slot.type, RealType)]
     if grid is None and reals:
         names = listing(slot.name for slot in reals)
         message = f"{names} {'is' if len(reals) == 1 else 'are'} real, and no grid is given to round down to"

@@ -211,7 +211,7 @@ def _everywhere(question: Question, digits: int) -> AlphaSolution:
         return _answer(at_zero, digits, Status.SOLVED, (), "", cell=(Fraction(0), Fraction(0)))
     refuted = Fraction(0) if known is Verdict.INACCURATE else None
     core = question.program.core
-    whole = any(isinstance(core.slots[slot].type, IntType) for slot in core.inputs)
+    whole = any(isinstance(slot.type, IntType) for slot in core.input_slots)
     greatest = _GREATEST_OF_INTS if whole else GREATEST_EVERYWHERE
     search = LeastNumber(
         "alpha", lambda alpha: claims_of(question.asking(alpha=alpha)), rows, refuted, greatest=greatest
@@ -774,7 +774,7 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
 def intervals(program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Intervals:
     """`interval` of options in one object; the `engine` decides."""
     core = program.core
-    outputs = tuple([core.slots[slot].name for slot in core.outputs if core.slots[slot].is_symbolic])
+    outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:
         what = f"`{core.name}` releases no number" if not outputs else "its `metric` block has its own distance"
         notes = ("an interval is about real and int outputs, by their distance from the exact answer",)

@@ -360,7 +360,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
         or (tree.ideal is not None and tree.ideal.noiseless)
     ):
         return False
-    inputs = [program.core.slots[slot] for slot in program.core.inputs]
+    inputs = program.core.input_slots
     try:
         opened = _Opened(program, tree, name)
         if options.adjacent is None:

@@ -314,7 +314,7 @@ def outcomes_at(
         {name: show_value(value) for name, value in values.items()},
         outcome_s,
         None if len(closed) < len(outcome_s) else ClosedForm(total(closed)),
-        tuple(core.slots[slot].name for slot in core.outputs if core.slots[slot].is_symbolic),
+        tuple(slot.name for slot in core.output_slots if slot.is_symbolic),
         eps,
         core.only_at,
         gamma,

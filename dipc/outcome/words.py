@@ -467,7 +467,7 @@ def side_text(core: CoreProgram) -> str:
 def disputed_text(core: CoreProgram) -> str:
     """What makes another answer, as far as dd goes, of a program with an ideal and with outputs of both kinds."""
     disputed = Metric(core).disputed
-    numbers = [core.slots[slot].is_symbolic for slot in core.outputs]
+    numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
         return ""
     if all(disputed):

@@ -96,7 +96,7 @@ def _is_numeric(core: CoreProgram, slot: int) -> bool:
 
 
 def _has_symbolic(core: CoreProgram) -> bool:
-    return any(core.slots[slot].is_symbolic for slot in core.outputs)
+    return any(slot.is_symbolic for slot in core.output_slots)
 
 
 class Erring(Program):

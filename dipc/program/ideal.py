@@ -394,7 +394,7 @@ class Ideal:
 def how_to_say_the_answer(core: CoreProgram) -> str:
     """What to add to a program without an ideal."""
     if core.source.tree is not None:
-        names = ", ".join(dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in core.inputs))
+        names = ", ".join(dict.fromkeys(slot.name.partition("[")[0] for slot in core.input_slots))
         return (
             "say what the right answer is by a function of the same inputs: `@dipc.mechanism(ideal=exact)`, "
             f"or `ideal=lambda {names}: …`"
@@ -527,7 +527,7 @@ class Distances:
         self._norm = norm or ideal.metric.norm
         core = ideal.program.core
         self._position = {slot: position for position, slot in enumerate(core.inputs)}
-        self._whole_outputs = [isinstance(core.slots[slot].type, IntType) for slot in core.outputs]
+        self._whole_outputs = [isinstance(slot.type, IntType) for slot in core.output_slots]
         self._whole_inputs = frozenset(ideal.whole_inputs)
         self._finite = [core.slots[slot] for slot in ideal.finite_inputs]
         self._targets: dict[_Key, tuple[InputSet, ...]] = {}

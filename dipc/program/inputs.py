@@ -130,7 +130,7 @@ def _is_file(text: str) -> bool:
 
 
 def _product(texts: Sequence[str], program: CoreProgram, *notes: str) -> FiniteInputs:
-    slots = [program.slots[slot] for slot in program.inputs]
+    slots = program.input_slots
     specification = Specification(program, slots, option="--inputs", kind="input", code="E1110")
     for text in texts:
         specification.take(text)

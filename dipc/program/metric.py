@@ -83,7 +83,7 @@ class Metric:
         self.norm = Norm(self.core.input)
         self._program = program
         self._outputs = output_positions(program)
-        finite = [not program.slots[slot].is_symbolic for slot in program.outputs]
+        finite = [not slot.is_symbolic for slot in program.output_slots]
         #: For each output whether it makes another answer, as far as dd(u) goes.
         self.disputed = finite if self.core.dd == "finite" and any(finite) else [True] * len(finite)
 

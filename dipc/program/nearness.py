@@ -279,7 +279,7 @@ class Nearness:
         self._limits = limits or Limits()
         self._program = program
         self._metric = program.metric or CoreMetric()
-        self._slots = [program.slots[slot] for slot in program.outputs]
+        self._slots = program.output_slots
         self._positions = output_positions(program)
         self._pool = CellPool()
 

@@ -394,12 +394,12 @@ class Program:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs, in order; arrays element by element."""
-        return tuple(self.core.slots[slot].name for slot in self.core.inputs)
+        return tuple(slot.name for slot in self.core.input_slots)
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs, in order; arrays element by element."""
-        return tuple(self.core.slots[slot].name for slot in self.core.outputs)
+        return tuple(slot.name for slot in self.core.output_slots)
 
     def with_limits(self, limits: Limits) -> Program:
         """The same program, worked on within other limits."""

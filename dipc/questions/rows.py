@@ -509,7 +509,7 @@ def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
 
 
 def _require_finite(program: Program) -> None:
-    slots = [program.core.slots[slot] for slot in program.core.outputs]
+    slots = program.core.output_slots
     symbolic = [slot.name for slot in slots if slot.is_symbolic]
     if symbolic:
         message = f"gamma is free, but the output `{symbolic[0]}` has infinitely many values"

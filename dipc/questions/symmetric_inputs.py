@@ -388,7 +388,7 @@ def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Va
     if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
     names = {declarator.name for declarator in declaration.declarators}
-    slots = [program.core.slots[slot] for slot in program.core.inputs]
+    slots = program.core.input_slots
     types = [slot.type for slot in slots if slot.name.partition("[")[0] in names]
     return [kind.values if isinstance(kind, DomType) else () for kind in types]
 

@@ -272,7 +272,7 @@ def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int
     """Inputs of this program that are like the given ones of the program with fewer queries: the last value of each
     array is repeated, or the first. None where a value is not one of this program."""
     given = {name: [inputs[each] for each in own] for name, own in arrays_among(inputs).items()}
-    names = [core.slots[slot].name for slot in core.inputs]
+    names = [slot.name for slot in core.input_slots]
     for last in (True, False):
         texts = {name: inputs[name] for name in names if name in inputs}
         for array, own in arrays_among(names).items():
@@ -280,7 +280,7 @@ def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int
             more = [values[-1 if last else 0]] * (len(own) - len(values))
             texts |= zip(own, [*values, *more] if last else [*more, *values], strict=True)
         pool = CellPool()
-        cells = [slot_reader(core.slots[slot].name, core.slots[slot].type, True, pool) for slot in core.inputs]
+        cells = [slot_reader(slot.name, slot.type, True, pool) for slot in core.input_slots]
         read = [cell(texts[name]) for cell, name in zip(cells, names, strict=True)]
         longer = [cell.value for cell in read if isinstance(cell, Cell) and cell.value is not None]
         if len(longer) == len(names):

@@ -226,7 +226,7 @@ def given_observed(given: Mapping[object, int] | Iterable[object], program: Core
 
     A float is the rational that it is. Raises DiagnosticError for values that an output cannot have.
     """
-    names = [program.slots[slot].name for slot in program.outputs]
+    names = [slot.name for slot in program.output_slots]
     header = [*names, COUNT] if counted else names
     items: Iterable[tuple[object, int]]
     items = given.items() if isinstance(given, Mapping) else ((output, 1) for output in given)
@@ -252,7 +252,7 @@ def _read(
     counted: bool,
     place: Excerpt | None,
 ) -> Observed:
-    slots = [program.slots[slot] for slot in program.outputs]
+    slots = program.output_slots
     wanted = [slot.name for slot in slots] + ([COUNT] if counted else [])
     if sorted(header) != sorted(wanted):
         note = f"the columns are {listing(wanted, 20)}"
@@ -475,7 +475,7 @@ def judge(
     samples off the grid."""
     core = program.core
     core.require_meaning(eps)
-    slots = [core.slots[slot] for slot in core.outputs]
+    slots = core.output_slots
     finite = [index for index, slot in enumerate(slots) if not slot.is_symbolic]
     others = [index for index, slot in enumerate(slots) if slot.is_symbolic]
     error = float((1 - confidence) / (len(others) + bool(finite)))

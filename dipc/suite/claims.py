@@ -173,7 +173,7 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
         core = load_source(source_at(program), {}).core
     except DiagnosticError:
         return None  # which the test shows
-    infinite = any(isinstance(core.slots[slot].type, RealType | IntType) for slot in core.inputs)
+    infinite = any(isinstance(slot.type, RealType | IntType) for slot in core.input_slots)
     return ("all",) if infinite and core.claimed_inputs is None else None
 
 

@@ -256,27 +256,37 @@ class CoreProgram:
     @property
     def has_finite_outputs(self) -> bool:
         """Whether no output is real or int."""
-        return not any(self.slots[slot].is_symbolic for slot in self.outputs)
+        return not any(slot.is_symbolic for slot in self.output_slots)
 
     @property
     def has_real_outputs(self) -> bool:
         """Whether some output is real."""
-        return any(isinstance(self.slots[slot].type, RealType) for slot in self.outputs)
+        return any(isinstance(slot.type, RealType) for slot in self.output_slots)
 
     @property
     def has_finite_inputs(self) -> bool:
         """Whether no input is real or int."""
-        return not any(self.slots[slot].is_symbolic for slot in self.inputs)
+        return not any(slot.is_symbolic for slot in self.input_slots)
 
     @property
     def has_open_inputs(self) -> bool:
         """Whether all inputs are real or int."""
-        return all(self.slots[slot].is_symbolic for slot in self.inputs)
+        return all(slot.is_symbolic for slot in self.input_slots)
 
     @property
     def has_real_inputs(self) -> bool:
         """Whether all inputs are real."""
-        return all(isinstance(self.slots[slot].type, RealType) for slot in self.inputs)
+        return all(isinstance(slot.type, RealType) for slot in self.input_slots)
+
+    @property
+    def input_slots(self) -> tuple[Slot, ...]:
+        """The slots of the inputs, in their order."""
+        return tuple([self.slots[index] for index in self.inputs])
+
+    @property
+    def output_slots(self) -> tuple[Slot, ...]:
+        """The slots of the outputs, in their order."""
+        return tuple([self.slots[index] for index in self.outputs])
 
     @property
     def has_product_distance(self) -> bool:
@@ -285,7 +295,7 @@ class CoreProgram:
         metric = self.metric or CoreMetric()
         if metric.same is None and metric.output == "linf":
             # The largest of the gaps of real outputs is at most gamma where each of them is.
-            return all(self.slots[slot].is_symbolic for slot in self.outputs)
+            return all(slot.is_symbolic for slot in self.output_slots)
         return metric.same is None and (metric.output == "product" or self.side is not None)
 
     @property

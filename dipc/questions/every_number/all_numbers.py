@@ -563,7 +563,7 @@ def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
 
 def _require_reals(program: Program) -> None:
     core = program.core
-    whole = [core.slots[slot] for slot in core.inputs if isinstance(core.slots[slot].type, IntType)]
+    whole = [slot for slot in core.input_slots if isinstance(slot.type, IntType)]
     if whole:
         raise DiagnosticError(
             Diagnostic(

@@ -114,16 +114,12 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
         raise _mistake(text, position, end, "E1405", f"the distance {radius} is not positive", note)
     if distance is Distance.HAMMING and radius.denominator != 1:
         raise _mistake(text, position, end, "E1405", "a number of inputs is an integer", "write hamming:1")
-    unfit = [slot for slot in _inputs(program) if distance is not Distance.HAMMING and not _is_numeric(slot)]
+    unfit = [slot for slot in program.input_slots if distance is not Distance.HAMMING and not _is_numeric(slot)]
     if unfit:
         verb = "has" if len(unfit) == 1 else "have"
         message = f"{listing([slot.name for slot in unfit])} {verb} no numbers for values: there is no distance to move"
         raise _mistake(text, 0, len(text), "E1406", message, "hamming:1 is about any domain")
     return Within(distance, radius)
-
-
-def _inputs(program: CoreProgram) -> list[Slot]:
-    return [program.slots[slot] for slot in program.inputs]
 
 
 def _is_numeric(slot: Slot) -> bool:
@@ -146,7 +142,7 @@ Input = tuple[Value, ...]
 
 def every_input(core: CoreProgram) -> str:
     """All inputs in words: of which types they are, where none is finite."""
-    types = [core.slots[slot].type for slot in core.inputs]
+    types = [slot.type for slot in core.input_slots]
     if not core.has_open_inputs:
         return "all inputs"
     kinds = [word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)]
@@ -271,7 +267,7 @@ def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, l
 
 def _listed(program: Program, adjacency: Listed) -> Pairs:
     core = program.core
-    slots = [core.slots[slot] for slot in core.inputs]
+    slots = core.input_slots
     # A table of a program that has each input twice, and no outputs.
     count = len(core.slots)
     primed = [replace(slot, index=count + position, name=f"{slot.name}'") for position, slot in enumerate(slots)]

@@ -161,7 +161,7 @@ class Emptiness:
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
         """For noises and inputs by their keys in an exit; other keys are for real numbers."""
-        slots = [program.core.slots[slot] for slot in program.core.inputs]
+        slots = program.core.input_slots
         integers = {
             like.first_input + position for position, slot in enumerate(slots) if isinstance(slot.type, IntType)
         }
@@ -268,7 +268,7 @@ class Costly:
 def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     """The worst move of the ball for one exit. Raises Undecided."""
     places = range(len(program.core.inputs))
-    if any(isinstance(program.core.slots[slot].type, IntType) for slot in program.core.inputs):
+    if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         return costliest_into(aligned, aligned, within, places, program)
     keys = [aligned.first_input + position for position in places]
     slacks, equations = aligned.changes()

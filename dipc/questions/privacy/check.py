@@ -71,7 +71,6 @@ from dipc.questions.privacy.outcome import (
 )
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.core import Slot
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
@@ -692,9 +691,9 @@ class ComposedQuestion(PrivacyQuestion):
         first = questions[0]
         self.__dict__.update(first.__dict__)
         self.parts = questions
-        wanted = [(slot.name, slot.type) for slot in _inputs(first.program)]
+        wanted = [(slot.name, slot.type) for slot in first.program.core.input_slots]
         for other in questions[1:]:
-            if [(slot.name, slot.type) for slot in _inputs(other.program)] != wanted:
+            if [(slot.name, slot.type) for slot in other.program.core.input_slots] != wanted:
                 raise ValueError(
                     f"`{other.program.name}` has other inputs than `{first.program.name}`: programs are composed at "
                     "the same pair of inputs, so declare the same ones, in the same order"
@@ -749,10 +748,6 @@ def _middle(cell: Interval) -> Fraction:
 def _halves(cell: Interval) -> tuple[Interval, Interval]:
     middle = _middle(cell)
     return replace(cell, upper=middle, upper_closed=True), replace(cell, lower=middle, lower_closed=True)
-
-
-def _inputs(program: Program) -> list[Slot]:
-    return [program.core.slots[slot] for slot in program.core.inputs]
 
 
 def _verdict(answer: Answer) -> PrivacyVerdict:

@@ -187,7 +187,7 @@ def _beyond_guards(
 
 def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
     """Intervals of outputs that are all real, beyond the inputs of a small grid, at its pairs."""
-    slots = [program.core.slots[slot] for slot in program.core.outputs]
+    slots = program.core.output_slots
     pairs = _grid_pairs(program, within)
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
         return
@@ -251,7 +251,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
     """The bounds where finite inputs stand beside real or int ones: for all values of the former, which may move, too,
     and take their part of the distance. Raises Undecided."""
     core = program.core
-    slots = [core.slots[slot] for slot in core.inputs]
+    slots = core.input_slots
     fixed = [position for position, slot in enumerate(slots) if not slot.is_symbolic]
     if not fixed:
         raise OutsideFragment("no input is finite")
@@ -444,7 +444,7 @@ _STEP = Fraction(1)
 
 def of_open_inputs(tree: ast.Program, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.Program:
     """The program with real inputs, or int ones, in place of those whose values are numbers of finite domains."""
-    slots = [program.core.slots[slot] for slot in program.core.inputs]
+    slots = program.core.input_slots
     numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
 
     def opened(declaration: ast.Declaration) -> ast.Declaration:

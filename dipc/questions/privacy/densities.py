@@ -202,7 +202,7 @@ class RealOutputs:
         """Raises OutsideFragment for int outputs."""
         core = program.core
         self._program = program
-        self._slots = [core.slots[slot] for slot in core.outputs]
+        self._slots = core.output_slots
         if any(isinstance(slot.type, IntType) for slot in self._slots):
             raise OutsideFragment("some outputs are real, and others int")
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
@@ -637,7 +637,7 @@ def worst_pairs(program: Program, within: Within) -> Pairs:
     deltas. Raises OutsideFragment where none are known to be, LimitReached."""
     core = program.core
     refused = OutsideFragment("no pair of all real inputs is known to be the worst")
-    if not core.inputs or not all(isinstance(core.slots[position].type, RealType) for position in core.inputs):
+    if not core.inputs or not all(isinstance(slot.type, RealType) for slot in core.input_slots):
         raise refused
     states = program.exits({}).states
     if not any(_inputs_of(state) for state in states):

@@ -175,7 +175,7 @@ class _Tails:
 
 def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     """The laws at these inputs. Raises Undecided for real outputs, and for int ones of another kind."""
-    slots = [program.core.slots[slot] for slot in program.core.outputs]
+    slots = program.core.output_slots
     if any(slot.is_symbolic and not isinstance(slot.type, IntType) for slot in slots):
         raise OutsideFragment("a delta is decided for finite and int outputs, and some are real")
     reached = list(_reached(program, inputs))
