@@ -12,7 +12,7 @@ from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import about_every_input, where
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone, Verbatim
+from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Table, Tone
 from dipc.outcome.words import (
     NO_INPUT,
     NON_VACUOUS,
@@ -412,12 +412,9 @@ def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
     yield Line(f"beta = {beta}; κ is the greatest whole number for which beta/κ holds", Tone.FAINT)
     yield GAP
     names = list(members[0].constants)
-    rows = [[*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(members[0].tightest.word)]]
-    rows += [[*(str(member.constants[name]) for name in names), *_columns(member.tightest)] for member in members]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for number, row in enumerate(rows):
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield Verbatim([f"  {line}".rstrip()], Tone.FAINT if number == 0 else None)
+    head = (*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(members[0].tightest.word))
+    rows = [(*(str(member.constants[name]) for name in names), *_columns(member.tightest)) for member in members]
+    yield Grid(head, tuple((None, cells) for cells in rows))
     for member in members:
         for unknown in member.tightest.unknown:
             yield GAP
