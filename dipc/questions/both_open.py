@@ -43,7 +43,7 @@ from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult
 from dipc.questions.source import Case, Settling
-from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
+from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, connected
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import Choice, Needed
 from dipc.rules.goal import ConvexClass
@@ -330,15 +330,10 @@ def _nearness_alone(centered: CenteredExit) -> CenteredExit:
 
 def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
     """The events that say that outputs are near, or all others."""
-    kept = []
-    for component in centered.parts:
-        halfspaces = [half for half in component.halfspaces if bool(half.radius) is near]
-        used = sorted({noise for half in halfspaces for noise, _ in half.coefficients})
-        places = {noise: position for position, noise in enumerate(used)}
-        renamed = [
-            ShiftedHalfspace(tuple([(places[noise], c) for noise, c in half.coefficients]), half.slack, half.radius)
-            for half in halfspaces
+    return tuple(
+        [
+            part
+            for component in centered.parts
+            for part in connected(component, [half for half in component.halfspaces if bool(half.radius) is near])
         ]
-        if renamed:
-            kept.append(NoiseComponent(tuple([component.noises[noise] for noise in used]), tuple(renamed)))
-    return tuple(kept)
+    )

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine, Constraint, centered
@@ -23,7 +22,7 @@ from dipc.measure.event import Noise
 from dipc.measure.measure import Bound
 from dipc.program.expected_error import Erring, Moment, of_noise
 from dipc.questions.every_input import ClassCase, EveryInput
-from dipc.questions.expected_error import ErrorRow
+from dipc.questions.expected_error import ErrorRow, errors_of
 from dipc.questions.report import RowResult, answer_texts, guard_texts
 from dipc.questions.source import Source
 from dipc.rules.clamps import halfspace, is_empty
@@ -56,7 +55,7 @@ def _row(
 ) -> ErrorRow:
     program, inputs = source.program, case.convex.inputs
     assert isinstance(program, Erring)
-    place, moment = program.error.place, program.error.moment
+    place = program.error.place
     states, answer, _ = source.exits.ends(inputs.finite, inputs.region)
     if place is None or not states:
         raise OutsideFragment("for every input there is a proof for outputs that are sums of noise alone")
@@ -73,19 +72,10 @@ def _row(
     def expected(which: Moment) -> Bound:
         return of_noise(noises, factors, which)
 
-    bound = expected(moment)
-    error = ClosedForm(1 - engine.bound(bound).value)
-    bias = variance = None
-    if equal:
-        bias = ClosedForm(1 - engine.bound(expected(Moment.SIGNED)).value)
-        variance = ClosedForm(1 - engine.bound(expected(Moment.SQUARE)).value - bias.value * bias.value)
-    result = _decided(case, engine, bound, entry, equal=equal) if claimed else None
-    forms = [None if each is None else each.standing_for(program.core.only_at) for each in (error, bias, variance)]
+    forms = errors_of(program, engine, expected, point, signed=equal)
+    result = _decided(case, engine, expected(program.error.moment), entry, equal=equal) if claimed else None
     output = answer_texts(program.core, inputs.region)
-    value = error.at(point, 20)
-    return ErrorRow(
-        case.number, {}, output, forms[0], value, forms[1], forms[2], None, result, _where(source, case), equal
-    )
+    return ErrorRow(case.number, {}, output, *forms, None, result, _where(source, case), equal)
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:

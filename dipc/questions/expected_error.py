@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -195,21 +195,32 @@ def _row(
     assert isinstance(program, Erring)
     assert isinstance(expected, ExpectedErrors)
 
-    def form(moment: Moment) -> ClosedForm:
-        bound = expected.expectation(row.inputs, row.outputs, moment)
-        return ClosedForm(1 - engine.bound(bound).value)
+    def bound(moment: Moment) -> Bound:
+        return expected.expectation(row.inputs, row.outputs, moment)
 
     try:
-        error = form(program.error.moment)
-        value = error.at(point, 20)
-        bias = variance = None
-        if program.error.place is not None:
-            bias = form(Moment.SIGNED)
-            variance = ClosedForm(form(Moment.SQUARE).value - bias.value * bias.value)
+        forms = errors_of(program, engine, bound, point, signed=program.error.place is not None)
     except Undecided as undecided:
         return ErrorRow(row.number, entry.input, entry.output, None, None, reason=undecided.reason, result=result)
-    forms = [None if each is None else each.standing_for(program.core.only_at) for each in (error, bias, variance)]
-    return ErrorRow(row.number, entry.input, entry.output, forms[0], value, forms[1], forms[2], None, result)
+    return ErrorRow(row.number, entry.input, entry.output, *forms, None, result)
+
+
+def errors_of(
+    program: Erring, engine: Engine, bound: Callable[[Moment], Bound], point: Fraction, *, signed: bool
+) -> tuple[ClosedForm, tuple[Fraction, Fraction], ClosedForm | None, ClosedForm | None]:
+    """The expected error, its value at the point, and the bias and the variance where errors are `signed`, of what 1
+    less each moment is. Raises Undecided."""
+
+    def form(moment: Moment) -> ClosedForm:
+        return ClosedForm(1 - engine.bound(bound(moment)).value)
+
+    only_at, error = program.core.only_at, form(program.error.moment)
+    value = error.at(point, 20)
+    if not signed:
+        return error.standing_for(only_at), value, None, None
+    bias = form(Moment.SIGNED)
+    variance = ClosedForm(form(Moment.SQUARE).value - bias.value * bias.value)
+    return error.standing_for(only_at), value, bias.standing_for(only_at), variance.standing_for(only_at)
 
 
 def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:

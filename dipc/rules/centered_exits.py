@@ -459,7 +459,7 @@ def _without_opposite(
     turned = opposite(ours[0], whole=is_whole(mine[0]))
     if turned not in others or not all(_implies(ours[0], half) for half in others if half != turned):
         return None
-    return (*kept, *_connected(mine[0], [half for half in theirs[0].halfspaces if half != turned]))
+    return (*kept, *connected(mine[0], [half for half in theirs[0].halfspaces if half != turned]))
 
 
 def is_whole(component: NoiseComponent) -> bool:
@@ -489,8 +489,9 @@ def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
     return more.is_number and more.constant >= 0
 
 
-def _connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
-    """The component with these constraints alone, in its connected parts; noises that they do not mention are gone."""
+def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
+    """The component with these constraints alone, in its parts that share no noise; noises that they do not mention are
+    gone."""
     groups: list[tuple[set[int], list[ShiftedHalfspace]]] = []
     for half in halfspaces:
         places, members = {noise for noise, _ in half.coefficients}, [half]

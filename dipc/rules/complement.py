@@ -16,7 +16,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
-from dipc.rules.least_slacks import is_constant, slack_of
+from dipc.rules.least_slacks import is_constant, slack_bound
 from dipc.rules.rule import Bounds, ClaimedDistances, Complement, Instance, Rule, ShareEvidence, SlackBound
 
 _ONE = ExpPoly.ONE
@@ -69,9 +69,7 @@ def _greatest(
     """
     assert not half.radius, "outputs are finite"
     for bounding in (single_bound, best_bound):
-        bound = bounding(-half.slack, facets, distances.alpha)
-        if bound is not None:
-            slack_bound = slack_of(-half.slack, bound, 0, distances, whole)
-            if not distances.is_open or slack_bound.base >= 0:
-                return slack_bound
+        bound = slack_bound(-half.slack, facets, distances, whole, bounding=bounding)
+        if bound is not None and (not distances.is_open or bound.base >= 0):
+            return bound
     return None

@@ -25,7 +25,7 @@ from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, connected
 from dipc.rules.class_claim import ClassClaim, Fixed
 from dipc.rules.goal import ConvexClass, Goal, Requirement, at_zero, fixed_requirement
 from dipc.rules.halfspaces import Moving, best_bound
@@ -223,16 +223,13 @@ class FarAway:
         self, component: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
     ) -> _Ratio:
         """At least the probability that one half-space does not hold, where its slack is this one at least."""
-        places = [noise for noise, _ in half.coefficients]
-        beyond = tuple([(places.index(noise), -c) for noise, c in half.coefficients])
-        numbers = [*slack, *[c for _, c in beyond], *[component.noises[noise].mean for noise in places]]
+        (alone,) = connected(component, [half])
+        beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
+        numbers = [*slack, *[c for _, c in beyond.coefficients], *[noise.mean for noise in alone.noises]]
         whole = not component.continuous and all(number.denominator == 1 for number in numbers)
         # What is an integer, and below 0, is at most -1.
         opposite = -slack[0] - whole, -slack[1]
-        alone = NoiseComponent(
-            tuple([component.noises[noise] for noise in places]), (replace(half, coefficients=beyond),)
-        )
-        return self._measure(alone, [(alone.halfspaces[0], opposite)], start)
+        return self._measure(replace(alone, halfspaces=(beyond,)), [(beyond, opposite)], start)
 
     def _to_others(self, start: int) -> Sequence[_Ratio]:
         """1 less the sum over all exits with other answers, at upper bounds of their slacks."""

@@ -19,9 +19,9 @@ from dipc.measure.event import Event
 from dipc.measure.measure import measure
 from dipc.rules.centered_exits import NoiseComponent
 from dipc.rules.complement import widest
-from dipc.rules.halfspaces import Moving, best_bound
-from dipc.rules.least_slacks import is_constant, jointly, slack_of
-from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule, SlackBound
+from dipc.rules.halfspaces import Moving
+from dipc.rules.least_slacks import is_constant, jointly, slack_bound
+from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -37,7 +37,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
             return None
         components = [component for component in centered.parts if component.scales or not distances.is_open]
         tails = [component for component in components if is_tail(component) and _is_far(component, facets, distances)]
-        total = _bound(total_of(tails), facets, distances) if len(tails) > 1 else None
+        total = slack_bound(total_of(tails), facets, distances) if len(tails) > 1 else None
         if total is None or (distances.is_open and total.base < 0):
             tails = []
         weight: Closed = ExpPoly.ONE if centered.weight is None else centered.weight
@@ -69,7 +69,7 @@ def is_tail(component: NoiseComponent) -> bool:
 
 def _is_far(component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
     """Whether the slack is not positive for any input behind the facets."""
-    slack = _bound(-component.halfspaces[0].slack, facets, distances)
+    slack = slack_bound(-component.halfspaces[0].slack, facets, distances)
     return slack is not None and slack.base >= 0 and slack.slope >= 0
 
 
@@ -94,8 +94,3 @@ def _steepness(component: NoiseComponent) -> Fraction:
     """The rate with which the probability falls as the slack does."""
     ((_, c),) = component.halfspaces[0].coefficients
     return component.noises[0].rate / abs(c)
-
-
-def _bound(form: Affine, facets: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
-    bound = best_bound(form, facets, distances.alpha)
-    return None if bound is None else slack_of(form, bound, 0, distances)

@@ -34,7 +34,7 @@ class Lower(Bounds):
         return self.functions[0]
 
 
-_Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
+Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
@@ -143,13 +143,12 @@ class _Attempt:
         return None
 
 
-def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bounding: _Bounding) -> _Attempt:
+def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bounding: Bounding) -> _Attempt:
     facets, distances, whole = instance.facets, instance.distances, instance.whole
     slacks: dict[tuple[Affine, int], SlackBound | None] = {}
     tight: set[int] = set()
     for (form, radius), matters in forms.items():
-        bound = bounding(form, facets, distances.alpha)
-        slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances, whole)
+        slack = slacks[form, radius] = slack_bound(form, facets, distances, whole, radius=radius, bounding=bounding)
         if slack is not None and matters:
             tight.update(slack.tight)
     point = corner(facets, tight, instance.slots, distances.alpha)
@@ -167,6 +166,21 @@ def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDi
     if any(point[slot].denominator != 1 for slot in whole):
         return False
     return all(s.form.at(point) + s.radius * distances.gamma_base == s.base for s in slacks)
+
+
+def slack_bound(
+    form: Affine,
+    facets: Sequence[Moving],
+    distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
+    *,
+    radius: int = 0,
+    bounding: Bounding = best_bound,
+) -> SlackBound | None:
+    """The bound of a form that has `radius` times gamma added to it, behind the facets at the claim's distances; None
+    where it has none."""
+    bound = bounding(form, facets, distances.alpha)
+    return None if bound is None else slack_of(form, bound, radius, distances, whole)
 
 
 def slack_of(
@@ -191,12 +205,9 @@ def slack_of(
 def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> Jointly:
     """The evidence of a bound that no single slack proves: what is known of all slacks, and of the forms `more`."""
     facets, distances = instance.facets, instance.distances
-    slacks = []
-    for form in dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each)):
-        bound = best_bound(form, facets, distances.alpha)
-        if bound is not None:
-            slacks.append(slack_of(form, bound, 0, distances, instance.whole))
-    return Jointly(tuple(facets), distances, tuple(slacks), tails)
+    forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
+    slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]
+    return Jointly(tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]), tails)
 
 
 def _raised(form: Affine, bound: Fraction) -> Fraction:

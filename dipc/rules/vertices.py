@@ -17,8 +17,8 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole, opposite
-from dipc.rules.halfspaces import Moving, best_bound
-from dipc.rules.least_slacks import is_constant, jointly, slack_of
+from dipc.rules.halfspaces import Moving
+from dipc.rules.least_slacks import is_constant, jointly, slack_bound
 from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule
 
 #: More comparisons than this have too many vertices.
@@ -157,8 +157,7 @@ def _ends(
         return [Certain(one=False), Certain(one=True)]
     result: list[End] = []
     for sign, form in ((1, half.slack), (-1, -half.slack)):
-        bound = best_bound(form, facets, distances.alpha)
-        slack = None if bound is None else slack_of(form, bound, 0, distances, whole)
+        slack = slack_bound(form, facets, distances, whole)
         if slack is None or (distances.is_open and slack.base < 0):
             result.append(Certain(one=sign < 0))
         else:

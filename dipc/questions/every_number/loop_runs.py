@@ -48,8 +48,8 @@ from dipc.questions.every_number.uniform import NotUniform, Uniform
 from dipc.rules.facets import Metric, facets
 from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.input_classes import combinations_of
-from dipc.rules.least_slacks import slack_of
-from dipc.rules.rule import ClaimedDistances, SlackBound
+from dipc.rules.least_slacks import slack_bound
+from dipc.rules.rule import ClaimedDistances
 from dipc.text import ast
 from dipc.text.core import IntType, Type, Value
 from dipc.text.diagnostic import Span
@@ -407,11 +407,9 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
 def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
     """A lower bound of the slack behind the facets, which is not negative; None where there is none."""
     for bounding in (single_bound, best_bound):
-        bound = bounding(slack, facets, distances.alpha)
-        if bound is not None:
-            slack_bound: SlackBound = slack_of(slack, bound, radius, distances)
-            if slack_bound.base >= 0 and slack_bound.slope >= 0:
-                return slack_bound.slope if distances.is_open else slack_bound.base
+        bound = slack_bound(slack, facets, distances, radius=radius, bounding=bounding)
+        if bound is not None and bound.base >= 0 and bound.slope >= 0:
+            return bound.slope if distances.is_open else bound.base
     return None
 
 

@@ -65,7 +65,7 @@ from dipc.questions.every_number.uniform import (
 from dipc.rules.facets import facet_metric, facets
 from dipc.rules.halfspaces import single_bound
 from dipc.rules.input_classes import finite_cases
-from dipc.rules.least_slacks import slack_of
+from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import ClaimedDistances, Why
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
@@ -289,9 +289,8 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
     first, other = own.drawn(core)
     difference = Affine.input(slots[1]) - Affine.input(slots[0])
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
-    bound = single_bound(difference, facets(region, (), metric), distances.alpha)
-    assert bound is not None, "the difference is itself the facet"
-    slack = slack_of(difference, bound, 0, distances)
+    slack = slack_bound(difference, facets(region, (), metric), distances, bounding=single_bound)
+    assert slack is not None, "the difference is itself the facet"
     margin = slack.slope if distances.is_open else slack.base
     first_wins = (_loses(other, first, margin),)
     # The first index is selected; or another one is, against the first and all others.

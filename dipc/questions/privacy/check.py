@@ -403,7 +403,7 @@ class PrivacyQuestion:
         place: tuple[Fraction, Fraction] | str
         if left:
             eps = claim.intervals[0].lower
-            needed = self._enclosed(table).greatest(pairs, claim.budget, eps, 2 * digits)
+            needed = self.enclosed(table).greatest(pairs, claim.budget, eps, 2 * digits)
             supremum = outward(needed.value[0], needed.value[1] + left, digits)
             pieces, attained, place, needs = None, True, (eps, eps), where(needed.pair, needed.answers)
             there = (eps, supremum, None) if point is not None else None
@@ -423,10 +423,11 @@ class PrivacyQuestion:
             return self.normal.mechanism.delta(self.normal.square, budget, eps)
         claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
         table, pairs, left = self._excesses(self._enumerated("--delta-of"), claim)
-        low, high = self._enclosed(table).greatest(pairs, budget, eps, digits).value
+        low, high = self.enclosed(table).greatest(pairs, budget, eps, digits).value
         return low, high + left
 
-    def _enclosed(self, table: LawTable) -> enclosed.EnclosedLaws:
+    def enclosed(self, table: LawTable) -> enclosed.EnclosedLaws:
+        """The laws of a table by enclosures, whether or not they have closed forms."""
         return enclosed.EnclosedLaws(table, self.engine.bounds, self.program.limits)
 
     def _excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs, Fraction]:
@@ -476,7 +477,7 @@ class PrivacyQuestion:
 
     def _laws(self, table: LawTable) -> closed.Laws:
         if table.is_enclosed:
-            return self._enclosed(table)
+            return self.enclosed(table)
         return closed.ClosedLaws(table, self.engine, self._progress)
 
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
@@ -601,7 +602,7 @@ class PrivacyQuestion:
             place = _middle(cell)
             with suppress(OutsideFragment):
                 table, own, _ = self._densities().excesses(pairs, replace(claim, intervals=(cell,)), above=True)
-                laws = self._enclosed(table) if cell.lower and cell.upper else self._laws(table)
+                laws = self.enclosed(table) if cell.lower and cell.upper else self._laws(table)
                 findings = laws.decide(own, replace(claim, intervals=(cell,)))
                 if findings is None:
                     continue
@@ -609,7 +610,7 @@ class PrivacyQuestion:
                     place = findings.counterexample.eps
             at_one = replace(claim, intervals=(Interval(place, place, True, True),))
             table, own, _ = self._densities().excesses(pairs, at_one)
-            answer = self._at_pairs(own, self._enclosed(table), at_one)
+            answer = self._at_pairs(own, self.enclosed(table), at_one)
             if isinstance(answer, PrivacyCounterexample):
                 return answer
             if cell.is_point:
@@ -643,7 +644,7 @@ class PrivacyQuestion:
                 with suppress(Undecided):
                     table, ours, _ = self._densities().excesses(pairs, own, above=True)
                     if half.lower and half.upper:
-                        most = enclosed.supremum(self._enclosed(table), ours, own, digits)[0]
+                        most = enclosed.supremum(self.enclosed(table), ours, own, digits)[0]
                     else:
                         most = closed.supremum_of(
                             closed.greatest_excesses(table, ours, own, limits), own.intervals, digits, limits

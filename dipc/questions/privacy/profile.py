@@ -242,7 +242,7 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 def _of_sets(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
     table, pairs = question.listed()
-    laws = EnclosedLaws(table, question.engine.bounds, question.program.limits)
+    laws = question.enclosed(table)
     bits = 4 * digits + 16
     different = different_pairs(table, pairs)
     best = _ZERO
@@ -320,7 +320,7 @@ def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = D
     different = different_pairs(table, pairs)
     if len(different) > _MOST_PAIRS:
         raise LimitReached(None, f"there are {len(different)} pairs with different losses")
-    laws = EnclosedLaws(table, question.engine.bounds, question.program.limits)
+    laws = question.enclosed(table)
     result = []
     for pair in different:
         grouped: dict[tuple[int, int], list[int]] = {}
