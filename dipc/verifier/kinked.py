@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import isqrt
 from typing import Any
 
@@ -27,6 +27,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The most pieces of one event, panels of a piece, and nodes on each side of a trapezoid sum.
 MOST_PIECES, MOST_PANELS, MOST_NODES = 60, 128, 5_000
+
+#: The most bounds on one side of a leaf of which it is asked whether others imply them.
+MOST_LINES = 12
 
 #: The ellipses by which a rule is bounded, and how many panels a piece may have.
 _ELLIPSES = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(4), Fraction(6), Fraction(9), Fraction(14))
@@ -395,6 +398,53 @@ def _legendre(n: int, x: int, bits: int) -> tuple[int, int]:
 
 #: Half-spaces Σ c·value + d·eps >= 0.
 _Rows = Sequence[tuple[Mapping[int, Fraction], Fraction]]
+
+
+def needed(rows: _Rows) -> list[int]:
+    """The places of the half-spaces that others do not imply, increasing; all of them where no value t is in each that
+    has two, where they leave no room, and where a leaf has more than MOST_LINES.
+
+    The bounds of a leaf leave room where t is in an interval; the center's own count where they cut something off it.
+    On what is left of it a bound of a leaf that is nowhere the nearest follows from the nearest.
+    """
+    everything = list(range(len(rows)))
+    values = sorted({value for row, _ in rows for value in row})
+    center = next((t for t in values if all(len(row.keys() - {t}) <= 1 for row, _ in rows)), None)
+    if center is None:
+        return everything
+    own: dict[bool, tuple[Fraction, int]] = {}
+    sides: dict[tuple[int, bool], list[tuple[Fraction, Fraction, int]]] = {}
+    for place, (row, d) in enumerate(rows):
+        a = row.get(center, _ZERO)
+        for leaf in row.keys() - {center}:
+            c = abs(row[leaf])
+            sides.setdefault((leaf, row[leaf] > 0), []).append((a / c, d / c, place))
+        if len(row) == 1 and a:
+            own[a > 0] = min(own.get(a > 0, (d / abs(a), place)), (d / abs(a), place))
+    if any(len(lines) > MOST_LINES for lines in sides.values()):
+        return everything
+    lower = ((lines, sides.get((leaf, False), ())) for (leaf, is_lower), lines in sides.items() if is_lower)
+    rooms = [(a + b, d + e) for pair in lower for (a, d, _), (b, e, _) in product(*pair)]
+    if any(not a and d <= 0 for a, d in rooms):
+        return everything
+    low = max((-d / a for a, d in rooms if a > 0), default=None)
+    high = min((-d / a for a, d in rooms if a < 0), default=None)
+    kept: set[int] = set()
+    if True in own and (low is None or -own[True][0] > low):
+        low = -own[True][0]
+        kept.add(own[True][1])
+    if False in own and (high is None or own[False][0] < high):
+        high = own[False][0]
+        kept.add(own[False][1])
+    if low is not None and high is not None and low >= high:
+        return everything
+    for lines in sides.values():
+        meetings = {(e - d) / (a - b) for (a, d, _), (b, e, _) in combinations(lines, 2) if a != b}
+        inside = sorted(u for u in meetings if (low is None or low < u) and (high is None or u < high))
+        for start, end in pairwise([low, *inside, high]):
+            u = _between(start, end)
+            kept.add(min(lines, key=lambda line: (line[0] * u + line[1], line))[2])
+    return sorted(kept)
 
 
 def kinked_of(laws: Sequence[Spread], rows: _Rows, *, fixed: bool) -> Kinked:

@@ -35,7 +35,7 @@ from dipc.verifier.functions import (
     read_ring,
     times,
 )
-from dipc.verifier.kinked import Kinked, Near, Spread, kinked_of, read_kinked, trapezoid
+from dipc.verifier.kinked import Kinked, Near, Spread, kinked_of, needed, read_kinked, trapezoid
 from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Ends, Number, read_number
@@ -166,6 +166,9 @@ def star_of(hanging: Hanging) -> Hub:
         raise NotDerived("Gaussian noise is compared with noise that is not Laplace noise")
     (family,) = normal
     spreads, merged = _merged(laws, rows)
+    kept = needed(merged)
+    if len(kept) < len(rows):
+        spreads, merged = _merged(laws, [rows[place] for place in kept])
     try:
         if not others:
             return _plain_star(family, [spread.size for spread in spreads], merged)

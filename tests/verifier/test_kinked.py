@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -13,9 +14,11 @@ import pytest
 
 import dipc
 from dipc.certificate.events import kinked_data
+from dipc.linear.halfspace import Halfspace, weighted_sum
+from dipc.linear.program import Interiors, implies
 from dipc.verifier.document import check_text
 from dipc.verifier.functions import ONE
-from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, read_kinked
+from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, needed, read_kinked
 from dipc.verifier.noise import Family, Normal
 from dipc.verifier.normal import Cell, Enclosed, Star, star_of
 from dipc.verifier.reading import Budget, Rejected
@@ -226,6 +229,39 @@ def test_equal_events_are_equal_objects() -> None:
     other = ((Normal(False), F(9)), (Normal(False), F(4)), (Family.LAPLACE, F(1)))
     turned = ((((2, -3),), F(9)), (((1, -3), (2, 3)), F(6)), (((0, 1), (1, -1)), F(-2)))
     assert star_of((laws, rows)) == star_of((other, turned))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_others_imply_is_left_out(seed: int) -> None:
+    """By linear programs: what is left implies the rest, and none of it the others, whatever else they imply."""
+    noises, comparisons = drawing(random.Random(f"needed {seed}"))
+    rows = [(dict(item.terms), item.constant) for item in comparisons]
+    chance = random.Random(seed)
+    spaces = [Halfspace(item.terms, item.constant) for item in comparisons]
+    for value in range(len(noises)):
+        # Sums of others on one value alone.
+        for pair in itertools.combinations(range(len(spaces)), 2):
+            total = weighted_sum(spaces, dict.fromkeys(pair, F(chance.randint(1, 3))))
+            if [key for key, _ in total.coefficients] == [value]:
+                rows.insert(
+                    chance.randint(0, len(rows)), (dict(total.coefficients), total.constant + chance.choice((0, 1)))
+                )
+    spaces = [Halfspace(tuple(sorted(row.items())), d) for row, d in rows]
+    if not Interiors(10**6).has_interior(spaces):
+        return
+    kept = needed(rows)
+    for place, space in enumerate(spaces):
+        others = [spaces[other] for other in kept if other != place]
+        assert implies(others, space) is (place not in kept)
+
+
+def test_a_bound_that_others_imply_makes_no_other_event() -> None:
+    """A certificate of it is complete: nothing was proved of a probability that the program had as another sum."""
+    lines = "program p; output o : bool; var r, s : real; r <- Gauss(1/(2*eps), 0); s <- Lap(2*eps/3, 0);"
+    program = dipc.load(f"{lines} o <- 2*r >= s + 1 and s >= r and r >= -2")
+    report = dipc.check(program, [{"o": True}], beta="99/100", alpha=0, eps="[1/10, 1/10]", keep_proofs=True)
+    assert report.verdict is dipc.Verdict.ACCURATE
+    assert check_text(dipc.certify(report)).complete
 
 
 def test_tails_are_at_least_what_fails() -> None:
