@@ -614,7 +614,9 @@ class Cell(Expansion):
         """Around the sum at the middle."""
         try:
             polynomial, away = replace(self, radius=_ZERO, terms=1).polynomial(total)
-        except (NotShown, NotDerived):
+        except NotDerived as ended:
+            raise Rejected(str(ended)) from None
+        except NotShown:
             raise Rejected("its numbers are too large") from None
         off = Fraction(polynomial.error, 1 << self.bits) + away
         middle = Fraction(polynomial.coefficients[0], 1 << self.bits)
