@@ -134,10 +134,13 @@ class Agreement:
         self._entries = [self._entry(finite) for finite in self.entries]
         #: Outside of iterations nothing depends on which of them it is.
         self._own, self._ideal = self._entries[0].own, self._entries[0].ideal
-        self._outputs = [
+        outputs = [
             (slot, next(k for k in ideal.numbered("output") if ideal.slots[k].name == own.slots[slot].name))
             for slot in own.numbered("output")
         ]
+        #: The outputs of both sides: those of an index, and the others.
+        self._indexed = [pair for pair in outputs if own.slots[pair[0]].name in self.shape.elements]
+        self._final = [pair for pair in outputs if pair not in self._indexed]
 
     def _entry(self, finite: tuple[Value, ...]) -> _Entry:
         ideal = self.shape.ideal.machine
@@ -177,32 +180,32 @@ class Agreement:
         for one, other in combinations(ways, 2):
             if not self._differ(one, other):
                 raise NotDerived("two ways through an iteration of the `ideal` leave the same answer there")
-        here = [pair for pair in self._outputs if self._is_element(*pair)]
         for way in ways:
             known = self._moved(entry, way)
             if contradictory(known, self.budget):
                 continue  # No input that something is claimed of goes this way.
             for end in self._agreeing(entry.own, entry.own.entered(program), known):
-                terms = (*end.terms, *self._compared(end, way, known, here))
+                terms = (*end.terms, *self._compared(end, way, known, self._indexed))
                 if (end.at == own.head) is not (way.at == ideal.head):
                     raise NotDerived("the program and its `ideal` do not end in the same iteration")
                 if end.at == own.head:
                     yield Leg(self._head(end, way), terms)
                     continue
-                if any(own.machine.slots[slot].initial is None for slot, _ in here):
+                if any(own.machine.slots[slot].initial is None for slot, _ in self._indexed):
                     raise NotDerived("an output may end without a value")
-                yield Leg(None, (*terms, *self._final(end, way, known)))
+                yield Leg(None, (*terms, *self._compared(end, way, known, self._final)))
 
     def _ending(self, program: State, exact: State) -> Iterator[Leg]:
         ways = list(self._ways(self._ideal, self._ideal.left(exact)))
         if len(ways) != 1:
             raise NotDerived("the `ideal` compares inputs after its loop")
         for end in self._agreeing(self._own, self._own.left(program), ()):
-            yield Leg(None, (*end.terms, *self._final(end, ways[0], self._moved(self._entries[0], ways[0]))))
+            known = self._moved(self._entries[0], ways[0])
+            yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def _head(self, program: State, exact: State) -> int:
         """The number of a head."""
-        pair = self._own.stripped(program), self._ideal.stripped(exact)
+        pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
         key = tuple(state.key for state in pair)
         if key not in self._numbers:
             self._numbers[key] = len(self._heads)
@@ -294,21 +297,12 @@ class Agreement:
 
     # --- outputs --------------------------------------------------------------------------------------
 
-    def _is_element(self, own: int, _: int) -> bool:
-        return self.shape.own.machine.slots[own].name in self.shape.elements
-
     def _differ(self, one: State, other: State) -> bool:
         """Whether two ways of the ideal leave other finite answers at their index."""
         slots = self.shape.ideal.machine.slots
         return any(
-            slots[other_slot].type != "real" and not _same(one.values[other_slot], other.values[other_slot])
-            for own, other_slot in self._outputs
-            if self._is_element(own, other_slot)
+            slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
         )
-
-    def _final(self, program: State, exact: State, known: Sequence[Guard]) -> list[Term]:
-        """The terms for the outputs that belong to no index."""
-        return self._compared(program, exact, known, [pair for pair in self._outputs if not self._is_element(*pair)])
 
     def _compared(
         self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]

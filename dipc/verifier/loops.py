@@ -391,9 +391,9 @@ class LoopRuns(Execution):
         """What follows the loop, if it ends at a head."""
         return replace(head, at=self.side.end)
 
-    def stripped(self, state: State) -> State:
+    def stripped(self, state: State) -> tuple[State, tuple[int, ...]]:
         """The head of a state: the carried values, with noises numbered by their first occurrence, without constraints
-        on them. Raises NotDerived where an input of one iteration is carried to others."""
+        on them; and these noises. Raises NotDerived where an input of one iteration is carried to others."""
         places: dict[int, int] = {}
         slots = self.machine.slots
         values: list[Held] = [self._fresh(slot) if slot.role == "input" else None for slot in slots]
@@ -408,16 +408,8 @@ class LoopRuns(Execution):
                     terms.append((place, c))
                 value = Affine(value.constant, tuple(sorted(terms)))
             values[slot] = value
-        return State(self.side.head, tuple(values), tuple(state.laws[i - self.first_noise] for i in places))
-
-    def carried(self, state: State) -> tuple[int, ...]:
-        """The noises that a head carries, in the order in which it has them."""
-        noises: dict[int, None] = {}
-        for slot in self.side.carried:
-            value = state.values[slot]
-            if isinstance(value, Affine):
-                noises.update(dict.fromkeys(i for i, _ in value.terms if i >= self.first_noise))
-        return tuple(noises)
+        laws = tuple(state.laws[i - self.first_noise] for i in places)
+        return State(self.side.head, tuple(values), laws), tuple(places)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
         """All ways to the head of the loop or to the end, for inputs with these guards. Raises NotDerived."""

@@ -150,19 +150,12 @@ class _Shown:
     decided: Sequence[Decided]
     budget: Budget
 
-    def __post_init__(self) -> None:
-        self._known: dict[tuple[object, ...], str | None] = {}
-
     def of(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
         """Why nothing is shown by an obligation that has to be about these probabilities at the two inputs of a pair,
         and to have this verdict; None where it is."""
         with in_step("obligation of a pair"):
-            place = read.index(number, self.decided)
-            key = (place, tuple(first), tuple(second))
-            if key not in self._known:
-                allowed = self.claim.allowed(self.total(second), self.budget)
-                self._known[key] = self.at_most(place, self.total(first), allowed, verdict)
-            return self._known[key]
+            allowed = self.claim.allowed(self.total(second), self.budget)
+            return self.at_most(number, self.total(first), allowed, verdict)
 
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """The same for an obligation that one function is at most another."""

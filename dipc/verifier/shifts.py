@@ -384,13 +384,13 @@ class _Exploration:
             for slot in side.machine.numbered("output")
             if (elements if slots[slot].name in self.runs.elements else ended)
         ]
-        goal = None if ended else self._number(end)
+        goal, kept = (None, ()) if ended else self._head(end)
         return _Way(
             tuple(self._change(guard.form) for guard in end.outcomes),
             tuple(self._change(value.terms) for value in outputs if isinstance(value, Affine)),
             tuple(rate for _, rate in end.laws[carried:]),
             goal,
-            () if ended else tuple(i - self.runs.first_noise for i in self.runs.carried(end)),
+            tuple(i - self.runs.first_noise for i in kept),
         )
 
     def _change(self, form: Iterable[tuple[int, Fraction]]) -> Change:
@@ -400,11 +400,12 @@ class _Exploration:
             {i - first: c for i, c in terms.items() if i >= first}, {i: c for i, c in terms.items() if i < first}
         )
 
-    def _number(self, state: State) -> int:
-        head = self.runs.stripped(state)
+    def _head(self, state: State) -> tuple[int, tuple[int, ...]]:
+        """The number of a head, and the noises that it carries."""
+        head, kept = self.runs.stripped(state)
         if head.key not in self._numbers:
             if len(self._heads) >= MOST_HEADS:
                 raise NotDerived(f"the head of the loop is reached in more than {MOST_HEADS} states")
             self._numbers[head.key] = len(self._heads)
             self._heads.append(head)
-        return self._numbers[head.key]
+        return self._numbers[head.key], kept
