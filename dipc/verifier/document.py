@@ -17,11 +17,11 @@ from typing import Any
 from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.exchange import Product
-from dipc.verifier.functions import ONE, closed_text
+from dipc.verifier.functions import ONE
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
-from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text
+from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text, pairs_text
 from dipc.verifier.probability import Theorem, program_of
 from dipc.verifier.program import Machine
 from dipc.verifier.reading import (
@@ -607,7 +607,7 @@ def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interv
     return Accepted(
         verdict=data["verdict"],
         counts=counts,
-        claim=claim_text(data),
+        claim=claim_text(data["claim"], pairs_text(data)),
         open_rows=missing,
         trusted=_trusted(theorem, compared=True, what="outputs at inputs"),
         compared=(WORDS["program"], *(() if data["verdict"] == "not private" else (INPUTS_MEANT,))),
@@ -668,8 +668,7 @@ def _check_aligned(
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
         obligations=exits,
         derived_obligations=exits if proved else 0,
-        claim=f"budget = {claim.budget}*eps, delta = {closed_text(claim.delta)}, eps in "
-        f"{' or '.join(data['claim']['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
+        claim=claim_text(data["claim"], f"every pair of real inputs adjacent by {distance}:{reach}{every}"),
         trusted=() if proved else (trusted,),
         compared=(WORDS["program"],),
         what="exit" if numbers is None else "way",

@@ -622,18 +622,13 @@ class Execution:
                 return held
             case Fault(why):
                 raise NotDerived(why)
-            case Operation("and" | "or" as op, (first, second)):
-                left = self.value(first, values, known)
-                if not isinstance(left, bool):
-                    raise NotDerived(f"`{op}` of what is no truth value")
-                if left is (op == "or"):
-                    return left
-                right = self.value(second, values, known)
-                if not isinstance(right, bool):
-                    raise NotDerived(f"`{op}` of what is no truth value")
-                return right
             case Operation(op, arguments):
-                operands = [self.value(argument, values, known) for argument in arguments]
+                operands: list[Value | Affine] = []
+                for argument in arguments:
+                    operands.append(self.value(argument, values, known))
+                    # `and` and `or` look at their right side only when the left leaves the matter open.
+                    if op in ("and", "or") and operands[0] is (op == "or"):
+                        return operands[0]
                 if op in COUNTING:
                     operands = [Fraction(value) if isinstance(value, bool) else value for value in operands]
                 plain = [value for value in operands if not isinstance(value, Affine)]

@@ -130,15 +130,19 @@ def check_privacy(
     return {**counts, "undecided": 0, "vacuous": 0}, tuple(missing)
 
 
-def claim_text(data: Mapping[str, Any]) -> str:
-    """What is claimed, in words; it was read before."""
-    claim, adjacent, count = data["claim"], data["adjacent"], len(data["inputs"])
+def claim_text(claim: Mapping[str, Any], about: str) -> str:
+    """What is claimed about these pairs, in words; it was read before."""
     delta = closed_text(read_closed(claim["delta"]))
-    if data["verdict"] == "not private":
-        about = "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
-    else:
-        about = "the pairs listed" if adjacent is None else f"all pairs of {count} inputs adjacent by {adjacent[:40]}"
     return f"budget = {claim['budget']}*eps, delta = {delta}, eps in {' or '.join(claim['eps'])}; {about}"
+
+
+def pairs_text(data: Mapping[str, Any]) -> str:
+    """Which pairs a document is about, in words."""
+    adjacent = data["adjacent"]
+    if data["verdict"] == "not private":
+        return "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
+    count = len(data["inputs"])
+    return "the pairs listed" if adjacent is None else f"all pairs of {count} inputs adjacent by {adjacent[:40]}"
 
 
 @dataclass

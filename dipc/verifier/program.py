@@ -231,11 +231,10 @@ class _Compiler:
         bound = [item for each in declarations if isinstance(each, syntax.Constants) for item in each.bindings]
         if sorted(name for name, _ in bound) != sorted(given):
             raise NotDerived("the constants given are not those of the program")
-        for name, expr in bound:
+        for name, _ in bound:
             self._fresh(name)
-            # A value from outside wins over the text: what the text says must be a number all the same.
+            # A value from outside wins over the text.
             self.constants[name] = given[name]
-            del expr
         for each in declarations:
             if isinstance(each, syntax.Domains):
                 for name, domain in each.bindings:
@@ -623,7 +622,8 @@ class _Compiler:
             case Apply("+" | "-" | "*" | "/" as op, (first, second)):
                 left, right = self.weight(first), self.weight(second)
                 if op in "+-":
-                    return self._sum(left, right if op == "+" else (times(right[0], -1), right[1]))
+                    other = right if op == "+" else (times(right[0], -1), right[1])
+                    return reduced(add_closed(left, other, self.budget))
                 if op == "*":
                     return reduced(multiply_closed(left, right, self.budget))
                 if not right[0]:
@@ -644,9 +644,6 @@ class _Compiler:
                 return {(0, multiple): Fraction(1)}, ONE
             case _:
                 return constant(self.number(expr)), ONE
-
-    def _sum(self, left: Closed, right: Closed) -> Closed:
-        return reduced(add_closed(left, right, self.budget))
 
 
 def _has_powers_of_e(expr: Expr) -> bool:
