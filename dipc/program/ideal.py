@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import product
 from math import floor, prod
 from operator import itemgetter
@@ -504,8 +505,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: After this many inputs of an ideal with many regions it is worth to know these.
 _MOST_ALONE = 16
 
-#: After this many of a program with finite inputs alone the distances of all are found at once.
-_FEW = 2
+#: So many inputs are looked at, the nearest first, where there are more than may be compared.
+_MOST_NEAR = 1_000
 
 #: From so many regions on distances are found segment by segment, of each of which so many sets are outside.
 _MANY_REGIONS, _MOST_OUTSIDE = 64, 64
@@ -536,7 +537,8 @@ class Distances:
         self._sections: dict[_Key, tuple[InputSet, ...] | None] = {}
         #: How many inputs were looked at alone.
         self._alone = 0
-        #: Of a program with finite inputs alone, once many were asked about, dd of all of them.
+        #: How many inputs were looked at, of a program with finite inputs alone; once they were many, dd of all.
+        self._looked = 0
         self._everywhere: Mapping[tuple[Value, ...], Fraction | None] | None = None
 
     def at(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
@@ -550,8 +552,8 @@ class Distances:
             point[slot] = value
         if not self._ideal.metric.is_plain:
             return self._by_formulas(own, point, answer)
-        if not point and (everywhere := self._of_all()) is not None:
-            return everywhere[own]
+        if own and not point:
+            return self._among_finite(own, answer)
         least: Fraction | None = None
         for away, finite in self._around(own):
             if least is not None and away >= least:
@@ -597,16 +599,22 @@ class Distances:
         branches = self._ideal.program.limits.branches
         return tuple([InputSet(guards, self._whole_inputs, branches) for guards in dict.fromkeys(outside)])
 
-    def _of_all(self) -> Mapping[tuple[Value, ...], Fraction | None] | None:
-        """dd of all inputs, where all are finite and not too many; None as long as few were asked about, or where det
-        is not defined for all of them."""
-        if self._everywhere is None and self._alone <= _FEW:
-            self._alone += 1
-            choices = [finite_values(slot) for slot in self._finite]
-            if self._alone > _FEW and prod(map(len, choices)) <= _MOST_AT_ONCE:
-                with suppress(DiagnosticError, Undecided):
-                    self._everywhere = self._transformed(choices)
-        return self._everywhere
+    def _among_finite(self, own: tuple[Value, ...], answer: tuple[Value, ...]) -> Fraction | None:
+        """dd where all inputs are finite: one after the other is looked at, the nearest first, until that is as much
+        work as to find dd of all at once, which looks at each of them once for each coordinate."""
+        decisive = self._ideal.metric.decisive
+        count = prod(len(finite_values(slot)) for slot in self._finite)
+        for away, inputs in self._around(own):
+            if self._everywhere is None and self._looked > count * len(own) and count <= _MOST_AT_ONCE:
+                self._looked = 0
+                with suppress(DiagnosticError, Undecided):  # where det is not defined for all of them
+                    self._everywhere = self._transformed([finite_values(slot) for slot in self._finite])
+            if self._everywhere is not None:
+                return self._everywhere[own]
+            self._looked += 1
+            if not all(map(same_value, decisive(self._ideal.values(inputs)), decisive(answer))):
+                return away
+        return None
 
     def _transformed(self, choices: Sequence[Sequence[Value]]) -> Mapping[tuple[Value, ...], Fraction | None]:
         """dd of all combinations of these values, coordinate by coordinate.
@@ -755,22 +763,28 @@ class Distances:
         return {slot.index: value for slot, value in zip(self._finite, finite, strict=True)}
 
     def _around(self, own: tuple[Value, ...]) -> Iterator[tuple[Fraction, tuple[Value, ...]]]:
-        """All combinations of finite inputs, the nearest first, with their distance from `own`."""
-        if not own:
-            yield _ZERO, own
-            return
-        choices = [finite_values(slot) for slot in self._finite]
-        count = prod(map(len, choices))
-        if count > self._ideal.program.limits.combinations:
+        """All combinations of finite inputs, the nearest first, with their distance from `own`; each is made from the
+        one before it whose last moved coordinate is one step nearer. Raises LimitReached after `_MOST_NEAR` of them
+        where there are more than may be compared."""
+        lines: list[list[tuple[Fraction, Value]]] = []
+        for slot, value in zip(self._finite, own, strict=True):
+            lines.append(sorted([(gap(value, other), other) for other in finite_values(slot)], key=itemgetter(0)))
+        count = prod(map(len, lines))
+        most = count if count <= self._ideal.program.limits.combinations else _MOST_NEAR
+        pending = [(_ZERO, (0,) * len(lines))]
+        for _ in range(most):
+            away, steps = heappop(pending)
+            yield away, tuple([line[step][1] for line, step in zip(lines, steps, strict=True)])
+            last = max((place for place, step in enumerate(steps) if step), default=0)
+            for place in range(last, len(lines)):
+                if steps[place] + 1 < len(lines[place]):
+                    further = (*steps[:place], steps[place] + 1, *steps[place + 1 :])
+                    total = self._norm.combined([line[step][0] for line, step in zip(lines, further, strict=True)])
+                    heappush(pending, (total, further))
+        if most < count:
             raise LimitReached(
                 "combinations", f"the finite inputs have {count} combinations, more than can be compared"
             )
-        ranked = [
-            (self._norm.combined([gap(a, b) for a, b in zip(own, other, strict=True)]), other)
-            for other in product(*choices)
-        ]
-        ranked.sort(key=lambda pair: pair[0])
-        yield from ranked
 
 
 def _key(finite: tuple[Value, ...], answer: tuple[Value, ...]) -> _Key:
