@@ -9,7 +9,7 @@ beta is a polynomial in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from math import gcd, lcm
@@ -153,6 +153,13 @@ class Ratio:
         divisor = "" if below == "1" else f"/({below})" if {" ", "*"} & set(below) else f"/{below}"
         factors = [] if above == "1" and what else [f"({above})" if " " in above and (what or divisor) else above]
         return "*".join([*factors, *([what] if what else [])]) + divisor
+
+
+def common_unit(ratios: Sequence[Ratio]) -> Ratio | None:
+    """One of these functions of which all are multiples by numbers; None where there is none."""
+    if not ratios or any((ratio / ratios[0]).constant_value() is None for ratio in ratios):
+        return None
+    return ratios[0]
 
 
 def _polynomial_text(polynomial: Polynomial, name: str) -> str:

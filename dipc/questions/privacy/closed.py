@@ -126,15 +126,6 @@ class Excess:
 
 
 @frozen
-class ExcessPiece:
-    """From `lower` to `upper` the least delta is `excess`."""
-
-    lower: EndPoint
-    upper: EndPoint
-    excess: Excess
-
-
-@frozen
 class Where:
     """The set of outputs at a pair that needs the delta."""
 
@@ -219,8 +210,11 @@ def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits
     return kept
 
 
-def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits) -> list[ExcessPiece]:
-    """The least delta on the interval. Raises LimitReached where it has too many parts."""
+def pieces_of(
+    greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits
+) -> list[tuple[EndPoint, EndPoint, Excess]]:
+    """From where to where in the interval which excess is the least delta. Raises LimitReached where it has too many
+    parts."""
     every = [*greatest, Excess(_ZERO, (0, 0), ())]
     if len(every) > _MOST:
         raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions")
@@ -245,7 +239,7 @@ def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limit
     def shown(end: RegionEnd) -> EndPoint:
         return end_point(end, lambda root: root_cell(root, digits, limits))
 
-    return [ExcessPiece(shown(lower), shown(upper), best) for lower, upper, best in result]
+    return [(shown(lower), shown(upper), best) for lower, upper, best in result]
 
 
 def supremum_of(
@@ -380,9 +374,9 @@ class ClosedLaws:
         pieces: tuple[DeltaPiece, ...] | None
         try:
             pieces = tuple(
-                DeltaPiece(piece.lower, piece.upper, ClosedForm(piece.excess.value), where(piece.excess))
+                DeltaPiece(lower, upper, ClosedForm(excess.value), where(excess))
                 for interval in claim.intervals
-                for piece in pieces_of(greatest, interval, digits, limits)
+                for lower, upper, excess in pieces_of(greatest, interval, digits, limits)
             )
         except Undecided:
             pieces = None

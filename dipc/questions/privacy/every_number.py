@@ -15,7 +15,7 @@ from dipc.claims.claim import GivenEps
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.program import Program, ProgramGiven, Progress, within
-from dipc.questions.every_number.in_number import ONE, Ratio
+from dipc.questions.every_number.in_number import ONE, Ratio, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
@@ -276,22 +276,20 @@ class EveryNumber:
         first = self.at(self.least).constant(None)
         if self.least != loop.low or first.refuted_below is None:
             return None
-        rates = list(
-            {rate: rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}.items()
-        )
+        rates = {rate: rate_of_mark(loop.text.rates, rate) for path in loop.paths.all for _, rate in path.drawn}
         if not rates:
             return None
         count = ONE
         if self._within.distance is Distance.LINF:
             count = Ratio.number() + Ratio.constant(1 - loop.low)
-        one = rates[0][1]
-        if all((rate / one).constant_value() is not None for _, rate in rates):
+        one = common_unit(list(rates.values()))
+        if one is not None:
             each = one / Ratio.constant(one.at(self.least)) * Ratio.constant(first.refuted_below) * count
             single = self._within.distance is Distance.HAMMING and self._within.radius == 1
             known = first.exact and (single or self._within.distance is Distance.LINF)
         else:
             assert loop.single is not None, "paths are those of a loop"
-            each = self._attained_for_all_rates(loop.single.instance(loop.low)[0], dict(rates)) * count
+            each = self._attained_for_all_rates(loop.single.instance(loop.low)[0], rates) * count
             known = False
         exact = LoopCost.of([each], self.least, _OF_ONE)
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None

@@ -34,7 +34,7 @@ from dipc.linear.halfspace import Halfspace, lengths, sorted_terms
 from dipc.linear.program import Infeasible, Least, implies, minimum, solution
 from dipc.noise.law import Sides
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, Ratio
+from dipc.questions.every_number.in_number import ONE, Ratio, common_unit
 from dipc.questions.every_number.loop_runs import Key, stripped
 from dipc.questions.every_number.normal_form import rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform
@@ -85,8 +85,7 @@ def _unit(single: OneLoop) -> Ratio | None:
         return ONE
     program, *_ = single.instance(single.low + 1)
     marks = {each.rate for each in program.core.instructions if isinstance(each, SampleNoise)}
-    ratios = [rate_of_mark(rates, mark) for mark in sorted(marks)]
-    return ratios[0] if ratios and all((r / ratios[0]).constant_value() is not None for r in ratios) else None
+    return common_unit([rate_of_mark(rates, mark) for mark in sorted(marks)])
 
 
 def _sum(keys: Iterable[int]) -> Halfspace:
