@@ -341,17 +341,21 @@ class NormalMeasure:
 
 
 def series_in_unit(
-    found: Callable[[flint.arb_series, Ends, Fraction], flint.arb_series], center: Fraction, unit: Real, *, fixed: bool
+    measured: Callable[[flint.arb_series, Ends, Fraction], flint.arb_series],
+    center: Fraction,
+    unit: Real,
+    *,
+    fixed: bool,
 ) -> flint.arb_series:
-    """The Taylor series in eps at a positive center, of what is `found` in eps/κ: from that, rationals around its
+    """The Taylor series in eps at a positive center, of what is `measured` in eps/κ: from that, rationals around its
     center, and the center itself. Where it is `fixed` it is the same for every eps."""
     ball = unit.ball()
     if fixed:
         with precision(flint.ctx.prec, 1):
-            value = coefficients(found(flint.arb_series([1 / ball]), _near(_ONE, unit), _ONE), 1)
+            value = coefficients(measured(flint.arb_series([1 / ball]), _near(_ONE, unit), _ONE), 1)
         return flint.arb_series(value)  # its other coefficients are 0
     eps = flint.arb_series([flint.arb(to_fmpq(center)) / ball, 1 / ball])
-    return found(eps, _near(center, unit), center)
+    return measured(eps, _near(center, unit), center)
 
 
 def _near(center: Fraction, unit: Real) -> Ends:
@@ -703,10 +707,10 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
-        found = _nearest([(_ZERO, row[0], d) for row, d in rows], _ZERO)
-        if found is None:
+        nearest = _nearest([(_ZERO, row[0], d) for row, d in rows], _ZERO)
+        if nearest is None:
             return Normal(_ONE), ()
-        return None, (Piece(None, None, ((_leaf(values[0], *found, _ZERO), 1),)),)
+        return None, (Piece(None, None, ((_leaf(values[0], *nearest, _ZERO), 1),)),)
     centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
     if not centers:
         raise OutsideFragment("Gaussian noises are compared with each other, and no single one with all others")
@@ -810,8 +814,9 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[Piece, ..
     if low is not None and high is not None and low >= high:
         return ()
     laplace = isinstance(values[center], Exponential)
-    found = {u for place, each in bounds.items() for u in _kinks(each, isinstance(values[place], Exponential))}
-    kinks = sorted(found | {_ZERO} if laplace else found)
+    own_kinks = {_ZERO} if laplace else set()
+    others_kinks = (_kinks(each, isinstance(values[place], Exponential)) for place, each in bounds.items())
+    kinks = sorted(own_kinks.union(*others_kinks))
     inside = [u for u in kinks if (low is None or low < u) and (high is None or u < high)]
     if len(inside) >= MOST_PIECES:
         raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
@@ -839,10 +844,10 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
     """What has to hold of the leaves around u, where no bounds meet; None where that cannot be."""
     leaves = []
     for place, each in bounds.items():
-        found = _nearest(each, u)
-        if found is None:
+        nearest = _nearest(each, u)
+        if nearest is None:
             return None
-        leaves.append(_leaf(values[place], *found, u))
+        leaves.append(_leaf(values[place], *nearest, u))
     return tuple(Counter(leaves).items())
 
 

@@ -86,8 +86,8 @@ class Theta:
 
     def at_most(self, edge: int, eps: Fraction) -> flint.arb:
         """Pr[N <= edge] at an eps, to the precision that FLINT is set to. Raises LimitReached."""
-        found = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
-        return coefficients(found, 1)[0]
+        taylor = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
+        return coefficients(taylor, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
         """Those of 0 to reach."""
@@ -171,11 +171,11 @@ class SummedMeasure:
         masses = {law: law.masses(eps, center, reach[law]) for law in reach}
         values = [_convolved([(masses[law], c) for law, c in node.laws]) for node in self.nodes]
         zero = total = flint.arb_series([0])
-        for node, found in zip(self.nodes, values, strict=True):
-            most = len(found) // 2
+        for node, shares in zip(self.nodes, values, strict=True):
+            most = len(shares) // 2
             low, high = _within(node.own, 0, -most, most)
             # sums[k]: all below low + k.
-            sums = list(accumulate((found[k + most] for k in range(low, high + 1)), initial=zero))
+            sums = list(accumulate((shares[k + most] for k in range(low, high + 1)), initial=zero))
             if node.parent is None:
                 total = sums[-1]
                 break
@@ -183,8 +183,8 @@ class SummedMeasure:
             there = len(other) // 2
             for value in range(-there, there + 1):
                 first, last = _within(node.limits, value, low, high)
-                part = sums[last - low + 1] - sums[first - low] if first <= last else zero
-                other[value + there] = other[value + there] * part
+                share = sums[last - low + 1] - sums[first - low] if first <= last else zero
+                other[value + there] = other[value + there] * share
         left = [law.beyond(center, reach[law], wide=wide) for law in laws]
         variations = [flint.arb(to_fmpq(law.variation)) if wide else flint.arb(1) for law in laws]
         everything = prod(variations, start=flint.arb(1))
@@ -320,16 +320,16 @@ def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterato
     for i, j in edges:
         neighbors[i].append(j)
         neighbors[j].append(i)
-    found: list[tuple[int, int | None]] = [(max(range(count), key=lambda i: len(neighbors[i])), None)]
-    seen = {found[0][0]}
-    for noise, _ in found:
+    order: list[tuple[int, int | None]] = [(max(range(count), key=lambda i: len(neighbors[i])), None)]
+    seen = {order[0][0]}
+    for noise, _ in order:
         for other in neighbors[noise]:
             if other not in seen:
                 seen.add(other)
-                found.append((other, noise))
-    if len(found) < count:
+                order.append((other, noise))
+    if len(order) < count:
         raise OutsideFragment("discrete Gaussian noises are compared in a circle, which is not covered yet")
-    return reversed(found)
+    return reversed(order)
 
 
 # --- Sums over integer noises of many different rates -----------------------------------------------------------------
