@@ -33,6 +33,9 @@ from dipc.chain.state import (
     NoiseVar,
     State,
     Terms,
+    contradict,
+    entails,
+    irredundant,
     same_value,
     slot_set,
 )
@@ -197,7 +200,7 @@ class Runs:
         for node in sorted(onwards):
             steps = [(*path, *known) for source, known in self.before[node] for path in paths[source]]
             if node in boundaries:
-                segment = tuple(dict.fromkeys(steps))
+                segment = united(list(dict.fromkeys(steps)))
                 if segment not in ((), ((),)):
                     segments.append(segment)
                 steps = [()]
@@ -266,6 +269,38 @@ class Runs:
                 else:
                     pending += [(further, (*path, *more)) for further, more in onwards[goal]]
         return RunTemplate(tuple(self.noises.values()), tuple(steps), tuple(live.values()))
+
+
+def united(paths: list[Path]) -> tuple[Path, ...]:
+    """Paths, of which at most one holds of any noises and inputs, without those that never hold, and with one in the
+    place of two that part at one comparison and then know the same: one of the result holds if and only if one of the
+    paths does, but for noises of probability 0."""
+    if len(paths) < 2:
+        return tuple(paths)
+    left = [irredundant(path) for path in paths if not contradict(path)]
+    place = 0
+    while place < len(left):
+        for other in range(place):
+            both = _union(left[other], left[place])
+            if both is not None:
+                left[other] = both
+                del left[place]
+                place = -1  # What was put together may be put together with those before.
+                break
+        place += 1
+    return tuple(left)
+
+
+def _union(one: Path, other: Path) -> Path | None:
+    """The conjunction that holds where one of two does: for a comparison c of the one and its opposite in the other, R
+    of all others; where the one implies R, and the other does, they are R with c and R with its opposite."""
+    for item in one:
+        opposite = item.negation
+        if opposite in other:
+            mine, theirs = ([each for each in path if each not in (item, opposite)] for path in (one, other))
+            if all(entails(one, each) for each in theirs) and all(entails(other, each) for each in mine):
+                return irredundant(tuple(dict.fromkeys((*mine, *theirs))))
+    return None
 
 
 #: So many states may come after one with one live noise, before the next such.

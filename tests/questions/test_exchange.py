@@ -16,6 +16,7 @@ import dipc
 from benchmarks.mechanisms import MECHANISMS
 from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
+from dipc.chain import series as chains
 from dipc.chain.chain import ExitState
 from dipc.chain.event import template
 from dipc.chain.series import Series, runs, series
@@ -285,3 +286,90 @@ def test_false_claims_take_no_exponential_time() -> None:
         report = dipc.check("\n".join(lines), inputs="all")
     assert report.verdict is dipc.Verdict.INACCURATE
     assert all(row.verdict is dipc.Verdict.INACCURATE for row in report.rows)
+
+
+# --- paths that are put together ----------------------------------------------------------------------
+
+
+def _trees(chance: random.Random) -> str:
+    """A test of each query by a few numbers, of which some make no difference, and one that is passed over."""
+    m = chance.randint(2, 3)
+    cuts = sorted(chance.sample(range(-4, 5), chance.randint(2, 3)))
+    answers = [chance.choice(("bot", "top", "bot")) for _ in range(len(cuts) + 1)]
+    stops = chance.random() < 0.5
+
+    def tree(value: str) -> str:
+        ends = [f"out[i] <- {each}{'; exit' if stops and each == 'top' else ''}" for each in answers]
+        text = ends[0]
+        for cut, end in zip(cuts, ends[1:], strict=True):
+            text = f"if {value} >= {cut} then {end} else {text} end"
+        return text
+
+    value = chance.choice(("r", "r - s"))
+    return (
+        f"program p; const m = {m}; domain answer = {{none, bot, top}}; input q[1..m] : real;"
+        " output out[1..m] : answer = none; var r, s : real; claim { alpha: dd; gamma: 0; beta: 2*exp(-alpha*eps/8) }"
+        f" ideal {{ for i in 1..m do {tree('q[i]')} end }}"
+        f" s <- Lap(eps/2, 0); for i in 1..m do r <- Lap(eps/4, q[i]); {tree(value)} end"
+    )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_of_the_paths_of_a_segment_holds_before_and_after(seed: int) -> None:
+    """As many paths hold at each input and noise before some are put together as after."""
+    chance = random.Random(f"paths {seed}")
+    program = dipc.load(_trees(chance))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chains, "united", tuple)
+        apart = [runs(flow, 10_000) for flow in (program.flow, Ideal(program).flow)]
+        every = [None if each is None else each.series() for each in apart]
+    for one, each in zip(every, apart, strict=True):
+        assert one is not None
+        assert each is not None
+        after = each.series()
+        assert after is not None
+        for before, now in zip(one, after, strict=True):
+            assert sum(map(len, now.segments)) <= sum(map(len, before.segments))
+            for _ in range(20):
+                point = {k: Fraction(chance.randint(-700_000, 700_000), 100_003) for k in range(-200, 200)}
+                held = [
+                    prod(
+                        sum(all(item.halfspace.value(point) > 0 for item in path) for path in paths)
+                        for paths in series.segments
+                    )
+                    for series in (before, now)
+                ]
+                assert held[0] == held[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_classes_up_to_exchange_are_refuted_where_an_input_refutes(seed: int) -> None:
+    """Each answer that is refuted at an input of a grid is refuted by one of its classes."""
+    program = dipc.load(_trees(random.Random(f"trees {seed}")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(every_input, "_FEW", 0)
+        alike = dipc.check(program, inputs="all")
+    rows = dipc.check(program, inputs="q in {-6, -4, -5/2, -1, 0, 1/2, 2, 5}", classes=True)
+    refuted, known = (
+        {tuple(row.output.values()) for row in report.rows if row.verdict is dipc.Verdict.INACCURATE}
+        for report in (rows, alike)
+    )
+    assert refuted <= known
+
+
+def test_numbers_that_make_no_difference_are_no_classes() -> None:
+    """Two of three: there are a class for queries that are all above the third, and one for each that is below it."""
+    test = "if {v} >= 4 then {bot} else if {v} >= 2 then {bot} else if {v} >= -4 then {bot} else {top} end end end"
+    exact, noisy = (test.format(v=v, bot="out[i] <- bot", top="out[i] <- top; exit") for v in ("q[i]", "r"))
+    program = dipc.load(
+        "program p; const m = 7; domain answer = {none, bot, top}; input q[1..m] : real;"
+        " output out[1..m] : answer = none; var r : real; claim { alpha: dd; gamma: 0; beta: 2*m*exp(-alpha*eps/8) }"
+        f" ideal {{ for i in 1..m do {exact} end }} for i in 1..m do r <- Lap(eps/4, q[i]); {noisy} end"
+    )
+    every = Ideal(program).series
+    assert every is not None
+    assert {len(paths) for each in every for paths in each.segments} == {1}
+    with at_most(40_000_000):
+        report = dipc.check(program, inputs="all")
+    assert report.verdict is dipc.Verdict.ACCURATE
+    assert len(report.rows) == 8
