@@ -12,6 +12,7 @@ from dipc.verifier.kinked import Kinked, Line, Spread
 from dipc.verifier.normal import Enclosed, Hub, star_order
 from dipc.verifier.reals import UNIT, Number
 from dipc.verifier.summed import Branch, Summed
+from dipc.verifier.trees import Center, Form, Tree
 
 
 def enclosed_data(value: Enclosed) -> list[Any]:
@@ -27,6 +28,8 @@ def star_data(star: Hub) -> dict[str, Any]:
     match star:
         case Kinked():
             return kinked_data(star)
+        case Tree():
+            return tree_data(star)
         case Summed():
             return summed_data(star)
     leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
@@ -41,11 +44,24 @@ def kinked_data(event: Kinked) -> dict[str, Any]:
         return ["laplace" if of.laplace else "normal", str(of.size)]
 
     def lines(of: Sequence[Line]) -> list[list[str]]:
-        return [[str(a), str(d), *([str(b)] if b else [])] for a, d, b in of]
+        return [[str(a), str(d)] for a, d in of]
 
     leaves = [[count, spread(leaf.spread), lines(leaf.lower), lines(leaf.upper)] for leaf, count in event.leaves]
-    data = {"center": spread(event.center), "own": lines(event.own), "leaves": leaves, "fixed": event.fixed}
-    return data | {"across": str(event.across)} if event.across else data
+    return {"center": spread(event.center), "own": lines(event.own), "leaves": leaves, "fixed": event.fixed}
+
+
+def tree_data(event: Tree) -> dict[str, Any]:
+    """A tree of centers."""
+    data = {"root": _center_data(event.root), "fixed": event.fixed}
+    return data if event.square == UNIT else {**data, "square": number_data(event.square)}
+
+
+def _center_data(center: Center) -> list[Any]:
+    def forms(of: Sequence[Form]) -> list[list[str]]:
+        return [list(map(str, form)) for form in of]
+
+    leaves = [[count, str(leaf.variance), forms(leaf.lower), forms(leaf.upper)] for leaf, count in center.leaves]
+    return [str(center.slope), str(center.variance), forms(center.own), leaves, list(map(_center_data, center.below))]
 
 
 def summed_data(event: Summed) -> dict[str, Any]:

@@ -60,7 +60,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import ceil, floor, gcd, lcm, log, log2, pi, prod, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import flint
 
@@ -314,8 +314,8 @@ class _Rules:
 
 
 def _short(x: float) -> Fraction:
-    """At most x, a number with a few digits."""
-    unit = Fraction(2) ** (floor(log2(x)) - 20)
+    """At most x, an eighth less at most: multiples of steps of a few bits are often the same."""
+    unit = Fraction(2) ** (floor(log2(x)) - 3)
     return floor(Fraction(x) / unit) * unit
 
 
@@ -495,19 +495,26 @@ class _Messages:
         values = [value * step for value in self._values(place, move, stretch)]
         paired = [self._factor(place, (move, above), *each) for each in self._factors(center, stretch, paired=True)]
         self._spend(len(mine) * (len(theirs) * len(paired) or 1))
-        side = -1 if below else 1
-        if end is not None and not end.moving:
+        side, moving = -1 if below else 1, end is not None and end.moving
+        if end is not None and not moving:
             values = [_weight(side * k) * value for k, value in zip(mine, values, strict=True)]
         if not paired:
-            if end is not None and end.moving:
-                return self._convolved(values, mine, theirs, side)
-            return [sum(values, flint.arb(0))] * len(theirs)
-        result: list[Value] = []
+            return self._convolved(values, mine, theirs, side) if moving else [sum(values, flint.arb(0))] * len(theirs)
+        rows: list[list[Any]] = []
         for j in theirs:
-            products = values
-            if end is not None and end.moving:
-                products = [_weight(side * (k - j)) * value for k, value in zip(mine, values, strict=True)]
+            row: list[Value] = [_weight(side * (k - j)) if moving else flint.arb(1) for k in mine]
             for factor in paired:
+                if factor.is_number:
+                    row = factor.times(row, mine, j)
+            rows.append(row)
+        varying = [factor for factor in paired if not factor.is_number]
+        if not varying:
+            columns = flint.arb_mat(rows) * flint.arb_mat([list(self._coefficients(value)) for value in values])
+            return list(map(self._value, columns.table()))
+        result: list[Value] = []
+        for j, row in zip(theirs, rows, strict=True):
+            products = [mine * other for mine, other in zip(row, values, strict=True)]
+            for factor in varying:
                 products = factor.times(products, mine, j)
             result.append(sum(products, flint.arb(0)))
         return result
@@ -521,9 +528,10 @@ class _Messages:
             product = (flint.arb_poly(list(column)) * weights).coeffs()
             product += [flint.arb(0)] * (len(mine) + len(differences) - 1 - len(product))
             columns.append(product[len(mine) - 1 : len(differences)])
-        if self._length == 1:
-            return list(columns[0])
-        return [flint.arb_series(list(each)) for each in zip(*columns, strict=True)]
+        return [self._value(each) for each in zip(*columns, strict=True)]
+
+    def _value(self, balls: Sequence[flint.arb]) -> Value:
+        return balls[0] if self._length == 1 else flint.arb_series(list(balls))
 
     def _coefficients(self, value: Value) -> Sequence[flint.arb]:
         if isinstance(value, flint.arb_series):
@@ -583,6 +591,7 @@ class _Argument:
         self._first, self._second = int(a / unit), int(b / unit)
         self._unit = flint.arb(to_fmpq(unit))
         self._off: Value = eps * flint.arb(to_fmpq(d)) if d else flint.arb(0)
+        self.is_number = not d
         self._known: dict[int, Value] = {}
 
     def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
@@ -599,7 +608,11 @@ class _Factor:
     """A density, where it occurs 0 times, or the probability of a leaf to the power of how often it occurs."""
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
-        self._law, self._count, self._arguments = law, count, arguments
+        self._count, self._arguments = count, arguments
+        self._halved = flint.arb(to_fmpq(-1 / (2 * law.variance)))
+        self._scale, self._peak = -(-self._halved).sqrt(), law.peak()
+        #: Whether it is the same for every eps, at the same places.
+        self.is_number = all(argument.is_number for argument in arguments)
 
     def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
         """These values times that at these places of the center, and one of its parent."""
@@ -612,10 +625,9 @@ class _Factor:
         return [value * mine for value, mine in zip(values, both, strict=True)]
 
     def _of(self, x: Value) -> Value:
-        scale = (2 * flint.arb(to_fmpq(self._law.variance))).sqrt()
         if not self._count:
-            return (x * x / -(scale * scale)).exp() * self._law.peak()
-        value = (x / -scale).erfc() / 2
+            return (x * x * self._halved).exp() * self._peak
+        value = (x * self._scale).erfc() / 2
         return value if len(self._arguments) > 1 else _power(value, self._count)
 
 

@@ -1,11 +1,9 @@
-"""Probabilities of normal and Laplace noises around one center or two, in pieces on which everything is smooth.
+"""Probabilities of normal and Laplace noises around one center, in pieces on which everything is smooth.
 
 A center t is compared with leaves, as in `normal.py`; here both are normal, or Laplace noise, a leaf may be bounded by
 lines that meet, and the center by numbers. With t = eps·u, all that is not smooth is at finitely many u. On
 the pieces between them the integral is a sum over nodes by a rule whose weights and nodes nobody trusts: FORMAT.md
-states and proves what is used, lemmas N6 and N7. Of two normal values that all others are compared with, two
-combinations t and w are independent, and all that is not smooth is at finitely many u again: w is integrated out first,
-by the trapezoid rule (lemma N9).
+states and proves what is used, lemmas N6 and N7.
 """
 
 from __future__ import annotations
@@ -21,12 +19,12 @@ from typing import Any
 from dipc.verifier import reading as read
 from dipc.verifier.reading import NotDerived, Rejected
 from dipc.verifier.reals import Number
-from dipc.verifier.signs import decay_bits, growth_bits
+from dipc.verifier.signs import growth_bits
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The most pieces of one event, panels of a piece, and nodes on each side of a trapezoid sum.
-MOST_PIECES, MOST_PANELS, MOST_NODES = 60, 128, 5_000
+#: The most pieces of one event, and panels of a piece.
+MOST_PIECES, MOST_PANELS = 60, 128
 
 #: The most bounds on one side of a leaf of which it is asked whether others imply them.
 MOST_LINES = 12
@@ -35,8 +33,8 @@ MOST_LINES = 12
 _ELLIPSES = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(4), Fraction(6), Fraction(9), Fraction(14))
 _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 
-#: (a, d, b) of a bound a·t + d·eps + b·w.
-Line = tuple[Fraction, Fraction, Fraction]
+#: (a, d) of a bound a·t + d·eps.
+Line = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,8 +62,8 @@ def root_above(x: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bounded:
-    """L of this law with L + a·t + d·eps + b·w >= 0 for each of the `lower` lines, and L <= a·t + d·eps + b·w for each
-    `upper` one."""
+    """L of this law with L + a·t + d·eps >= 0 for each of the `lower` lines, and L <= a·t + d·eps for each `upper`
+    one."""
 
     spread: Spread
     lower: tuple[Line, ...]
@@ -105,11 +103,6 @@ class Piece:
         return self.low if self.low is not None else self.high if self.high is not None else _ZERO
 
     @property
-    def is_line(self) -> bool:
-        """Whether it has no ends: then all noise is normal."""
-        return self.low is None and self.high is None
-
-    @property
     def doublings(self) -> int:
         """Those of all leaves."""
         return sum(leaf.doublings for leaf in self.leaves)
@@ -118,14 +111,12 @@ class Piece:
 @dataclass(frozen=True, slots=True, order=True)
 class Kinked:
     """A center of this law within its `own` bounds a·t + d·eps >= 0, and leaves with how often each occurs. It is
-    `fixed` where the deviations do not depend on eps: then 1 stands in place of eps. `across` is the variance of w, 0
-    where there is none."""
+    `fixed` where the deviations do not depend on eps: then 1 stands in place of eps."""
 
     center: Spread
     own: tuple[Line, ...]
     leaves: tuple[tuple[Bounded, int], ...]
     fixed: bool
-    across: Fraction = _ZERO
 
     # What is asked of stars, too, and not known here.
     at_zero = None
@@ -145,11 +136,10 @@ class Kinked:
         if self.fixed:
             return None
         result: list[Number | Fraction] = []
-        for count, (a, d, b), spread in self.half_spaces:
+        for count, (a, d), spread in self.half_spaces:
             if d <= 0:
                 return None
             spreads = [self.center.times(abs(a))] if a else []
-            spreads += [Spread(False, self.across * b * b)] if b else []
             spreads += [] if spread is None else [spread]
             if all(not each.laplace for each in spreads):
                 spreads = [Spread(False, sum((each.size for each in spreads), _ZERO))]
@@ -159,19 +149,16 @@ class Kinked:
         return result
 
     def pieces(self) -> list[Piece]:
-        """Between all places where something is not smooth. Raises NotDerived for too many, and where some of these
-        depend on w."""
-        low = max((-d / a for a, d, _ in self.own if a > 0), default=None)
-        high = min((-d / a for a, d, _ in self.own if a < 0), default=None)
-        if (low is not None and high is not None and low >= high) or any(not a and d < 0 for a, d, _ in self.own):
+        """Between all places where something is not smooth. Raises NotDerived for too many."""
+        low = max((-d / a for a, d in self.own if a > 0), default=None)
+        high = min((-d / a for a, d in self.own if a < 0), default=None)
+        if (low is not None and high is not None and low >= high) or any(not a and d < 0 for a, d in self.own):
             return []
         kinks = {_ZERO} if self.center.laplace else set()
         for leaf, _ in self.leaves:
-            level = [*leaf.lower, *((-a, -d, -b) for a, d, b in leaf.upper)]
-            level += [(_ZERO, _ZERO, _ZERO)] if leaf.spread.laplace else []
-            if len({b for _, _, b in level}) > 1:
-                raise NotDerived("bounds of Gaussian noises meet on lines of more than one direction")
-            kinks |= {(e - d) / (a - b) for (a, d, _), (b, e, _) in combinations(level, 2) if a != b}
+            level = [*leaf.lower, *((-a, -d) for a, d in leaf.upper)]
+            level += [(_ZERO, _ZERO)] if leaf.spread.laplace else []
+            kinks |= {(e - d) / (a - b) for (a, d), (b, e) in combinations(level, 2) if a != b}
         inside = sorted(u for u in kinks if (low is None or low < u) and (high is None or u < high))
         if len(inside) >= MOST_PIECES:
             raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
@@ -184,12 +171,7 @@ class Kinked:
             if pieces and pieces[-1].leaves == leaves and pieces[-1].high == start and smooth:
                 start = pieces.pop().low
             pieces.append(Piece(start, end, leaves))
-        return [half for piece in pieces for half in (_halves(piece) if self.has_laplace else [piece])]
-
-    @property
-    def has_laplace(self) -> bool:
-        """Whether some of it is Laplace noise."""
-        return self.center.laplace or any(leaf.spread.laplace for leaf, _ in self.leaves)
+        return [half for piece in pieces for half in _halves(piece)]
 
     def _near(self, u: Fraction) -> tuple[Near, ...] | None:
         """The leaves around u; None where one has no room."""
@@ -200,7 +182,7 @@ class Kinked:
                 for lines in (leaf.lower, leaf.upper)
                 if lines
             ]
-            values = [a * u + d for a, d, _ in nearest]
+            values = [a * u + d for a, d in nearest]
             if len(nearest) > 1 and sum(values, _ZERO) <= 0:
                 return None
             signed = tuple(
@@ -222,10 +204,7 @@ class Kinked:
             if piece.low is not None and piece.high is not None:
                 length = (piece.high - piece.low) * (middle + disk)
             grown = growth_bits(spread * disk * disk / 2) + growth_bits(falls * disk) + piece.doublings
-            grown += self.across > 0
-            # Densities come to 2 at most in the trapezoid rule.
-            whole = _ONE if piece.is_line else length * self.center.peak
-            total += whole * 2 * (1 << grown)
+            total += length * self.center.peak * 2 * (1 << grown)
         return max(0, int(total)).bit_length() + 1
 
     def _weights(self, piece: Piece, of: Any) -> Iterator[Fraction]:
@@ -234,7 +213,7 @@ class Kinked:
             yield of(_ONE, _ZERO) / self.center.size
         for leaf in piece.leaves:
             if not leaf.spread.laplace:
-                yield leaf.count * max(of(a, d) for (a, d, _), _ in leaf.lines) / leaf.spread.size
+                yield leaf.count * max(of(a, d) for (a, d), _ in leaf.lines) / leaf.spread.size
 
     def _rates(self, piece: Piece, of: Any) -> Iterator[Fraction]:
         """The same with rates of Laplace noise."""
@@ -242,7 +221,7 @@ class Kinked:
             yield of(_ONE, _ZERO) * self.center.size
         for leaf in piece.leaves:
             if leaf.spread.laplace:
-                yield leaf.count * max(of(a, d) for (a, d, _), _ in leaf.lines) * leaf.spread.size
+                yield leaf.count * max(of(a, d) for (a, d), _ in leaf.lines) * leaf.spread.size
 
     def reach(self, piece: Piece, most: Fraction, accuracy: int) -> Fraction:
         """How far beyond its start a half-line is summed: the rest is at most 2^-(accuracy + 3) for each eps up to
@@ -259,13 +238,6 @@ class Kinked:
         accuracy += 2 + len(pieces).bit_length()
         count = accuracy // 4 + 8
         for piece in pieces:
-            if piece.is_line:
-                # One more for the sum over w, which is at most 2.
-                curvature = sum(self._weights(piece, lambda a, _: a * a), _ZERO)
-                doubled = piece.doublings + (self.across > 0)
-                step, reach = trapezoid(self.center.size, curvature, doubled, accuracy)
-                yield from ((piece, k * step, _ZERO, step, False) for k in range(-reach, reach + 1))
-                continue
             start = piece.start
             finite = piece.low is not None and piece.high is not None
             if finite:
@@ -285,14 +257,6 @@ class Kinked:
                     else:
                         yield piece, sign * s, start, half * weight, False
 
-    def across_nodes(self, piece: Piece, accuracy: int) -> tuple[Fraction, int]:
-        """The step and the number of nodes on each side for w, by which the integral over it is wrong by no more than
-        2^-(accuracy + 2) at any t and eps > 0, by lemma N1; one node where there is no w."""
-        if not self.across:
-            return _ZERO, 0
-        terms = (leaf.count * max(b * b for (_, _, b), _ in leaf.lines) / leaf.spread.size for leaf in piece.leaves)
-        return trapezoid(self.across, 1 / self.across + sum(terms, _ZERO), piece.doublings, accuracy + 2)
-
     def _panels(self, piece: Piece, length: Fraction, stretch: Fraction, count: int, accuracy: int) -> int:
         """How many panels of the rule are wrong by no more than 2^-accuracy together."""
         curvature = sum(self._weights(piece, lambda a, _: a * a), _ZERO) * stretch**2
@@ -303,35 +267,13 @@ class Kinked:
             whole = length * stretch * self.center.peak
             for ellipse in _ELLIPSES:
                 y, over = half * (ellipse - 1 / ellipse) / 2, half * ((ellipse + 1 / ellipse) / 2 - 1)
-                grown = growth_bits(y * y * curvature / 2 + rates * over) + piece.doublings + (self.across > 0)
+                grown = growth_bits(y * y * curvature / 2 + rates * over) + piece.doublings
                 if grown > 4 * accuracy:
                     continue
                 error = slip / (1 - 1 / ellipse) + 9 / ellipse ** (2 * count) / (1 - 1 / ellipse)
                 if whole * (1 << grown) * error * (1 << accuracy) <= 1:
                     return panels
         raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_PANELS} panels")
-
-
-def trapezoid(variance: Fraction, curvature: Fraction, doubled: int, accuracy: int) -> tuple[Fraction, int]:
-    """The step and the number of nodes on each side of a trapezoid sum that is wrong by at most 2^-accuracy for every
-    eps > 0, by lemma N1, where F is 2^doubled. Raises NotDerived for too many nodes."""
-    # e^-wanted is less than 2^-(accuracy + doubled + 3).
-    wanted = Fraction(7, 10) * (accuracy + doubled + 4)
-    # 2π² > 19.73.
-    step = Fraction(isqrt(int((1 << 40) * Fraction(1973, 100) / (curvature * wanted))), 1 << 20)
-    if not step:
-        raise NotDerived("deviations of Gaussian noise are too different")
-    # Not more than √(6·v0), so that the sum of the densities is at most 2.
-    step = min(step, Fraction(isqrt(int((1 << 40) * 6 * variance)), 1 << 20))
-    nodes = isqrt(int(2 * variance * wanted / step**2)) + 1
-    if nodes > MOST_NODES:
-        raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_NODES} nodes on each side")
-    folded = decay_bits(Fraction(1973, 100) / (step**2 * curvature))
-    cut = decay_bits((nodes * step) ** 2 / (2 * variance))
-    # 2F·x/(1 - x) with x <= 1/2, and F·e^{-(nh)²/(2·v0)}.
-    if min(folded - 2, cut) < accuracy + doubled + 1 or step**2 > 6 * variance:
-        raise NotDerived("a step for an integral over Gaussian noise is not found")
-    return step, nodes
 
 
 def _between(start: Fraction | None, end: Fraction | None) -> Fraction:
@@ -448,131 +390,72 @@ def needed(rows: _Rows) -> list[int]:
 
 
 def kinked_of(laws: Sequence[Spread], rows: _Rows, *, fixed: bool) -> Kinked:
-    """The event of half-spaces over independent values. Raises NotDerived where neither one of them, nor two, are the
-    centers."""
+    """The event of half-spaces over independent values. Raises NotDerived where none of them is the center."""
     centers = [i for i in range(len(laws)) if all(len(row.keys() - {i}) <= 1 for row, _ in rows)]
-    if centers:
-        return min(_around(center, None, dict(enumerate(laws)), rows, fixed=fixed) for center in centers)
-    events = [
-        event
-        for pair in combinations(range(len(laws)), 2)
-        if all(len(row.keys() - {*pair}) <= 1 for row, _ in rows)
-        for event in _across(pair, laws, rows, fixed=fixed)
-    ]
-    if not events:
-        raise NotDerived("comparisons of Gaussian noises have neither one nor two of them in common")
-    return min(events)
+    if not centers:
+        raise NotDerived("comparisons of Gaussian and Laplace noises do not have one of them in common")
+    return min(_around(center, laws, rows, fixed=fixed) for center in centers)
 
 
-def _across(pair: tuple[int, int], laws: Sequence[Spread], rows: _Rows, *, fixed: bool) -> Iterator[Kinked]:
-    """With two centers x and y: t = p·x + q·y has the direction of what is not smooth, and w = q·v_y·x - p·v_x·y is
-    independent of it."""
-    if any(law.laplace for law in laws):
-        return
-    first, second = (laws[i].size for i in pair)
-    level: dict[int, set[Line]] = {}
-    for row, d in rows:
-        x, y = (row.get(i, _ZERO) for i in pair)
-        others = row.keys() - {*pair}
-        for place, c in [(place, row[place]) for place in others] or [(-1, _ONE)]:
-            level.setdefault(place, {(_ZERO, _ZERO, _ZERO)} if place < 0 else set()).add((x / c, d / c, y / c))
-    pairs = (two for lines in level.values() for two in combinations(lines, 2))
-    directions = {(a - e, b - f) for (a, _, b), (e, _, f) in pairs if (a, b) != (e, f)}
-    for p, q in [min(directions)] if directions else [(_ONE, _ZERO), (_ZERO, _ONE)]:
-        if any(p * b != q * a for a, b in directions):
-            continue
-        outer = p * p * first + q * q * second
-        turned = []
-        for row, d in rows:
-            x, y = (row.get(i, _ZERO) for i in pair)
-            kept = {place: c for place, c in row.items() if place not in pair}
-            mine = {-1: (x * p * first + y * q * second) / outer, -2: (x * q - y * p) / outer}
-            turned.append((kept | {place: c for place, c in mine.items() if c}, d))
-        both = {-1: Spread(False, outer), -2: Spread(False, first * second * outer)}
-        yield _around(-1, -2, both | dict(enumerate(laws)), turned, fixed=fixed)
-
-
-def _around(center: int, across: int | None, laws: Mapping[int, Spread], rows: _Rows, *, fixed: bool) -> Kinked:
+def _around(center: int, laws: Sequence[Spread], rows: _Rows, *, fixed: bool) -> Kinked:
     own: set[Line] = set()
     lower: dict[int, set[Line]] = {}
     upper: dict[int, set[Line]] = {}
     for row, d in rows:
-        a, b = (_ZERO if place is None else row.get(place, _ZERO) for place in (center, across))
-        others = row.keys() - {center, across}
+        a = row.get(center, _ZERO)
+        others = row.keys() - {center}
         if not others:
-            own.add((_ONE if a > 0 else -_ONE, d / abs(a), _ZERO))
+            own.add((_ONE if a > 0 else -_ONE, d / abs(a)))
         for place in others:
             side = lower if row[place] > 0 else upper
             c = abs(row[place])
-            side.setdefault(place, set()).add((a / c, d / c, b / c))
+            side.setdefault(place, set()).add((a / c, d / c))
     leaves = [(laws[i], lower.get(i, set()), upper.get(i, set())) for i in sorted({*lower, *upper})]
-    # w in the multiple in which its coefficient is that of t at most.
-    turn = max((abs(b / a) for _, low, up in leaves for a, _, b in low | up if a), default=_ONE) or _ONE
     return min(
         _scaled(
             laws[center],
-            _ZERO if across is None else laws[across].size * turn**2,
-            _turned(own, sign, _ONE),
-            [(s, _turned(low, sign, other / turn), _turned(up, sign, other / turn)) for s, low, up in leaves],
+            _turned(own, sign),
+            [(spread, _turned(low, sign), _turned(up, sign)) for spread, low, up in leaves],
             fixed=fixed,
         )
-        for sign in (_ONE, -_ONE)
-        for other in ((_ONE,) if across is None else (_ONE, -_ONE))
+        for sign in (1, -1)
     )
 
 
-def _turned(lines: set[Line], t: Fraction, w: Fraction) -> set[Line]:
-    """With these multiples of their coefficients."""
-    return {(t * a, d, w * b) for a, d, b in lines}
+def _turned(lines: set[Line], sign: int) -> set[Line]:
+    """For that multiple of the center."""
+    return {(sign * a, d) for a, d in lines}
 
 
 def _scaled(
-    center: Spread,
-    across: Fraction,
-    own: set[Line],
-    leaves: Sequence[tuple[Spread, set[Line], set[Line]]],
-    *,
-    fixed: bool,
+    center: Spread, own: set[Line], leaves: Sequence[tuple[Spread, set[Line], set[Line]]], *, fixed: bool
 ) -> Kinked:
-    """In the multiples of the leaves in which the greatest coefficient of t is 1, or that of w, and that of t and w in
-    which the greatest rate is, or the greatest slack."""
+    """In the multiples of the leaves in which the greatest coefficient of t is 1, and that of t in which the greatest
+    rate is, or the greatest slack."""
     bounded: list[Bounded] = []
     for spread, low, up in leaves:
-        size = next(filter(None, (max(abs(line[place]) for line in low | up) for place in (0, 2, 1))), _ONE)
+        size = next(filter(None, (max(abs(line[place]) for line in low | up) for place in (0, 1))), _ONE)
         # -L has the law of L.
-        first, second = sorted(tuple(sorted((a / size, d / size, b / size) for a, d, b in side)) for side in (low, up))
+        first, second = sorted(tuple(sorted((a / size, d / size) for a, d in side)) for side in (low, up))
         bounded.append(Bounded(spread.times(1 / size), *((first, second) if first else (second, first))))
-    moving = [leaf for leaf in bounded if any(a or b for a, _, b in leaf.lines)]
+    moving = [leaf for leaf in bounded if any(a for a, _ in leaf.lines)]
     rates = [each.size for each in (center, *(leaf.spread for leaf in moving)) if each.laplace]
-    slacks = [abs(d) for _, d, _ in (*own, *(line for leaf in moving for line in leaf.lines))]
+    slacks = [abs(d) for _, d in (*own, *(line for leaf in moving for line in leaf.lines))]
     most = 1 / max(rates) if rates else max(slacks, default=_ONE) or _ONE
     counted: dict[Bounded, int] = {}
     for leaf in bounded:
-        if any(a or b for a, _, b in leaf.lines):
-            lower, upper = (tuple((a, d / most, b) for a, d, b in side) for side in (leaf.lower, leaf.upper))
+        if any(a for a, _ in leaf.lines):
+            lower, upper = (tuple((a, d / most) for a, d in side) for side in (leaf.lower, leaf.upper))
             leaf = Bounded(leaf.spread.times(1 / most), lower, upper)
         counted[leaf] = counted.get(leaf, 0) + 1
-    return Kinked(
-        center.times(1 / most),
-        tuple(sorted((a, d / most, b) for a, d, b in own)),
-        tuple(sorted(counted.items())),
-        fixed,
-        across / most**2,
-    )
+    own_scaled = tuple(sorted((a, d / most) for a, d in own))
+    return Kinked(center.times(1 / most), own_scaled, tuple(sorted(counted.items())), fixed)
 
 
 # === as they are written =======================================================================
 
 
-def _read_line(value: object) -> Line:
-    numbers = read.listed(read.rational, 3)(value)
-    if len(numbers) < 2:
-        raise Rejected("a line has two numbers, or three")
-    a, d, b = (*numbers, _ZERO)[:3]
-    return a, d, b
-
-
-_LINES = read.listed(_read_line, MOST_PIECES)
+_LINES = read.listed(read.tuple_of(read.rational, read.rational), MOST_PIECES)
 _SPREAD = read.tuple_of(read.one_of("laplace", "normal"), read.rational)
 
 
@@ -585,17 +468,13 @@ def read_kinked(value: object, most_leaves: int) -> Kinked:
         "leaves": read.listed(leaf, most_leaves),
         "fixed": read.boolean,
     }
-    center, own, stated, fixed, across = read.fields(value, table, {"across": read.rational})
+    center, own, stated, fixed = read.fields(value, table)
     leaves = tuple(
         (Bounded(Spread(kind == "laplace", size), tuple(lower), tuple(upper)), count)
         for count, (kind, size), lower, upper in stated
     )
     if any(each.spread.size <= 0 or not count or not each.lower for each, count in leaves) or center[1] <= 0:
         raise Rejected("a value has a positive variance or rate, and a leaf a bound")
-    if any(abs(a) != 1 or b for a, _, b in own):
+    if any(abs(a) != 1 for a, _ in own):
         raise Rejected("the center is bounded by numbers")
-    event = Kinked(Spread(center[0] == "laplace", center[1]), tuple(own), leaves, fixed, across or _ZERO)
-    crossed = any(b for leaf, _ in leaves for _, _, b in leaf.lines)
-    if event.across < 0 or (crossed and not event.across) or (event.across and event.has_laplace):
-        raise Rejected("two centers have positive variances, and no Laplace noise around them")
-    return event
+    return Kinked(Spread(center[0] == "laplace", center[1]), tuple(own), leaves, fixed)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, prod
+from math import comb, isqrt, prod
 from typing import Any
 
 from dipc.verifier import reading as read
@@ -35,19 +35,23 @@ from dipc.verifier.functions import (
     read_ring,
     times,
 )
-from dipc.verifier.kinked import Kinked, Near, Spread, kinked_of, needed, read_kinked, trapezoid
+from dipc.verifier.kinked import Kinked, Near, Spread, kinked_of, needed, read_kinked
 from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Ends, Number, read_number
 from dipc.verifier.signs import decay_bits, exp_minus, growth_bits, positive_on_unit
 from dipc.verifier.summed import Summed, read_summed, summed_of
 from dipc.verifier.taylor import Expansion, NotShown, Series, peak_ends, root_ends
+from dipc.verifier.trees import Tree, read_tree, tree_of
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 #: The most leaves of an event, terms of a series, and bits of an error.
 MOST_LEAVES, MOST_TERMS, MOST_BITS = 500, 200, 2_000
+
+#: The most nodes on each side of a trapezoid sum.
+MOST_NODES = 5_000
 
 #: The disks of Cauchy's estimate have 2, 4, ... times the radius of the cell.
 _DISKS = (1, 2, 3, 4, 5)
@@ -169,13 +173,13 @@ def star_of(hanging: Hanging) -> Hub:
     kept = needed(merged)
     if len(kept) < len(rows):
         spreads, merged = _merged(laws, [rows[place] for place in kept])
+    if others:
+        return kinked_of(spreads, merged, fixed=family.fixed)
+    variances = [spread.size for spread in spreads]
     try:
-        if not others:
-            return _plain_star(family, [spread.size for spread in spreads], merged)
+        return _plain_star(family, variances, merged)
     except NotDerived:
-        if family.square != UNIT:
-            raise
-    return kinked_of(spreads, merged, fixed=family.fixed)
+        return tree_of(variances, merged, fixed=family.fixed, square=family.square)
 
 
 def _plain_star(
@@ -278,7 +282,7 @@ def _ordered(variance: Fraction, lines: tuple[Line, ...]) -> Leaf:
 # === sums ======================================================================================
 
 #: An event over noises that hang together.
-Hub = Star | Kinked | Summed
+Hub = Star | Kinked | Tree | Summed
 
 #: Independent stars, sorted.
 Stars = tuple[Hub, ...]
@@ -291,7 +295,7 @@ def in_order(stars: Iterable[Hub]) -> Stars:
 
 def star_order(star: Hub) -> tuple[int, Any]:
     """The key by which stars are sorted."""
-    return (Star, Kinked, Summed).index(type(star)), star
+    return (Star, Kinked, Tree, Summed).index(type(star)), star
 
 
 @dataclass(frozen=True)
@@ -393,6 +397,8 @@ _LEAF = read.tuple_of(
 def _read_star(value: object) -> Hub:
     if isinstance(value, dict) and "own" in value:
         return read_kinked(value, MOST_LEAVES)
+    if isinstance(value, dict) and "root" in value:
+        return read_tree(value)
     if isinstance(value, dict) and "values" in value:
         return read_summed(value)
     table: read.Table = {"center": read.rational, "leaves": read.listed(_LEAF, MOST_LEAVES), "fixed": read.boolean}
@@ -424,7 +430,7 @@ class Cell(Expansion):
         match star:
             case Kinked():
                 return self._kinked(star)
-            case Summed():
+            case Tree() | Summed():
                 return star.series(self)
         scale = star.scale(self.bits + 32)
         if not star.variance:
@@ -454,19 +460,8 @@ class Cell(Expansion):
         eps = Series(line + [0] * (self.terms - len(line)), 2)
         for piece, alpha, beta, weight, scaled in event.nodes(self.middle + self.radius, self.accuracy):
             product = self._at(event.center, alpha, beta)
-            step, reach = event.across_nodes(piece, self.accuracy)
-            moved = [leaf for leaf in piece.leaves if any(b for (_, _, b), _ in leaf.lines)]
             for leaf in piece.leaves:
-                if leaf not in moved:
-                    product = self.times(product, self.power(self._near(leaf, alpha, beta, _ZERO), leaf.count))
-            if moved:
-                given = []
-                for k in range(-reach, reach + 1):
-                    factor = self._mass(k, step, event.across)
-                    for leaf in moved:
-                        factor = self.times(factor, self.power(self._near(leaf, alpha, beta, k * step), leaf.count))
-                    given.append(factor)
-                product = self.times(product, self.sum(given))
+                product = self.times(product, self.power(self._near(leaf, alpha, beta), leaf.count))
             product = self.times(product, eps) if scaled else product
             w = weight.numerator * one // weight.denominator
             coefficients = [c * w >> bits for c in product.coefficients]
@@ -486,11 +481,11 @@ class Cell(Expansion):
         low, high = root_ends(1 / spread.size, bits + 8)
         return self.times(series, self.constant((low >> 8, -(-high >> 8))))
 
-    def _near(self, leaf: Near, alpha: Fraction, beta: Fraction, w: Fraction) -> Series:
-        """The probability of a leaf given the centers."""
+    def _near(self, leaf: Near, alpha: Fraction, beta: Fraction) -> Series:
+        """The probability of a leaf given the center."""
         total = self.constant((1 - len(leaf.lines) << self.bits,) * 2)
-        for (a, d, b), positive in leaf.lines:
-            start, slope = a * alpha + b * w, a * beta + d
+        for (a, d), positive in leaf.lines:
+            start, slope = a * alpha, a * beta + d
             if not leaf.spread.laplace:
                 point, radius = start + slope * self.middle, slope * self.radius
                 total = self.plus(total, self.normal(point, radius, leaf.spread.size, _ZERO))
@@ -556,9 +551,11 @@ class Cell(Expansion):
             else:
                 yield ratio, most, away
 
-    def _bits(self, event: Kinked | Summed, disk: Fraction) -> int | None:
+    def _bits(self, event: Kinked | Tree | Summed, disk: Fraction) -> int | None:
         if isinstance(event, Summed):
             return event.disk_bits(self.middle, disk)
+        if isinstance(event, Tree):
+            return event.bits_on_disk(disk)
         return (
             event.bits_on_disk(_ONE, _ZERO, self.accuracy)
             if event.fixed
@@ -637,8 +634,25 @@ def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
 
 def rule(star: Star, accuracy: int) -> tuple[Fraction, int]:
     """The step and the number of nodes on each side of a trapezoid sum that is wrong by at most 2^-accuracy for every
-    eps > 0, by lemma N1. Raises Exhausted, NotDerived for too many nodes."""
-    return trapezoid(star.variance, star.curvature, star.doubled, accuracy)
+    eps > 0, by lemma N1, where F is 2^doubled. Raises NotDerived for too many nodes."""
+    variance, curvature, doubled = star.variance, star.curvature, star.doubled
+    # e^-wanted is less than 2^-(accuracy + doubled + 3).
+    wanted = Fraction(7, 10) * (accuracy + doubled + 4)
+    # 2π² > 19.73.
+    step = Fraction(isqrt(int((1 << 40) * Fraction(1973, 100) / (curvature * wanted))), 1 << 20)
+    if not step:
+        raise NotDerived("deviations of Gaussian noise are too different")
+    # Not more than √(6·v0), so that the sum of the densities is at most 2.
+    step = min(step, Fraction(isqrt(int((1 << 40) * 6 * variance)), 1 << 20))
+    nodes = isqrt(int(2 * variance * wanted / step**2)) + 1
+    if nodes > MOST_NODES:
+        raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_NODES} nodes on each side")
+    folded = decay_bits(Fraction(1973, 100) / (step**2 * curvature))
+    cut = decay_bits((nodes * step) ** 2 / (2 * variance))
+    # 2F·x/(1 - x) with x <= 1/2, and F·e^{-(nh)²/(2·v0)}.
+    if min(folded - 2, cut) < accuracy + doubled + 1 or step**2 > 6 * variance:
+        raise NotDerived("a step for an integral over Gaussian noise is not found")
+    return step, nodes
 
 
 # === proofs ====================================================================================
@@ -685,7 +699,7 @@ def next_to_zero(total: Enclosed) -> Enclosed | None:
 
 
 @lru_cache(maxsize=1_000)
-def _near(event: Summed, *, above: bool) -> Star | Kinked:
+def _near(event: Summed, *, above: bool) -> Star | Kinked | Tree:
     """That over normal noises whose probability is at least as great, or at most. Raises NotDerived."""
     laws, rows = event.near(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))

@@ -27,7 +27,7 @@ _MOST_SLOPE = 6
 
 
 @lru_cache(maxsize=256)
-def _pi(bits: int) -> Pair:
+def pi_ends(bits: int) -> Pair:
     """π, by Machin's formula."""
     work = bits + 16
 
@@ -55,7 +55,7 @@ def root_ends(x: Fraction, bits: int) -> Pair:
 @lru_cache(maxsize=256)
 def peak_ends(bits: int) -> Pair:
     """1/√(2π)."""
-    low, high = _pi(bits + 8)
+    low, high = pi_ends(bits + 8)
     one = 1 << 2 * (bits + 8)
     return root_ends(Fraction(one // (2 * high), 1 << bits + 8), bits)[0], root_ends(
         Fraction(-(-one // (2 * low)), 1 << bits + 8), bits

@@ -234,6 +234,22 @@ a <- Gauss(1, 0); b <- Gauss(1, 4); s <- Gauss(1, q); t <- Gauss(1, q);
 r <- s >= a and s <= b and t >= a and t <= b
 """
 
+#: More noises than two are compared with each other: six in a row, and values around each other, with thresholds of
+#: their own.
+SIX = """
+program row; input q[1..6] : real; output r : bool; var a[1..6] : real;
+ideal { r <- true; for i in 1..5 do if not (q[i] >= q[i + 1]) then r <- false end end }
+r <- true; for i in 1..6 do a[i] <- Gauss(1/eps, q[i]) end;
+for i in 1..5 do if not (a[i] >= a[i + 1]) then r <- false end end
+"""
+WALK = """
+program walk; input q : real; output r : bool; var a, b, c, d, s, t, u, v : real;
+ideal { r <- q >= 0 }
+a <- Gauss(1/eps, q); b <- Gauss(1/eps, a); c <- Gauss(2/eps, b); d <- Gauss(1/eps, c);
+s <- Gauss(1/eps, 0); t <- Gauss(1/eps, 0); u <- Gauss(1/eps, 0); v <- Gauss(1/eps, 0);
+r <- a >= s and b >= t and c >= u and d >= v
+"""
+
 _SHARP = "m*c*exp(-alpha*eps/(8*c))"
 
 #: The least factor of the row (-1, -1, 1) is 0.92371779506…, near eps = 1.3.
@@ -274,6 +290,14 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "between two that do not move": (BETWEEN.replace("/eps", ""), {"inputs": "q=2", "beta": "1/9"}),
     "four in a row": (ROW, {"inputs": "q=(12,8,4,0)", "beta": "9/10", "alpha": 0, "eps": "[1, 1]"}),
     "four in a row, for all": (ROW, {"inputs": "all", "beta": "9/10", "alpha": 4, "eps": "[1, 1]"}),
+    "four in a row, irrational": (
+        ROW.replace("Gauss(", "Gauss(log(3)*"),
+        {"inputs": "q=(12,8,4,0)", "beta": "9/10", "alpha": 0, "eps": "[1, 3/2]"},
+    ),
+    "six in a row": (SIX, {"inputs": "q=(15,12,9,6,3,0)", "beta": "1/6", "eps": "[1, 1]", "alpha": 0}),
+    "six in a row, refuted": (SIX, {"inputs": "q=(15,12,9,6,3,0)", "beta": "1/20", "eps": "[1, 1]", "alpha": 0}),
+    "six in a row, on an interval": (SIX, {"inputs": "q=(15,12,9,6,3,0)", "beta": "1/5", "eps": "[1, 2]", "alpha": 0}),
+    "around each other": (WALK, {"inputs": "q=4", "beta": "1/4", "eps": "[1, 1]", "alpha": 0}),
     "values between two": (BOTH, {"inputs": "q=2", "beta": "9/10", "alpha": 0}),
     "fixed, with equality": (FIXED, {"inputs": "q=2", "beta": "erfc(1)/2"}),
 }
@@ -320,6 +344,11 @@ def lesser(factor: str) -> Callable[[dict[str, Any]], object]:
 
 def star_in(data: dict[str, Any]) -> dict[str, Any]:
     return data["probabilities"][-1]["stars"][0][1][0]  # type: ignore[no-any-return]
+
+
+def deepest(center: list[Any]) -> list[Any]:
+    """The center above a last one."""
+    return deepest(center[4][0]) if center[4][0][4] else center
 
 
 def stars_in(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -394,13 +423,21 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("a lesser beta, mixed, for all", "mixed", lesser("1/3"), "not show"),
     ("another number, between", "between two that do not move", lesser("9/10"), "not shown"),
     ("a lesser beta, four in a row", "four in a row", lesser("1/9"), "not shown"),
-    ("another direction", "values between two", lambda data: star_in(data).__setitem__("across", "1"), "in part"),
-    ("no direction", "values between two", lambda data: star_in(data).pop("across"), "two centers"),
-    ("another b", "four in a row", lambda data: star_in(data)["leaves"][0][2][0].__setitem__(2, "9"), "not shown"),
+    ("a center less", "six in a row", lambda data: deepest(star_in(data)["root"])[4].pop(), "in part"),
+    ("a lesser variance", "six in a row", lambda data: star_in(data)["root"].__setitem__(1, "1/999"), "in part"),
+    ("a half-space less", "six in a row", lambda data: star_in(data)["root"][4][0][2].clear(), "in part"),
+    ("a parent of the root", "six in a row", lambda data: star_in(data)["root"].__setitem__(0, "1"), "no parent"),
+    ("another slope", "around each other", lambda data: star_in(data)["root"][4][0].__setitem__(0, "0"), "in part"),
+    ("no variance", "around each other", lambda data: star_in(data)["root"].__setitem__(1, "0"), "positive variance"),
+    ("a lesser beta, six in a row", "six in a row", lesser("3/10"), "not shown"),
+    ("a lesser beta, around each other", "around each other", lesser("1/99"), "not shown"),
+    ("a lesser beta, irrational row", "four in a row, irrational", lesser("1/9"), "not shown"),
+    ("another square", "four in a row, irrational", lambda data: star_in(data).pop("square"), "in part"),
+    ("another b", "four in a row", lambda data: star_in(data)["root"][4][0][2][0].__setitem__(2, "9"), "in part"),
     ("a greater rate", "mixed", lambda data: star_in(data)["center"].__setitem__(1, "2"), "accepted in part"),
     ("another law", "mixed", lambda data: star_in(data).__setitem__("center", ["normal", "1/100"]), "accepted in part"),
-    ("a line less", "between two", lambda data: star_in(data)["leaves"][0][2].pop(), "accepted in part"),
-    ("no bounds of the center", "between two", lambda data: star_in(data)["own"].clear(), "accepted in part"),
+    ("a line less", "between two", lambda data: star_in(data)["root"][3][0][2].pop(), "accepted in part"),
+    ("no bounds of the center", "between two", lambda data: star_in(data)["root"][2].clear(), "accepted in part"),
     (
         "a refutation of a greater beta",
         "mixed, at one eps, refuted",
