@@ -430,7 +430,8 @@ class _Evaluation:
                 "the exponent is not a rational multiple of eps",
                 inner,
                 "" if constant is None else f"this is {constant}",
-                "exp(q*eps) with a rational q can be decided exactly; exp(1) and exp(eps^2) are outside that class",
+                "exp(q*eps) with a rational q can be decided exactly, and exp(-c*eps^2) with c > 0 in beta; exp(1) and "
+                "exp(eps^2) are not covered",
             )
         try:
             for base, count in exponent.powers:

@@ -143,7 +143,10 @@ def test_no_limit(text: str) -> None:
 
 # --- what is refused -------------------------------------------------------------------------------
 
-OUTSIDE = "exp(q*eps) with a rational q can be decided exactly; exp(1) and exp(eps^2) are outside that class"
+OUTSIDE = (
+    "exp(q*eps) with a rational q can be decided exactly, and exp(-c*eps^2) with c > 0 in beta; exp(1) and "
+    "exp(eps^2) are not covered"
+)
 KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
 
 
