@@ -108,7 +108,10 @@ def test_the_parts_of_certificates_are_those_that_the_checker_reads() -> None:
         case["if"]["properties"]["question"]["const"]: (set(case["then"]["required"]), case["then"]["propertyNames"])
         for case in SCHEMAS["certificate"]["allOf"]
     }
-    assert stated == {str(question): (set(parts), {"enum": list(parts)}) for question, parts in document._PARTS.items()}
+    assert stated == {
+        str(question): (set(parts), {"enum": [*parts, *document._OPTIONAL.get(question, ())]})
+        for question, parts in document._PARTS.items()
+    }
 
 
 def test_programs_of_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,7 +74,7 @@ def _obligations(
         else:
             example = entry["counterexample"]
             found = [_refuted(example, probability, arms[example["argument"]], intervals)]
-            if "chart" in entry:
+            if entry.get("chart") is not None:
                 found.append(_charts(entry["chart"], probability, arms[0][0], intervals))
         for wrong in found:
             yield from (f"obligation {number}: {each}" for each in wrong)
