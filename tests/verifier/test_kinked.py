@@ -21,11 +21,12 @@ from dipc.verifier.functions import ONE
 from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, needed, read_kinked
 from dipc.verifier.noise import Family, Normal
 from dipc.verifier.normal import Cell, Enclosed, Hub, _read_star, star_of
-from dipc.verifier.reading import Budget, Rejected
+from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Number
 from dipc.verifier.taylor import NotShown
 from dipc.verifier.trees import Tree
-from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane
+from tests.fuzz import test_normal_trees as trees
+from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane, over_tree
 from tests.verifier.mutations import mutated, places
 from tests.verifier.samples import resealed
 
@@ -178,6 +179,31 @@ def test_sums_over_trees_are_as_near_as_they_say(seed: int) -> None:
         or 1 - wanted[F(0)]
         <= sum(math.exp(-float(rate.factor)) / 2 for rate in found.tails if isinstance(rate, Number)) + 1e-9
     )
+
+
+@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 100))])
+def test_sums_over_trees_of_many_centers_are_as_near_as_they_say(seed: int) -> None:
+    """Against integrals of piecewise polynomials along the tree, at one eps and around it."""
+    noises, stated, eps = trees.drawing(random.Random(f"many {seed}"), hostile=False)
+    rows = []
+    for item in stated:
+        unit = math.lcm(*(c.denominator for _, c in item.terms))
+        d = item.constant + sum(c * noises[i][1] for i, c in item.terms)
+        rows.append((tuple((i, int(c * unit)) for i, c in item.terms), d * unit))
+    try:
+        found = star_of((tuple((Normal(False), size**2) for size, _ in noises), tuple(rows)))
+    except NotDerived:
+        return
+    total = Enclosed({(found,): (ONE, ONE)})
+    for radius, terms, accuracy in ((F(0), 1, 50), (eps / 16, 10, 24)):
+        cell = Cell(eps, radius, terms, accuracy, Budget())
+        series = cell.star(found)
+        left = min((most * q**terms / (1 - q) for q, most, _ in cell.disks(total)), default=F(9)) if radius else F(0)
+        with mpmath.workdps(30):
+            drawn = [Drawn("Gauss", size / (eps + radius), mean) for size, mean in noises]
+            value = sum(map(mpmath.mpf, series.coefficients)) / mpmath.mpf(2) ** cell.bits
+            allowed = exact(left + F(1, 2**accuracy) + F(series.error, 2**cell.bits)) + mpmath.mpf(10) ** -20
+            assert abs(value - over_tree(drawn, stated, 0)) <= allowed
 
 
 BOTH = """program both; input q : real; output r : bool; var a, b, s, t : real; ideal { r <- q >= 0 and q <= 4 }
