@@ -56,8 +56,8 @@ Outputs = Mapping[int, Value]
 
 @frozen
 class Series:
-    """The runs to one answer: of each segment one of the paths. Segments of one path without constraints are left out.
-    `noises` are all that the constraints mention."""
+    """The runs to one answer: of each segment one of the paths. Segments of one path without constraints are left out;
+    one has no paths where no run gives the answer. `noises` are all that the constraints mention."""
 
     outputs: Outputs
     noises: tuple[NoiseVar, ...]
@@ -115,13 +115,14 @@ class Runs:
             self.counts.append(sum(self.counts[source] for source, _ in steps))
 
     def series(self) -> tuple[Series, ...] | None:
-        """The runs to each answer, segment by segment; None where segments have many paths."""
+        """The runs to each answer that some may give, segment by segment; None where segments have many paths."""
         every: list[Series] = []
         for end in self.ends:
             towards = self.towards(end)
             if towards is None:
                 return None
-            every.append(towards)
+            if all(towards.segments):
+                every.append(towards)
         return tuple(every)
 
     def outputs(self, end: int) -> Outputs:
@@ -201,7 +202,7 @@ class Runs:
             steps = [(*path, *known) for source, known in self.before[node] for path in paths[source]]
             if node in boundaries:
                 segment = united(list(dict.fromkeys(steps)))
-                if segment not in ((), ((),)):
+                if node and segment != ((),):
                     segments.append(segment)
                 steps = [()]
             elif len(steps) > _MOST_PATHS:

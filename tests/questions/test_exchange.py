@@ -373,3 +373,34 @@ def test_numbers_that_make_no_difference_are_no_classes() -> None:
         report = dipc.check(program, inputs="all")
     assert report.verdict is dipc.Verdict.ACCURATE
     assert len(report.rows) == 8
+
+
+#: What no number of `v` gives is `two`, to which two paths lead.
+IMPOSSIBLE = """
+if {v} >= 2 then
+  if {v} >= 6 then out[i] <- bot else if {v} < 1 then out[i] <- two; exit else out[i] <- top; exit end end
+else
+  if {v} >= 4 then out[i] <- two; exit else if {v} >= 0 then out[i] <- bot else out[i] <- top; exit end end
+end
+"""
+
+
+def test_an_answer_that_no_input_gives_is_no_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All paths of one of its segments contradict themselves: without them the others would hold at some inputs."""
+    monkeypatch.setattr(every_input, "_FEW", 0)
+    program = dipc.load(
+        "program p; const m = 3; domain answer = {none, bot, top, two}; input q[1..m] : real;"
+        " output out[1..m] : answer = none; var r : real; claim { alpha: dd; gamma: 0; beta: 4*m*exp(-alpha*eps/4) }"
+        f" ideal {{ for i in 1..m do {IMPOSSIBLE.format(v='q[i]')} end }}"
+        f" for i in 1..m do r <- Lap(eps/4, q[i]); {IMPOSSIBLE.format(v='r')} end"
+    )
+    det = Ideal(program)
+    assert det.series is not None
+    assert len(det.series) == 4
+    assert not any("two" in each.outputs.values() for each in det.series)
+    report = dipc.check(program, inputs="all")
+    assert report.verdict is dipc.Verdict.ACCURATE
+    assert len(report.rows) == 16
+    # Where it is not asked about what is possible, det is another answer everywhere.
+    monkeypatch.setattr(ideal, "_MANY_REGIONS", 0)
+    assert Distances(det).at([Fraction(5)] * 3, ("two", "none", "none")) == 0
