@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from dipc.verifier.document import check_text as verify
-from dipc.verifier.reading import Budget, Rejected, Unreadable
+from dipc.verifier.reading import Budget, Exhausted, Rejected, Unreadable
 from tests.verifier import samples
 from tests.verifier.mutations import Path, mutated, places
 from tests.verifier.truth import UNCHECKED, UNCHECKED_OF_ROWS, untruths
@@ -49,7 +49,7 @@ def tamper(count: int, seed: int) -> Counter[str]:
         text = samples.resealed(changed)
         try:
             complete = verify(text, Budget()).complete
-        except (Rejected, Unreadable):
+        except (Rejected, Unreadable, Exhausted):
             outcomes["rejected"] += 1
             continue
         # As the checker read it: JSON has no tuples and one kind of integer.
