@@ -29,6 +29,7 @@ from dipc.verifier.functions import (
     add,
     add_closed,
     by_direction,
+    connected,
     constant,
     equal_closed,
     multiply_closed,
@@ -154,10 +155,32 @@ Row = tuple[tuple[tuple[int, int], ...], Fraction]
 Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
+def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Iterable[Row]) -> list[Hanging]:
+    """The half-spaces by the noises that hang together."""
+    result: list[Hanging] = []
+    for noises, members in connected(rows, lambda row: (i for i, _ in row[0])):
+        place = {i: index for index, i in enumerate(sorted(noises))}
+        said = sorted((tuple((place[i], a) for i, a in form), d) for form, d in members)
+        result.append((tuple(laws[i] for i in place), tuple(said)))
+    return result
+
+
+def without_implied(hanging: Hanging) -> list[Hanging]:
+    """Without the half-spaces over normal and Laplace noises that others imply: what is left may fall apart."""
+    laws, rows = hanging
+    if any(is_whole(family) for family, _ in laws):
+        return [hanging]
+    kept = needed(_merged(laws, rows)[1])
+    return hanging_together(dict(enumerate(laws)), [rows[place] for place in kept])
+
+
 def star_of(hanging: Hanging) -> Hub:
     """The star that an event over normal noises, and Laplace noises among them, is, or the tree that one over integer
-    noises is. Raises NotDerived for others."""
-    laws, rows = hanging
+    noises is. Raises NotDerived for others, and for one that is the product of several."""
+    parts = without_implied(hanging)
+    if len(parts) > 1:
+        raise NotDerived("half-spaces that relate Gaussian noises are implied by others")
+    ((laws, rows),) = parts
     if any(is_whole(family) for family, _ in laws):
         return summed_of(laws, rows)
     normal = {family for family, _ in laws if isinstance(family, Normal)}
@@ -170,9 +193,6 @@ def star_of(hanging: Hanging) -> Hub:
         raise NotDerived("Gaussian noise is compared with noise that is not Laplace noise")
     (family,) = normal
     spreads, merged = _merged(laws, rows)
-    kept = needed(merged)
-    if len(kept) < len(rows):
-        spreads, merged = _merged(laws, [rows[place] for place in kept])
     if others:
         return kinked_of(spreads, merged, fixed=family.fixed)
     variances = [spread.size for spread in spreads]

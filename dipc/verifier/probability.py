@@ -24,7 +24,6 @@ from dipc.verifier.functions import (
     Closed,
     Ring,
     add_closed,
-    connected,
     divided,
     equal_closed,
     multiply,
@@ -34,7 +33,18 @@ from dipc.verifier.functions import (
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Law, Normal
-from dipc.verifier.normal import Enclosed, Hanging, Hub, Probability, Stars, Sum, in_order, star_of
+from dipc.verifier.normal import (
+    Enclosed,
+    Hanging,
+    Hub,
+    Probability,
+    Stars,
+    Sum,
+    hanging_together,
+    in_order,
+    star_of,
+    without_implied,
+)
 from dipc.verifier.program import Machine, Slot, Value, holds, reduced, values_of
 from dipc.verifier.reading import (
     DERIVATION_ENDS,
@@ -287,7 +297,7 @@ class Probabilities:
         """weight·Pr[known] as stars of normal noises and what they are multiplied with. Raises NotDerived."""
         stars: list[Hub] = []
         for key in _parts(known, laws):
-            if any(isinstance(family, Normal) for family, _ in key[0]):
+            if _is_normal(key):
                 stars.append(star_of(key))
             else:
                 weight = multiply_closed(weight, self._measure(key, budget), budget)
@@ -310,17 +320,13 @@ class Probabilities:
 
 
 def _parts(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """The half-spaces by the noises that hang together."""
-    hanging: list[Hanging] = []
-    for noises, rows in connected(known.rows.values(), lambda row: (i for i, _ in row.form)):
-        place = {i: index for index, i in enumerate(sorted(noises))}
-        hanging.append(
-            (
-                tuple(laws[i] for i in place),
-                tuple(sorted((tuple((place[i], a) for i, a in row.form), Fraction(row.constant)) for row in rows)),
-            )
-        )
-    return hanging
+    """The half-spaces by the noises that hang together, where there is normal noise without those that others imply."""
+    parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
+    return [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]
+
+
+def _is_normal(part: Hanging) -> bool:
+    return any(isinstance(family, Normal) for family, _ in part[0])
 
 
 # === theorem ===================================================================================

@@ -640,6 +640,8 @@ class _Rooted:
         """Raises NotDerived where it is no tree."""
         if any(len(support) > 2 for support in self.supports):
             raise NotDerived("a comparison relates three sums of Gaussian noises")
+        if not all(self.supports):
+            raise NotDerived("Gaussian noise is compared with no other")
         size = len(self.precision)
         if size > MOST_CENTERS:
             raise NotDerived(f"more than {MOST_CENTERS} Gaussian noises are compared with each other")

@@ -8,6 +8,7 @@ import math
 import random
 from contextlib import suppress
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import pytest
@@ -20,7 +21,7 @@ from dipc.verifier.document import check_text
 from dipc.verifier.functions import ONE
 from dipc.verifier.kinked import Bounded, Kinked, Spread, _rule, needed, read_kinked
 from dipc.verifier.noise import Family, Normal
-from dipc.verifier.normal import Cell, Enclosed, Hub, _read_star, star_of
+from dipc.verifier.normal import Cell, Enclosed, Hub, _read_star, star_of, without_implied
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Number
 from dipc.verifier.taylor import NotShown
@@ -56,14 +57,15 @@ def drawing(chance: random.Random) -> Drawing:
 
 
 def event(drawn: Drawing) -> Kinked | Tree | None:
-    """As the checker has it; None for a plain star."""
+    """As the checker has it; None for a plain star, and for several."""
     noises, comparisons = drawn
     laws = tuple((Normal(False), s**2) if law == "Gauss" else (Family.LAPLACE, s) for law, s, _ in noises)
     rows = [
         (tuple((i, int(c)) for i, c in item.terms), item.constant + sum(c * noises[i][2] for i, c in item.terms))
         for item in comparisons
     ]
-    found = star_of((laws, tuple(rows)))
+    hanging = laws, tuple(rows)
+    found = star_of(hanging) if len(without_implied(hanging)) == 1 else None
     return found if isinstance(found, Kinked | Tree) else None
 
 
@@ -288,6 +290,32 @@ def test_a_bound_that_others_imply_makes_no_other_event() -> None:
     report = dipc.check(program, [{"o": True}], beta="99/100", alpha=0, eps="[1/10, 1/10]", keep_proofs=True)
     assert report.verdict is dipc.Verdict.ACCURATE
     assert check_text(dipc.certify(report)).complete
+
+
+@pytest.mark.parametrize(
+    ("answer", "beta"),
+    [
+        ("l >= t and m >= t and t <= 0 and l >= 0", "3/4"),
+        ("m >= t and l >= t and t <= -1 and l >= 0 and m <= 2*t + 9", "9/10"),
+    ],
+)
+def test_an_event_may_fall_apart_where_others_imply_a_bound(answer: str, beta: str) -> None:
+    """l was left out of the tree that has t and m, so that a false claim was accepted: l >= 0 is half as probable."""
+    lines = "program p; output o : bool; var t, l, m : real; t <- Gauss(1/eps, 0); l <- Gauss(1/eps, 0);"
+    lines += " m <- Gauss(1/eps, 0);"
+
+    def certificate(said: str, beta: str) -> dict[str, Any]:
+        program = dipc.load(f"{lines} o <- {said}")
+        report = dipc.check(program, [{"o": True}], beta=beta, alpha=0, eps="[1, 1]", keep_proofs=True)
+        assert report.verdict is dipc.Verdict.ACCURATE
+        text = dipc.certify(report)
+        assert check_text(text).complete
+        return dict(json.loads(text))
+
+    honest = certificate(answer, "19/20")
+    data = certificate(answer.replace("l >= t and ", "").replace(" and l >= 0", ""), beta)
+    data["program"] = honest["program"]
+    assert not check_text(resealed(data)).complete
 
 
 def test_tails_are_at_least_what_fails() -> None:
