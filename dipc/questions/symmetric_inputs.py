@@ -9,7 +9,7 @@ from itertools import product
 from math import floor, prod
 from typing import TYPE_CHECKING, Any
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.state import Affine, Constraint
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
@@ -38,6 +38,10 @@ _ZERO = Fraction(0)
 
 #: Assignments tried for each class that is allowed: where there are more, the inputs have too little symmetry.
 TRIALS = 15
+
+#: Where classes are worth it only if they are few, the ideal is explored for at most this many states, or one for each
+#: 16 inputs where that is more: a state takes about as long as some rows.
+LEAST_STATES, INPUTS_A_STATE = 5_000, 16
 
 #: The code of the diagnostic that says so.
 TOO_MANY = "E1251"
@@ -110,6 +114,10 @@ class _Finder:
     ) -> None:
         self._given = program
         self._most = min(program.limits.orbits, program.limits.orbits if most is None else most)
+        if most is not None:
+            # Every region is explored before one class is known, and takes longer than some rows do.
+            states = max(LEAST_STATES, prod(map(len, values.values())) // INPUTS_A_STATE)
+            executed = executed.with_limits(replace(executed.limits, states=min(executed.limits.states, states)))
         self._core = executed.core
         self._values = values
         self._ideal = ideals.Ideal(executed)
@@ -129,6 +137,7 @@ class _Finder:
         return symmetry.Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
 
     def find(self) -> tuple[SymmetryClass, ...]:
+        """The classes. Raises DiagnosticError as `input_classes` does, LimitReached past the limits of the program."""
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > self._most:
             kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
@@ -526,6 +535,10 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     except DiagnosticError as error:
         # Classes were not asked for by name, and there are too many of them to be worth it: row by row, then.
         if classes is None and all(each.code == TOO_MANY for each in error.diagnostics):
+            return None
+        raise
+    except LimitReached as reached:
+        if classes is None and reached.limit == "states":
             return None
         raise
 

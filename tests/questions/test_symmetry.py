@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import LimitReached, Limits
+from dipc.chain import explore
 from dipc.chain.state import Affine, Constraint, constraint
 from dipc.program.inputs import FiniteInputs
 from dipc.program.program import Probabilities
-from dipc.questions.symmetric_inputs import ClassDistances, class_table, escape, input_classes, promoted
+from dipc.questions.symmetric_inputs import (
+    LEAST_STATES,
+    ClassDistances,
+    class_table,
+    escape,
+    grouped,
+    input_classes,
+    promoted,
+)
 from dipc.questions.symmetry import Position
 from dipc.text.ast import CompareOp
 from dipc.text.core import DomType, IntType, RealType, Value
@@ -291,3 +300,31 @@ def test_without_the_exits_nothing_is_exchanged(monkeypatch: pytest.MonkeyPatch)
     assert len(table(text, values)) < 27
     monkeypatch.setattr(Probabilities, "exits", give_up)
     assert len(table(text, values)) == 27
+
+
+def test_inputs_of_which_each_is_a_region_of_its_own_are_soon_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether an input is 1 says of a number that it is less, 1, or more: 3^m regions, each longer than a row."""
+    expanded = []
+    expand = explore._Explorer._expand
+
+    def counted(self, *arguments):  # type: ignore[no-untyped-def]
+        expanded.append(1)
+        return expand(self, *arguments)
+
+    monkeypatch.setattr(explore._Explorer, "_expand", counted)
+    program = dipc.load(
+        """
+        program counting; const m = 10; input q[1..m] : {-1..1}; output answer : {no, yes};
+        ideal {
+          var c : {0..m} = 0;
+          for i in 1..m do if q[i] = 1 then c <- c + 1 end end;
+          if c >= 4 then answer <- yes else answer <- no end
+        }
+        var c : {0..m} = 0; var r : real;
+        for i in 1..m do if q[i] = 1 then c <- c + 1 end end;
+        r <- Lap(eps, c);
+        if r >= 7/2 then answer <- yes else answer <- no end
+        """
+    )
+    assert grouped(program, None, None) is None
+    assert 0 < len(expanded) <= LEAST_STATES
