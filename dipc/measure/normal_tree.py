@@ -296,7 +296,8 @@ class _Rules:
             farther += (near[1] - near[0]) * max(abs(w) + abs(center.slope * x) for w, x in moves[place])
             far = Fraction(normal.Normal(center.variance).far(wanted[place]))
             step = _short(steps[place])
-            reaches[place] = farther + far
+            # The outermost places are up to a step farther.
+            reaches[place] = farther + far + step
             if reaches[place] > step * MOST_PLACES:
                 raise LimitReached(
                     None,

@@ -333,7 +333,9 @@ class _Sum:
                 raise NotDerived("deviations of Gaussian noise are too different")
             reach += max(abs(w - center.slope * x) for w, x in moves) * cell.radius * high
             reach += max(abs(w) + abs(center.slope * x) for w, x in moves) * (cell.middle + cell.radius) * (high - low)
-            self._reaches.append(reach + (abs(center.slope) * self._reaches[parent] if self._reaches else 0))
+            # The outermost places of the parent are up to a step farther.
+            above = self._reaches[parent] + self._steps[parent] if self._reaches else _ZERO
+            self._reaches.append(reach + abs(center.slope) * above)
         self._known: dict[tuple[int, Fraction, Fraction], list[Series]] = {}
 
     def _all_steps(self, accuracy: int) -> list[Fraction]:

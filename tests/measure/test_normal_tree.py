@@ -18,7 +18,7 @@ from dipc.algebra.numbers import to_fmpq
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
-from dipc.measure.normal import values_of
+from dipc.measure.normal import Normal, values_of
 from dipc.measure.normal_tree import MOST_PRODUCTS, TreeMeasure, _Messages, _Rules, tree_measure
 from dipc.measure.power_series import DISK, coefficients, precision
 from tests.measure.test_normal import at_least, distribution, enclosure, normal
@@ -53,6 +53,21 @@ def test_many_equal_noises_are_in_each_order_alike(count: int) -> None:
     low, high = enclosure(chain(count), F(1), 60)
     assert low <= F(1, math.factorial(count)) <= high
     assert high - low < F(1, 2**60)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (20, 1, 1, 20), (9, F(1, 9), 1, 3)])
+def test_what_is_left_out_is_bounded_for_all_places_of_the_parent(sizes: tuple[Fraction, ...]) -> None:
+    """Also for the outermost, which are up to a step beyond the reach of the parent: values drawn around each other."""
+    rows = [at_least(dict.fromkeys(range(n + 1), 1) | {4 + n: -1}) for n in range(4)]
+    measure = measured(Event((*map(normal, sizes), *(normal(1) for _ in range(4))), tuple(rows)))
+    with precision(100, 1):
+        rules = _Rules.of(measure, (F(1), F(1)), wide=False)
+        assert any(center.slope for center in measure.centers)
+        for center, rule in zip(measure.centers, rules.rules, strict=True):
+            if center.parent is not None:
+                farthest = rules.places(center.parent, F(0))[-1] * rules.rules[center.parent].step
+                far = rule.reach - abs(center.slope) * farthest
+                assert Normal(center.variance).beyond(flint.arb(to_fmpq(far))) * 11 / 10 < rule.whole
 
 
 def quadrature(event: Event, eps: Fraction) -> float:

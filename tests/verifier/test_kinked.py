@@ -24,8 +24,9 @@ from dipc.verifier.noise import Family, Normal
 from dipc.verifier.normal import Cell, Enclosed, Hub, _read_star, star_of, without_implied
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Number
+from dipc.verifier.signs import decay_bits
 from dipc.verifier.taylor import NotShown
-from dipc.verifier.trees import Tree
+from dipc.verifier.trees import Tree, _Sum
 from tests.fuzz import test_normal_trees as trees
 from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane, over_tree
 from tests.verifier.mutations import mutated, places
@@ -236,6 +237,22 @@ def test_what_is_false_of_a_tree_is_never_accepted_in_full(count: int) -> None:
                 accepted = check_text(resealed(forged))
                 about = forged["rows"] and forged["rows"][0]["input"] == ["2"]
                 assert not (accepted.complete and accepted.verdict == "accurate" and about)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (400, 1, 1, 400), (81, F(1, 81), 1, 9)])
+def test_what_a_tree_leaves_out_is_small_for_all_places_of_the_parent(sizes: tuple[Fraction, ...]) -> None:
+    """Also for the outermost, which are up to a step beyond the reach of the parent: values drawn around each other."""
+    rows = [((*tuple((i, 1) for i in range(n + 1)), (4 + n, -1)), F(0)) for n in range(4)]
+    found = star_of((tuple((Normal(False), F(size)) for size in (*sizes, 1, 1, 1, 1)), tuple(rows)))
+    assert isinstance(found, Tree)
+    summed = _Sum(found, Cell(F(1), F(0), 1, 20, Budget(10**9)))
+    plan = summed._plan
+    assert any(center.slope for center in plan.centers)
+    for number, (center, parent) in enumerate(zip(plan.centers, plan.parents, strict=True)):
+        if number:
+            farthest = summed._places(parent, F(0))[-1] * summed._steps[parent]
+            far = summed._reaches[number] - abs(center.slope) * farthest
+            assert decay_bits(far**2 / (2 * center.variance)) >= 20 + 2 * plan.bits + 5
 
 
 def test_what_a_rule_says_of_polynomials() -> None:
