@@ -20,6 +20,7 @@ from dipc.verifier import reading as read
 from dipc.verifier.reading import NotDerived, Rejected
 from dipc.verifier.reals import Number
 from dipc.verifier.signs import growth_bits
+from dipc.verifier.taylor import MOST_GROWTH
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -193,8 +194,9 @@ class Kinked:
 
     # --- bounds ---------------------------------------------------------------------------------------
 
-    def bits_on_disk(self, middle: Fraction, disk: Fraction, accuracy: int) -> int:
-        """An n such that the sum over nodes is at most 2^n for |eps - middle| <= disk, by lemma N7."""
+    def bits_on_disk(self, middle: Fraction, disk: Fraction, accuracy: int) -> int | None:
+        """An n such that the sum over nodes is at most 2^n for |eps - middle| <= disk, by lemma N7; None where it would
+        be too large."""
         total = _ZERO
         for piece in self.pieces():
             ends = [end for end in (piece.low, piece.high) if end is not None] or [_ZERO]
@@ -203,6 +205,8 @@ class Kinked:
             length = self.reach(piece, middle + disk, accuracy + 10)
             if piece.low is not None and piece.high is not None:
                 length = (piece.high - piece.low) * (middle + disk)
+            if spread * disk * disk / 2 + falls * disk > MOST_GROWTH:
+                return None
             grown = growth_bits(spread * disk * disk / 2) + growth_bits(falls * disk) + piece.doublings
             total += length * self.center.peak * 2 * (1 << grown)
         return max(0, int(total)).bit_length() + 1

@@ -42,7 +42,7 @@ from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Ends, Number, read_number
 from dipc.verifier.signs import decay_bits, exp_minus, growth_bits, positive_on_unit
 from dipc.verifier.summed import Summed, read_summed, summed_of
-from dipc.verifier.taylor import Expansion, NotShown, Series, peak_ends, root_ends
+from dipc.verifier.taylor import MOST_GROWTH, Expansion, NotShown, Series, peak_ends, root_ends
 from dipc.verifier.trees import Tree, read_tree, tree_of
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -558,7 +558,7 @@ class Cell(Expansion):
                 grown = sum((star.spread for star in stars), _ZERO) * disk * disk / 2
                 plain = [star for star in stars if isinstance(star, Star)]
                 turned = [star.drift(self.accuracy) * disk for star in plain if star.variance]
-                if grown + max(turned, default=_ZERO) > 2_000:
+                if grown + max(turned, default=_ZERO) > MOST_GROWTH:
                     break
                 twice = sum(1 + star.doubled for star in plain) + growth_bits(grown)
                 others = [self._bits(star, disk) for star in stars if not isinstance(star, Star)]
@@ -645,9 +645,13 @@ def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
     total, far = _ZERO, middle + radius
     for (k, q), c in function.items():
         most = max(q * (middle - radius), q * far)
-        if most > 2_000:
+        if most > MOST_GROWTH:
             raise NotShown
-        size = Fraction(1 << growth_bits(most)) if most > 0 else Fraction(1, 1 << decay_bits(-most))
+        size = (
+            Fraction(1 << growth_bits(most))
+            if most > 0
+            else Fraction(1, 1 << decay_bits(min(-most, Fraction(MOST_GROWTH))))
+        )
         total += abs(c) * far**k * size
     return total
 

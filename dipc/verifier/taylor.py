@@ -23,6 +23,9 @@ _GUARD = 64
 #: A series is not worked out where its argument moves farther.
 _MOST_SLOPE = 6
 
+#: The most that the exponent of a bound at complex eps may be.
+MOST_GROWTH = 2_000
+
 # === fixed point ===============================================================================
 
 

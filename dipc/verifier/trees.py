@@ -21,7 +21,7 @@ from dipc.verifier import reading as read
 from dipc.verifier.reading import NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Number, read_number
 from dipc.verifier.signs import Pair, decay_bits, growth_bits
-from dipc.verifier.taylor import Expansion, Series, pi_ends, root_ends
+from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, pi_ends, root_ends
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -121,11 +121,13 @@ class Tree:
                     result += [Number(d * d / (2 * whole)) * self.square.inverse] * count
         return result
 
-    def bits_on_disk(self, disk: Fraction) -> int:
-        """An n such that the sum over places is at most 2^n wherever |Im eps| <= disk, by lemma N9."""
+    def bits_on_disk(self, disk: Fraction) -> int | None:
+        """An n such that the sum over places is at most 2^n wherever |Im eps| <= disk, by lemma N9; None where it would
+        be too large."""
         plan = _Plan.of(self)
-        scale = _ONE if self.fixed else self.square.inverse.root.ends(64)[1]
-        return plan.bits + (0 if self.fixed else growth_bits((scale * disk) ** 2 * plan.spread / 2))
+        scale = _ZERO if self.fixed else self.square.inverse.root.ends(64)[1]
+        grown = (scale * disk) ** 2 * plan.spread / 2
+        return None if grown > MOST_GROWTH else plan.bits + growth_bits(grown)
 
     def series(self, cell: Expansion) -> Series:
         """The first coefficients in eps of the sum over places, which is wrong by at most 2^-accuracy for each eps of
@@ -366,12 +368,10 @@ class _Sum:
         if number < 0:
             return range(1)
         step, middle = self._steps[number], -move * self._cell.middle * self._scale[0]
-        places = range(
-            floor((middle - self._reaches[number]) / step), ceil((middle + self._reaches[number]) / step) + 1
-        )
-        if len(places) > MOST_PLACES:
+        first, last = floor((middle - self._reaches[number]) / step), ceil((middle + self._reaches[number]) / step)
+        if last - first >= MOST_PLACES:
             raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_PLACES} nodes")
-        return places
+        return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
         """At all places x of the parent that move by above·eps, what is true around x = u·eps."""

@@ -29,7 +29,7 @@ from dipc.verifier.taylor import NotShown
 from dipc.verifier.trees import Tree, _Sum
 from tests.fuzz import test_normal_trees as trees
 from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane, over_tree
-from tests.verifier.mutations import mutated, places
+from tests.verifier.mutations import at, mutated, places
 from tests.verifier.samples import resealed
 
 F = Fraction
@@ -253,6 +253,23 @@ def test_what_a_tree_leaves_out_is_small_for_all_places_of_the_parent(sizes: tup
             farthest = summed._places(parent, F(0))[-1] * summed._steps[parent]
             far = summed._reaches[number] - abs(center.slope) * farthest
             assert decay_bits(far**2 / (2 * center.variance)) >= 20 + 2 * plan.bits + 5
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 300, "1/1" + "0" * 300])
+@pytest.mark.parametrize("answer", ["a <= b and b <= c and c <= d", "a <= b and a <= l and a <= c and a >= -5"])
+def test_numbers_of_any_size_are_read_without_a_traceback(answer: str, number: str) -> None:
+    """Of a tree and of a star with kinks, on an interval."""
+    lines = "program p; output o : bool; var a, b, c, d, l : real; a <- Gauss(1/eps, 0); b <- Gauss(1/eps, 10);"
+    lines += " c <- Gauss(1/eps, 20); d <- Gauss(1/eps, 30); l <- Lap(eps, 9);"
+    program = dipc.load(f"{lines} o <- {answer}")
+    report = dipc.check(program, [{"o": True}], beta="1/3", alpha=0, eps="[2, 9/4]", keep_proofs=True)
+    data = json.loads(dipc.certify(report))
+    numbers = [path for path in places(data) if path[0] == "probabilities" and at(data, path) in ("0", "1", "-1")]
+    for path in numbers:
+        changed = json.loads(json.dumps(data))
+        at(changed, path[:-1])[path[-1]] = number
+        with suppress(Rejected):
+            assert not check_text(resealed(changed)).complete
 
 
 def test_what_a_rule_says_of_polynomials() -> None:
