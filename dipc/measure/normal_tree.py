@@ -665,24 +665,27 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
     variances = [value.variance for value in values if isinstance(value, normal.Normal)]
     if len(variances) < len(values):
         raise OutsideFragment("Laplace noise is compared with Gaussian noises that are compared with others")
-    leaves = _leaves(rows, len(values))
-    centers = [place for place in range(len(values)) if place not in leaves]
-    inner = [({place: c for place, c in row.items() if place not in leaves}, d) for row, d in rows]
     reason = ""
-    for basis in _bases(centers, [row for row, _ in inner]):
-        try:
-            coordinates = _Coordinates.of(basis, centers, variances)
-            found = _rooted(coordinates, list(_bounded(coordinates, rows, leaves, variances)))
-        except OutsideFragment as outside:
-            reason = reason or outside.reason
-        else:
-            return TreeMeasure(found, len(values), unit, fixed)
+    # Two values may be between two others, or these between them: which are leaves depends on which is looked at first.
+    for first in range(len(values)):
+        leaves = _leaves(rows, len(values), first)
+        centers = [place for place in range(len(values)) if place not in leaves]
+        inner = [{place: c for place, c in row.items() if place not in leaves} for row, _ in rows]
+        for basis in _bases(centers, inner):
+            try:
+                coordinates = _Coordinates.of(basis, centers, variances)
+                rooted = _rooted(coordinates, list(_bounded(coordinates, rows, leaves, variances)))
+            except OutsideFragment as outside:
+                reason = reason or outside.reason
+            else:
+                return TreeMeasure(rooted, len(values), unit, fixed)
     raise OutsideFragment(reason)
 
 
-def _leaves(rows: _Rows, count: int) -> set[int]:
+def _leaves(rows: _Rows, count: int, first: int) -> set[int]:
     """Values of which no two are in one half-space, so that they are independent given the others: those of one
-    half-space alone, those that are compared with one other value, and those between two that hang together besides."""
+    half-space alone, those that are compared with one other value, and those between two that hang together besides, of
+    which `first` is looked at before all others."""
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
     taken = {n for place in leaves for n in inside[place]}
@@ -691,7 +694,7 @@ def _leaves(rows: _Rows, count: int) -> set[int]:
         return {other for n in inside[place] for other in rows[n][0]} - leaves - {place}
 
     for number in (1, 2):
-        for place in range(count):
+        for place in (first, *range(count)):
             if place in leaves or taken.intersection(inside[place]) or len(others(place)) != number:
                 continue
             if number == 2:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import flint
 import mpmath
@@ -227,6 +228,17 @@ def test_bounds_that_meet_in_two_directions_are_refused() -> None:
     rows = (at_least({0: 1, 1: -1}), at_least({0: 1, 1: 1}), *(at_least({i: 1, j: -1}) for i, j in ((2, 0), (3, 1))))
     with pytest.raises(OutsideFragment, match="more than one direction"):
         measured(Event((normal(1),) * 4, rows))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(5))))
+def test_two_between_two_and_one_beyond_in_any_order(order: Sequence[int]) -> None:
+    """Where low <= a, b <= high and c <= low one may say that high is between a and b, too. All orders of five equal
+    noises are alike, and the three conditions hold in two of them."""
+    high, low, a, b, c = order
+    rows = (*(at_least(row) for i in (a, b) for row in ({high: 1, i: -1}, {low: -1, i: 1})), at_least({low: 1, c: -1}))
+    least, most = enclosure(Event((normal(1),) * 5, rows), F(1), 60)
+    assert least <= F(2, 120) <= most
+    assert most - least < F(1, 2**60)
 
 
 def test_circles_are_refused() -> None:

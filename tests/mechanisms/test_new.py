@@ -43,7 +43,7 @@ def test_a_first_program(here: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("name", ["class", "end", "1st", "a-b", "../x", "dipc", "count", ""])
 def test_names_that_are_none(here: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["new", name]) == 2
-    assert "no name of a mechanism" in capsys.readouterr().err
+    assert "cannot be the name of a mechanism" in capsys.readouterr().err
     assert list(here.iterdir()) == []
 
 

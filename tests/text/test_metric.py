@@ -164,7 +164,7 @@ def test_formulas_know_where_their_names_stand() -> None:
             "same: c = out",
             [("E0205", "`c` is a domain name and `out` is a number: they cannot be compared", "c = out")],
         ),
-        ("output: b", [("E0311", "the distance of answers is a number, and `b` is none", "b")]),
+        ("output: b", [("E0311", "the distance of answers is a number, and `b` is not one", "b")]),
         ("output: q", [("E0204", "`q` is an array and stands here without an index", "q")]),
         (
             "output: for i in 1..2: out",
