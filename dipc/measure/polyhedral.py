@@ -12,20 +12,25 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, factorial, floor, gcd, lcm
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import flint
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
+from dipc.frozen import Later
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
-from dipc.measure.lattice import MOST_DEGREE, LatticePiecewise, add_to, lattice_measure
 from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
-from dipc.measure.summed import watch_rates
-from dipc.measure.vertex_sum import corners_at_most, vertex_measure
+
+if TYPE_CHECKING:
+    from dipc.measure import lattice, summed, vertex_sum
+else:
+    lattice = Later("dipc.measure.lattice")
+    summed = Later("dipc.measure.summed")
+    vertex_sum = Later("dipc.measure.vertex_sum")
 
 # --- Rewriting an event over noises as one over values, so that every constraint relates at most two of them ----------
 #
@@ -165,7 +170,7 @@ _ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 _ZERO = Piece.zero()
 
 #: Functions on the reals, or on the integers.
-_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
+_Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
 
 #: Noises around 0 that are added up, with integer rates.
 _Law = tuple[tuple[Support, int], ...]
@@ -436,27 +441,27 @@ class _Densities(_Forest[Piecewise]):
         return smoothed(function, side, rate, self.meter)
 
 
-class _Masses(_Forest[LatticePiecewise]):
+class _Masses(_Forest["lattice.LatticePiecewise"]):
     """Integer values of discrete Laplace noises, which have both sides."""
 
     dense = False
 
-    def constant(self, value: Piece) -> LatticePiecewise:
-        return LatticePiecewise(Piecewise((), (value,)))
+    def constant(self, value: Piece) -> lattice.LatticePiecewise:
+        return lattice.LatticePiecewise(Piecewise((), (value,)))
 
-    def density(self, law: _Law) -> LatticePiecewise:
+    def density(self, law: _Law) -> lattice.LatticePiecewise:
         # Those of one rate are added up at once.
         ((most, count), *others) = Counter(rate for _, rate in law).most_common()
-        piecewise = LatticePiecewise.sum_of_laplace(most, count, self.meter)
+        piecewise = lattice.LatticePiecewise.sum_of_laplace(most, count, self.meter)
         for rate, count in others:
             for _ in range(count):
                 piecewise = self.smoothed(piecewise, Support.BOTH, rate)
         return piecewise
 
-    def size(self, function: LatticePiecewise) -> int:
+    def size(self, function: lattice.LatticePiecewise) -> int:
         return function.numerator.size()
 
-    def smoothed(self, function: LatticePiecewise, side: Support, rate: int) -> LatticePiecewise:
+    def smoothed(self, function: lattice.LatticePiecewise, side: Support, rate: int) -> lattice.LatticePiecewise:
         assert side is Support.BOTH
         return function.smoothed(rate, self.meter)
 
@@ -525,7 +530,7 @@ class _Elimination:
             return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
         total: Integrand = {}
         for piece, ends in self._pieces(v, integrand):
-            add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
+            lattice.add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
         return total
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
@@ -542,7 +547,7 @@ class _Elimination:
                 factor = _times(integrand, v, c, slope, -slope * noise.mean)
                 for _ in range(power):
                     factor = _times_affine(factor, {v: Fraction(1)}, -noise.mean)
-                add_to(product, factor)
+                lattice.add_to(product, factor)
             yield product, ends
 
     def _eliminated(
@@ -558,7 +563,7 @@ class _Elimination:
             sign = 1 if here < 0 else -1
             boundary = _substituted(grown, v, slopes, constant, sign)
             shadow = [h.substituted(v, slopes, constant) for h in facets if h is not facet]
-            add_to(total, self.integral(boundary, shadow, left, whole))
+            lattice.add_to(total, self.integral(boundary, shadow, left, whole))
         return total
 
 
@@ -580,11 +585,11 @@ def _antiderivative(integrand: Integrand, v: int) -> Integrand:
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]
         if not l:
-            add_to(grown, {(k, q, _replaced(powers, v, n + 1), slopes): c / (n + 1)})
+            lattice.add_to(grown, {(k, q, _replaced(powers, v, n + 1), slopes): c / (n + 1)})
             continue
         for i in range(n + 1):
             factor = Fraction((-1) ** i * (factorial(n) // factorial(n - i))) / l ** (i + 1)
-            add_to(grown, {(k, q, _replaced(powers, v, n - i), slopes): c * factor})
+            lattice.add_to(grown, {(k, q, _replaced(powers, v, n - i), slopes): c * factor})
     return grown
 
 
@@ -602,7 +607,7 @@ def _substituted(
         base: Integrand = {(k, q + l * constant, _replaced(powers, v, 0), tuple(moved)): c * sign}
         for _ in range(n):
             base = _times_affine(base, slopes_of, constant)
-        add_to(result, base)
+        lattice.add_to(result, base)
     return result
 
 
@@ -610,9 +615,9 @@ def _times_affine(integrand: Integrand, slopes_of: dict[int, Fraction], constant
     result: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         if constant:
-            add_to(result, {(k + 1, q, powers, slopes): c * constant})
+            lattice.add_to(result, {(k + 1, q, powers, slopes): c * constant})
         for w, slope in slopes_of.items():
-            add_to(result, {(k, q, _replaced(powers, w, powers[w] + 1), slopes): c * slope})
+            lattice.add_to(result, {(k, q, _replaced(powers, w, powers[w] + 1), slopes): c * slope})
     return result
 
 
@@ -652,18 +657,18 @@ def general_measure(event: Event, limits: Limits) -> Closed:
     if any(noise.law.whole for noise in event.noises):
         if not all(noise.law.whole for noise in event.noises):
             raise ValueError("integer and real noises share a constraint")
-        watch_rates(event, MOST_DEGREE)
+        summed.watch_rates(event, lattice.MOST_DEGREE)
         try:
             measure = lattice_tree_measure(event, limits)
         except OutsideFragment:
-            watch_rates(event)
-            measure = lattice_measure(event, limits)
+            summed.watch_rates(event)
+            measure = lattice.lattice_measure(event, limits)
         return measure if (ring := measure.in_ring()) is None else ring
     try:
         return value_tree_measure(event, limits)
     except OutsideFragment:
         pass
-    if corners_at_most(event) <= limits.cells:
+    if vertex_sum.corners_at_most(event) <= limits.cells:
         with suppress(OutsideFragment):
-            return vertex_measure(event, limits)
+            return vertex_sum.vertex_measure(event, limits)
     return polyhedral_measure(event, limits)
