@@ -667,8 +667,12 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
         raise OutsideFragment("Laplace noise is compared with Gaussian noises that are compared with others")
     reason = ""
     # Two values may be between two others, or these between them: which are leaves depends on which is looked at first.
+    tried: set[frozenset[int]] = set()
     for first in range(len(values)):
         leaves = _leaves(rows, len(values), first)
+        if leaves in tried:
+            continue
+        tried.add(leaves)
         centers = [place for place in range(len(values)) if place not in leaves]
         inner = [{place: c for place, c in row.items() if place not in leaves} for row, _ in rows]
         for basis in _bases(centers, inner):
@@ -682,7 +686,7 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
     raise OutsideFragment(reason)
 
 
-def _leaves(rows: _Rows, count: int, first: int) -> set[int]:
+def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
     """Values of which no two are in one half-space, so that they are independent given the others: those of one
     half-space alone, those that are compared with one other value, and those between two that hang together besides, of
     which `first` is looked at before all others."""
@@ -703,7 +707,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> set[int]:
                     continue
             leaves.add(place)
             taken.update(inside[place])
-    return leaves
+    return frozenset(leaves)
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
@@ -775,7 +779,7 @@ class _Bounded:
 
 
 def _bounded(
-    coordinates: _Coordinates, rows: _Rows, leaves: set[int], variances: Sequence[Fraction]
+    coordinates: _Coordinates, rows: _Rows, leaves: frozenset[int], variances: Sequence[Fraction]
 ) -> Iterator[_Bounded]:
     sides: dict[int, tuple[list[tuple[_Row, Fraction]], ...]] = {}
     for row, d in rows:

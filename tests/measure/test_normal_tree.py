@@ -17,6 +17,7 @@ import dipc
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import to_fmpq
 from dipc.linear.halfspace import Halfspace
+from dipc.measure import normal_tree
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound
 from dipc.measure.normal import Normal, values_of
@@ -246,6 +247,17 @@ def test_circles_are_refused() -> None:
     rows = tuple(at_least({i: 1, j: -1}) for i in range(3) for j in range(3, 6))
     with pytest.raises(OutsideFragment, match="in a circle"):
         measured(Event((normal(1),) * 6, rows))
+
+
+def test_a_circle_is_looked_at_once_in_each_of_two_bases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many noises there are, of which one may be looked at first: all give the same leaves, none."""
+    tried = []
+    rooted = normal_tree._rooted
+    monkeypatch.setattr(normal_tree, "_rooted", lambda *arguments: (tried.append(1), rooted(*arguments))[1])
+    rows = tuple(at_least({i: 1, j: -1}) for i in range(3) for j in range(3, 13))
+    with pytest.raises(OutsideFragment, match="in a circle"):
+        measured(Event((normal(1),) * 13, rows))
+    assert len(tried) == 2
 
 
 def test_no_room_at_all() -> None:
