@@ -88,7 +88,7 @@ def verify(
             )
     except Unreadable as error:
         note = "give a file that `dipc check … --certificate FILE` wrote"
-        message = f"`{certificate_path}` is not read: {error.why}"
+        message = f"`{certificate_path}` cannot be read: {error.why}"
         raise DiagnosticError(Diagnostic("E0902", message, notes=(note,))) from None
     except Rejected as error:
         write(sys.stdout, f"rejected: {error}\n")

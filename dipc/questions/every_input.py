@@ -762,7 +762,7 @@ class ClassCase:
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
-        beyond = "its `metric` block says which answers are the same, of which the checker derives no bound"
+        beyond = "its `metric` block treats different answers as the same, of which the checker derives no bound"
         if isinstance(evidence, Proved):
             return replace(evidence, beyond=evidence.beyond or beyond)
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)

@@ -41,7 +41,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 # === ways ======================================================================================
 
 
-UNLIKE = "other answers are told apart by outputs that are no numbers"
+UNLIKE = "some answers differ only in outputs that are not numbers"
 
 #: Σ coefficient·variable, sorted, none of which is 0.
 Terms = tuple[tuple[int, Fraction], ...]
@@ -156,11 +156,11 @@ def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) 
     left = list(ways)
     for i, j in pairs:
         if not 0 <= j < i < len(left):
-            raise NotDerived("ways are put together that are not there")
+            raise NotDerived("the certificate unites paths that do not exist")
         one, other = left.pop(i), left.pop(j)
         together = put_together(one, other, budget)
         if together is None:
-            raise NotDerived("two ways are put together that differ in more than one comparison")
+            raise NotDerived("the certificate unites two paths that differ in more than one comparison")
         left += together
     return left
 
@@ -224,13 +224,13 @@ def vertex_values(
     literals: list[list[tuple[int, bool]]] = []
     for way in ways:
         if way.numbers:
-            raise NotDerived("comparisons are bounded together where outputs without noise depend on inputs")
+            raise NotDerived("a joint bound of comparisons needs outputs that depend on the inputs through noise alone")
         here = [_place(component, compared) for component in way.parts]
         if len({place for place, _ in here}) < len(here):
-            raise NotDerived("a comparison is made twice on a way")
+            raise NotDerived("a path makes the same comparison twice")
         literals.append(here)
     if len(compared) > MOST_COMPARISONS:
-        raise NotDerived(f"more than {MOST_COMPARISONS} comparisons are bounded together")
+        raise NotDerived(f"a joint bound has more than {MOST_COMPARISONS} comparisons")
     ends = [_ends(component, shown, wanted) for component in compared]
     weights = _at_ends([way.weight for way in ways], budget) if wanted.is_open else [[way.weight for way in ways]]
     for numbers, *vertex in product(weights, *(dict.fromkeys((type(end), end) for end in pair) for pair in ends)):
@@ -262,14 +262,14 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
     below_most = subtract(times(first[1], max(ends)), first[0])
     between = all(positive_everywhere(limits, budget) for limits in (above_least, below_most, first[1]))
     if ends[0] == ends[1] or not between:
-        raise NotDerived("a weight is not seen to be between what it is near 0 and at infinity")
+        raise NotDerived("a weight is not shown to stay between its limits at eps = 0 and at infinity")
     result: list[list[Closed]] = [[], []]
     for weight in weights:
         limits = _limits(weight)
         slope = (limits[1] - limits[0]) / (ends[1] - ends[0])
         line = add(times(first[0], slope), times(first[1], limits[0] - slope * ends[0])), first[1]
         if not equal_closed(weight, line, budget):
-            raise NotDerived("the weights of a choice depend on eps in several ways")
+            raise NotDerived("the weights of a choice are not affine functions of one of them")
         for numbers, end in zip(result, limits, strict=True):
             numbers.append((constant(end), ONE))
     return result
@@ -290,12 +290,12 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
     """The place of a comparison, a new one if need be, and whether it has to hold."""
     if len(component.comparisons) != 1:
-        raise NotDerived("comparisons are bounded together that are not independent")
+        raise NotDerived("a joint bound needs independent comparisons")
     if component in compared:
         return compared.index(component), True
     opposite = component.comparisons[0].opposite()
     if opposite is None:
-        raise NotDerived("comparisons are bounded together where outputs have to be near")
+        raise NotDerived("a joint bound of comparisons does not cover outputs that are within gamma")
     turned = Part(component.laws, (opposite,))
     if turned in compared:
         return compared.index(turned), False
@@ -398,7 +398,7 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
         tail: Closed = {(0, -steepness * (bound.base + bound.slope)): _ONE}, ONE
         weight = multiply_closed(weight, multiply_closed(tail, _front(component.laws[0]), budget), budget)
     if slope < shown.decay:
-        raise NotDerived("the error falls slower than beta as the distance grows")
+        raise NotDerived("the error falls more slowly than beta as the distance grows")
     return weight
 
 
@@ -550,7 +550,7 @@ class OpenRun(Execution):
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
         """Whether finite outputs are at a distance of at most gamma from the exact ones, both among the values."""
         if any(values[slot] is None for slot in outputs):
-            raise NotDerived("an output may end without a value")
+            raise NotDerived("an output may have no value at the end")
         gap = self.gap(values, outputs)
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
@@ -601,9 +601,9 @@ class Bounds:
         """Raises NotDerived for distances of answers other than the product distance, or one of finite outputs."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
         if self.machine.distance.same is not None:
-            raise NotDerived("its `metric` block says which answers are the same")
+            raise NotDerived("its `metric` block treats different answers as the same")
         if not self._is_plain and any(type_ in OPEN for type_ in types):
-            raise NotDerived("its `metric` block has another distance of outputs")
+            raise NotDerived("its `metric` block defines its own distance of outputs")
 
     def values(
         self,
@@ -662,7 +662,7 @@ class Bounds:
         with the weight; and the laws of the noises. At each of all inputs with these finite ones the probability of the
         answer is the sum of weight·probability. Raises NotDerived, as where inputs are compared without noise."""
         if not self._is_plain:
-            raise NotDerived("its `metric` block has another distance of outputs")
+            raise NotDerived("its `metric` block defines its own distance of outputs")
         run, weights = self._run(finite, path, _refused, others=False, unites=True)
         exits = self._exits(run, path, others=False)
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
@@ -675,7 +675,7 @@ class Bounds:
             same = True
             for held, exact in zip(run.outputs(end.state), path.answer, strict=True):
                 if held is None:
-                    raise NotDerived("an output may end without a value")
+                    raise NotDerived("an output may have no value at the end")
                 if isinstance(held, bool | str) or isinstance(exact, bool | str):
                     same = same and held == exact and type(held) is type(exact)
                     continue
@@ -700,7 +700,7 @@ class Bounds:
         comparisons come out. Raises NotDerived."""
         gamma, rate = wanted.gamma
         if rate:
-            raise NotDerived("gamma is left open, and outputs have a distance")
+            raise NotDerived("gamma is left open, but the `metric` block gives outputs a distance")
         machine = self.machine
         run = OpenRun(machine, Wanted({}), self.budget)
         run.decide, run.unites = decide, False

@@ -286,7 +286,7 @@ class _Evaluation:
             case Apply("^"):
                 raise Rejected(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
             case _:
-                raise Rejected("an expression has what is no number in it")
+                raise Rejected("an expression contains something that is not a number")
 
     # --- values -----------------------------------------------------------------------------------
 
@@ -518,13 +518,13 @@ def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval,
     """Intervals of eps, at least one and at most this many, each above all before it. Raises Rejected for others."""
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
-        raise Rejected("it is about no eps")
+        raise Rejected("it has no interval of eps")
     for one, other in pairwise(intervals):
         apart = one.upper is not None and (
             one.upper < other.lower or (one.upper == other.lower and not (one.upper_closed and other.lower_closed))
         )
         if not apart:
-            raise Rejected("its intervals of eps are not one above the other")
+            raise Rejected("its intervals of eps are not in increasing order")
     return intervals
 
 
@@ -681,7 +681,7 @@ class Claim:
         with in_step("alpha"):
             if stated == "dd" or (stated is None and dd is not None):
                 if dd is None:
-                    raise Rejected("alpha is dd, but the row has none")
+                    raise Rejected("alpha is dd, but the row gives no dd")
                 return None if dd == "inf" else _distance(dd)
             if own is not None:
                 return _distance(own)
@@ -806,7 +806,7 @@ def linear(
             if plain and not any(ring.keys() - {(0, Fraction(0))} for ring in rings):
                 base, rate = (ring.get((0, Fraction(0)), Fraction(0)) for ring in rings)
                 return base, rate
-    raise Rejected("it is no multiple of the distance left open and a number")
+    raise Rejected("it is not a number plus a multiple of the distance that is left open")
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:

@@ -78,21 +78,21 @@ def meaning(
         texts = (claim.beta or "", claim.gamma or "")
         steady = claim.alpha == "dd" and not any(mentions(text, name) for text in texts for name in ("alpha", "dd"))
         if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):
-            raise Rejected("what is claimed in the variable eps has a number for every distance")
+            raise Rejected("an obligation in the variable eps needs a number for alpha and for gamma")
         alpha, gamma, names = claim.distances({}, "0" if steady and dd is None else dd, budget)
         return (alpha or ZERO, ZERO), (gamma, ZERO), (names, Form.limit)
     if dd is not None:
-        raise Rejected("dd is stated, and left open")
+        raise Rejected("dd is both stated and left open")
     names = {name: Form.number(value) for name, value in claim.constants.items()}
     far = Form.unknown(DISTANCE)
     if variable == "gamma*eps":
         if claim.gamma != "free" or claim.alpha in (None, "dd") or mentions(claim.alpha or "", "gamma"):
-            raise Rejected("gamma is not what is left open")
+            raise Rejected("its obligation leaves gamma open, and the claim does not")
         least = least_alpha(claim, budget)
         names = {**names, "alpha": Form.number(least), "gamma": far}
         return (least, ZERO), (ZERO, Fraction(1)), (names, in_product)
     if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected("alpha is not what is left open")
+        raise Rejected("its obligation leaves alpha open, and the claim does not")
     names = {**names, "alpha": far, "dd": far}
     base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget)
     if base < 0 or rate < 0:
@@ -105,14 +105,14 @@ def least_alpha(claim: Claim, budget: Budget) -> Fraction:
     # Whatever gamma and beta are.
     alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
     if alpha is None:
-        raise Rejected("alpha is no number")
+        raise Rejected("alpha is not a number")
     return alpha
 
 
 def at_least_distance(claim: Claim, budget: Budget) -> Required:
     """What is claimed at the least integer distance, 1, where alpha is each input's own."""
     if claim.alpha != "dd" or claim.gamma == "free":
-        raise Rejected("alpha is not what is left open")
+        raise Rejected("its obligation leaves alpha open, and the claim does not")
     alpha, gamma, beta = claim.terms({}, "1", budget)
     return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
 

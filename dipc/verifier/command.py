@@ -78,7 +78,7 @@ def compare_program(document: Document, path: Path) -> str:
     # A byte order mark is no part of a program.
     sha256 = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
     if any(sha256 != document_part.program.sha256 for document_part in document.parts):
-        raise Rejected(f"the certificate is about another program than {path}", "program")
+        raise Rejected(f"the certificate is about a program other than {path}", "program")
     return f"the program is {path}"
 
 
@@ -92,12 +92,12 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
         bindings = [binding for item in tree.declarations if isinstance(item, Constants) for binding in item.bindings]
         unknown = sorted(given.keys() - {name for name, _ in bindings})
         if unknown:
-            raise Unreadable(f"`{unknown[0][:40]}` is no constant of {path}")
+            raise Unreadable(f"{path} has no constant `{unknown[0][:40]}`")
         values = {**computed(tree, given, {name for name, _ in bindings} - given.keys(), budget), **given}
     except UnicodeDecodeError as error:
         raise Unreadable(f"{path} is not UTF-8, at byte {error.start}") from None
     except NotDerived as error:
-        raise Unreadable(f"{path} is no program: {error.why}") from None
+        raise Unreadable(f"{path} is not a program that this checker reads: {error.why}") from None
     note = "give the same -D as to `dipc check`"
     stated = document.program.constants
     for name in sorted(values.keys() | stated.keys()):
@@ -110,7 +110,10 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
                 if name not in given and not known.isdisjoint(names_in(value)):
                     known.add(name)
             for name in sorted((known - {parameter}) ^ varying):
-                message = f"whether the constant `{name}` is computed from `{parameter}` is another in the certificate"
+                message = (
+                    f"the certificate and the program disagree on whether the constant `{name}` is computed from "
+                    f"`{parameter}`"
+                )
                 raise Rejected(f"{message}: {note}", "program")
     return "its constants have these values"
 
@@ -122,10 +125,10 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
         words = [compare_table(each, path) for each in document.parts]
         return words[0]  # all of them are compared, and have the same rows
     if document.table is None:
-        raise Rejected("the certificate is about no table", "table")
+        raise Rejected("the certificate is not about a table", "table")
     data = _read(path, str(path))
     if document.table.sha256 is not None and hashlib.sha256(data).hexdigest() != document.table.sha256:
-        raise Rejected(f"the certificate is about another table than {path}", "table")
+        raise Rejected(f"the certificate is about a table other than {path}", "table")
     try:
         lines = io.StringIO(data.removeprefix(_MARK).decode("utf-8"), newline="")
         records = [
@@ -134,7 +137,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
             if len(record) > 1 or (record and record[0].strip())
         ]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable(f"{path} is no table: {error}") from None
+        raise Unreadable(f"{path} is not a CSV table: {error}") from None
     rows = document.data["rows"]
     if not isinstance(rows, list) or len(rows) != len(records) - 1:
         raise Rejected(f"{path} has {max(0, len(records) - 1)} rows, the certificate another number", "table")
@@ -143,16 +146,16 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
     for number, (row, record) in enumerate(zip(rows, records[1:], strict=True), start=1):
         with in_step(f"row {number}"):
             if len(record) != len(header) or not isinstance(row, dict):
-                raise Rejected(f"it is not that of {path}")
+                raise Rejected(f"it differs from the row of {path}")
             cells = {name: cell.strip() for name, cell in zip(header, record, strict=True) if cell.strip()}
             stated = _cells(document, row)
             if "dd" in stated and "dd" not in cells:
                 # The program's `ideal` gave it.
                 del stated["dd"]
-                aside = " but for dd, which it does not give"
+                aside = ", except for dd, which the file does not give"
             for name in cells.keys() | stated.keys():
                 if not _same(cells.get(name), stated.get(name)):
-                    raise Rejected(f"`{name[:40]}` is not that of {path}")
+                    raise Rejected(f"`{name[:40]}` has another value in {path}")
     said = f"the {len(rows)} rows are those of {path}{aside}"
     return {"rows": said} if aside else {"rows": said, "dd": said}
 
@@ -163,7 +166,7 @@ def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
     assert document.table is not None, "it is compared"
     for names, values in ((document.table.inputs, row.get("input")), (document.table.outputs, row.get("output"))):
         if not isinstance(values, list) or len(names) != len(values):
-            raise Rejected("it has not a value for each input and output")
+            raise Rejected("it does not have one value for each input and output")
         result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
     own = row.get("own")
     result |= own if isinstance(own, dict) else {}
@@ -206,15 +209,20 @@ def main(arguments: Sequence[str]) -> int:
     the end."""
     parser = argparse.ArgumentParser(
         prog="python -m dipc.verifier",
-        description="Check a certificate of `dipc check`, by the Python standard library alone.",
+        description="Check a certificate of `dipc check` with nothing but Python's standard library.",
         epilog="Exit codes: 0 accepted, nothing was taken on trust; 1 rejected; 2 unreadable or bad usage; 3 accepted "
         "in part, or not checked to the end.",
     )
     parser.add_argument("file", type=Path, nargs="?", help="the certificate")
-    parser.add_argument("--program", type=Path, help="compare the program that it is about with this file")
-    parser.add_argument("--table", type=Path, help="compare its rows with this CSV file")
+    parser.add_argument("--program", type=Path, help="check that the certificate is about the program in this file")
+    parser.add_argument("--table", type=Path, help="check that its rows are those of this CSV file")
     parser.add_argument(
-        "-D", dest="constants", action="append", default=[], metavar="NAME=VALUE", help="with --program: a constant"
+        "-D",
+        dest="constants",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the value of a constant of --program",
     )
     parser.add_argument(
         "--steps",
@@ -238,7 +246,7 @@ def main(arguments: Sequence[str]) -> int:
             options.file, program=options.program, table=options.table, constants=constants, budget=budget
         )
     except Unreadable as error:
-        _complain(f"{options.file} is not read: {error.why}")
+        _complain(f"{options.file} cannot be read: {error.why}")
         return UNREADABLE
     except Rejected as error:
         return _say([f"rejected: {error}"], REJECTED)
@@ -273,7 +281,7 @@ def _export(file: Path) -> int:
                 for source in sorted(home.glob("*.py")):
                     archive.writestr(ZipInfo(f"dipc/verifier/{source.name}"), source.read_bytes())
     except OSError as error:
-        _complain(f"{file} is not written: {error.strerror}")
+        _complain(f"{file} cannot be written: {error.strerror}")
         return UNREADABLE
     return ACCEPTED
 

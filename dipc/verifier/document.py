@@ -113,7 +113,7 @@ class Accepted:
         kinds = [f"{count} {kind}" for kind, count in self.counts.items() if count and kind not in ("rows", "vacuous")]
         vacuous = f" ({self.counts['vacuous']} of them vacuously)" if self.counts["vacuous"] else ""
         yield f"  {_plural(self.what):<11}  {_count(rows, self.what)}: {', '.join(kinds)}{vacuous}"
-        charted = f"; exactly where they fail was shown, too, of {self.charted}" if self.charted else ""
+        charted = f"; for {self.charted} it is also proved exactly where they fail" if self.charted else ""
         derived = "each" if self.derived_obligations == self.obligations else f"{self.derived_obligations} of them"
         yield f"  obligations  {self.obligations}, {derived} derived again{charted}"
         if self.derived is not None:
@@ -155,9 +155,9 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
     if (low is None) != (refuted is None) or (high is None) != (proved is None):
-        raise Rejected("a number has no document, or a document no number")
+        raise Rejected("each end of `enclosed` needs a document, and each document an end")
     if low is not None and high is not None and not low < high:
-        raise Rejected("what is refuted is not less than what is proved")
+        raise Rejected("the number refuted is not less than the number proved")
     known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None]
     left_open = _left_open(proved)
     about = [_about(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
@@ -166,10 +166,10 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
     for one, value in known:
         is_proof = one is proved
         if one["verdict"] not in (("accurate", "private") if is_proof else ("inaccurate", "not private")):
-            raise Rejected(f"a document is {str(one['verdict'])[:40]}")
+            raise Rejected(f"one of the two documents has the verdict {str(one['verdict'])[:40]}")
         number = data["enclosed"][is_proof]
         if one["claim"] != _claim_at(sought, _object(data["claim"]), number, is_proof=is_proof):
-            raise Rejected(f"the claim of a document is not the one asked about with {sought} {value}")
+            raise Rejected(f"a document makes another claim than the question's with {sought} {value}")
     if sought == "budget" and proved is not None and refuted is not None:
         _check_pair(proved, refuted)
     ends = ((high, "suffices"), (low, "does not"))
@@ -195,7 +195,7 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
         return
     chosen = _pairs(refuted)
     if len(chosen) != 1 or chosen[0] not in _pairs(proved):
-        raise Rejected("what is refuted is at a pair that the proof is not about")
+        raise Rejected("the refutation is about a pair that the proof does not cover")
 
 
 def _pairs(data: _Data) -> list[list[list[str]]]:
@@ -212,11 +212,11 @@ def _about(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[
             raise Rejected("the two documents are about different programs or inputs")
         number = read.rational(constants.pop(left_open[0]))
         if "numbers" not in one and number < left_open[1]:
-            raise Rejected("what is refuted is for a number that the proof is not about")
+            raise Rejected("the refutation is about a number of queries that the proof does not cover")
         return {**one["program"], "constants": constants}, one["adjacent"]
     if "rows" in one:
         if any((row.get("own") or {}).get(sought) is not None for row in one["rows"]):
-            raise Rejected(f"rows have a {sought} of their own")
+            raise Rejected(f"some rows have their own {sought}")
         return (
             one["program"],
             one["table"],
@@ -241,7 +241,7 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
             return {**asked, "beta": f"{number}*({asked['beta']})"}
         case "gamma" | "budget":
             if asked[sought] is not None:
-                raise Rejected(f"{sought} is said to be a number, and is sought")
+                raise Rejected(f"{sought} is the number to find, so the claim cannot fix it")
             return {**asked, sought: number}
         case _:
             value = read.rational(number)
@@ -249,7 +249,7 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
             if is_proof:
                 return {**asked, "eps": [str(interval) for interval in from_there_on(eps, value)]}
             if not any(value in interval for interval in eps):
-                raise Rejected("what is refuted is at another eps")
+                raise Rejected("the refutation is at an eps that the question does not ask about")
             return {**asked, "eps": [f"[{number}, {number}]"]}
 
 
@@ -294,7 +294,7 @@ _COLUMNS = ("alpha", "beta", "gamma", "dd")
 _RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
 
 #: What a program with an `ideal` says itself, and was not derived.
-DISTANCE = "the answers and dd of {count} of {rows} rows, which were not found to be those of the `ideal`: {reason}"
+DISTANCE = "that the answers and dd of {count} of {rows} rows are those of the `ideal`: {reason}"
 
 #: The theorem is about what stands in the certificate; that this is yours shows only when it is compared.
 WORDS = {
@@ -303,7 +303,7 @@ WORDS = {
 }
 
 #: What a certificate of privacy is about is in it, and nowhere else.
-INPUTS_MEANT = "that its inputs are all those that you mean"
+INPUTS_MEANT = "that its inputs are all that you care about"
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class Source:
         )
         for name in source.constants:
             if not _NAME.fullmatch(name) or name in _RESERVED:
-                raise Rejected(f"`{name[:40]}` is no name of a constant")
+                raise Rejected(f"`{name[:40]}` cannot be the name of a constant")
         return source
 
 
@@ -362,7 +362,7 @@ class Table:
         )
         columns = [*table.inputs, *table.outputs, *_COLUMNS]
         if len(set(columns)) < len(columns):
-            raise Rejected("two of its columns have one name")
+            raise Rejected("two of its columns have the same name")
         return table
 
 
@@ -400,12 +400,12 @@ def read_document(source: str) -> Document:
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
     """One that is a `whole`, or a part of another."""
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
-        raise Unreadable("it is no certificate of dipc: there is no `schema`")
+        raise Unreadable("it is not a certificate of dipc: it has no `schema`")
     if data["schema"] != SCHEMA:
-        raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads `{SCHEMA}`")
+        raise Unreadable(f"its schema is `{data['schema'][:60]}`, but this checker reads `{SCHEMA}`")
     question = data.get("question")
     if question not in list(Question) or (question == Question.LEAST and not whole):
-        raise Unreadable("its `question` is none that this checker knows")
+        raise Unreadable("this checker does not know its `question`")
     with in_step("certificate"):
         parts, optional = _PARTS[Question(question)], _OPTIONAL.get(Question(question), ())
         read.fields(data, dict.fromkeys(parts, read.anything), dict.fromkeys(optional, read.anything))
@@ -414,7 +414,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     if data["digest"] != computed:
-        raise Rejected("the certificate was changed after it was written: its digest is another", "digest")
+        raise Rejected("the certificate was changed after it was written: its digest does not match", "digest")
     return document_of(data, size)
 
 
@@ -428,7 +428,7 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
         documents = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
         first = next((one for one in documents if one is not None), None)
         if first is None:
-            raise Rejected("nothing is proved, and nothing refuted", "certificate")
+            raise Rejected("it contains neither a proof nor a refutation", "certificate")
         return Document(question, data, first.program, first.table, size, *documents)
     with in_step("program"):
         program = Source.read(data["program"])
@@ -475,7 +475,7 @@ def _program(document: Document, budget: Budget) -> tuple[Program, Machine, tupl
         intervals = read_intervals(document.data["claim"].get("eps"))
     with in_step("program"):
         if source.at is not None and source.at != the_one_eps(intervals):
-            raise Rejected(f"it is read at eps = {source.at}, and the claim is about others")
+            raise Rejected(f"the program is read at eps = {source.at}, but the claim is about other eps")
         tree, machine = program_of(source.text, source.sha256, source.name, source.constants, source.at, budget)
     return tree, machine, intervals
 
@@ -522,13 +522,13 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
     rows.check(data["rows"], budget)
     counts = rows.tally.counts
     if table.rows != counts["rows"]:
-        raise Rejected(f"there are {counts['rows']} of them, not {table.rows}", "rows")
+        raise Rejected(f"the number of rows is {counts['rows']}, but its `table` says {table.rows}", "rows")
     rows.tally.require(data["verdict"], "rows")
     product = product_of(document)
     why = None
     if product is not None:
         if any(rows.own.values()):
-            raise Rejected("rows that stand for others have a claim of their own", "product")
+            raise Rejected("rows that stand for other inputs cannot have their own claim", "product")
         why = standing(document, product, theorem)
     meant = "" if product is None else f"; {product}"
     return Accepted(
@@ -557,7 +557,7 @@ def standing(document: Document, product: Product, theorem: Theorem) -> str | No
     assert document.table is not None, "it is about rows"
     with in_step("product"):
         if document.table.dd != "ideal":
-            raise Rejected("dd is given by a table, which says nothing of other inputs")
+            raise Rejected("dd comes from a table, which says nothing about other inputs")
         return product.require([(row["input"], row["output"]) for row in document.data["rows"]], theorem)
 
 
@@ -625,11 +625,13 @@ def _check_aligned(
     claim = PrivacyClaim.read(data["claim"])
     above, below = claim.delta
     if below != ONE:
-        raise Rejected("its delta is a quotient", "claim")
+        raise Rejected("its delta has a denominator", "claim")
     # Else it is proved to be at least 0 with what it has to be at least.
     is_positive = all(c >= 0 for c in above.values())
     if data["verdict"] != "private":
-        raise Rejected("what is refuted is so at a pair, and by another document", "verdict")
+        raise Rejected(
+            "a document about all pairs can only prove: a refutation is a document about one pair", "verdict"
+        )
     with in_step("adjacent"):
         distance, reach = adjacency(data["adjacent"])
     numbers = None
@@ -637,7 +639,7 @@ def _check_aligned(
         with in_step("numbers"):
             numbers = _of_numbers(data["numbers"])
             if numbers[0] not in constants:
-                raise Rejected("its parameter is no constant of the program")
+                raise Rejected("its parameter is not a constant of the program")
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
     cost: Fraction | None
     aligned, with_delta = None, False
@@ -660,7 +662,7 @@ def _check_aligned(
             uppers = [interval.upper for interval in intervals]
             with_delta = delta_suffices(above, cost - claim.budget, uppers)
     if not (is_positive or with_delta):
-        raise Rejected("its delta is not seen to be at least 0", "claim")
+        raise Rejected("its delta is not shown to be at least 0", "claim")
     proved = with_delta or (cost is not None and cost <= claim.budget)
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
@@ -743,7 +745,7 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):
         rows = theorem.derived + theorem.reasons.total()
-        reasons.append(f"the probabilities of {count} of {rows} {what}, which were not derived: {reason}")
+        reasons.append(f"the probabilities of {count} of {rows} {what}, which this checker could not derive: {reason}")
     for reason, count in () if compared else sorted(theorem.distances.items()):
         rows = theorem.measured + theorem.distances.total()
         reasons.append(DISTANCE.format(count=count, rows=rows, reason=reason))

@@ -192,13 +192,13 @@ class Agreement:
                     yield Leg(self._head(end, way), terms)
                     continue
                 if any(own.machine.slots[slot].initial is None for slot, _ in self._indexed):
-                    raise NotDerived("an output may end without a value")
+                    raise NotDerived("an output may have no value at the end")
                 yield Leg(None, (*terms, *self._compared(end, way, known, self._final)))
 
     def _ending(self, program: State, exact: State) -> Iterator[Leg]:
         ways = list(self._ways(self._ideal, self._ideal.left(exact)))
         if len(ways) != 1:
-            raise NotDerived("the `ideal` compares inputs after its loop")
+            raise NotDerived("its `ideal` compares inputs after the loop")
         for end in self._agreeing(self._own, self._own.left(program), ()):
             known = self._moved(self._entries[0], ways[0])
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
@@ -238,7 +238,7 @@ class Agreement:
             if term is not None and (best is None or term.constant > best[0].constant):
                 best = term, replace(side, strict=True)
         if best is None:
-            raise NotDerived("a noisy comparison has none of the stated terms")
+            raise NotDerived("the certificate states no term for a noisy comparison")
         return [replace(state, outcomes=(*state.outcomes, best[1]), terms=(*state.terms, best[0]))]
 
     def _parted(self, form: Iterable[tuple[int, Fraction]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
@@ -313,10 +313,12 @@ class Agreement:
             mine, theirs = program.values[own], exact.values[other]
             slot = self.shape.own.machine.slots[own]
             if mine is None or theirs is None:
-                raise NotDerived("an output may end without a value")
+                raise NotDerived("an output may have no value at the end")
             if slot.type != "real":
                 if not _same(mine, theirs):
-                    raise NotDerived(f"in agreement `{slot.name}` is not that of the `ideal`")
+                    raise NotDerived(
+                        f"where all comparisons agree with the `ideal`, `{slot.name}` still differs from its answer"
+                    )
                 continue
             assert not isinstance(mine, bool | str), "it is a number"
             assert not isinstance(theirs, bool | str), "it is a number"
@@ -336,7 +338,7 @@ class Agreement:
             if noises:
                 term = self._stated(noises, program, implies)
                 if term is None:
-                    raise NotDerived("an output has none of the stated terms")
+                    raise NotDerived("the certificate states no term for an output")
                 yield term
             elif not implies(_ZERO):
                 raise NotDerived("without noise an output is not within gamma of the answer")
@@ -390,9 +392,9 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
             if one.bounds(total):
                 break
         else:
-            raise NotDerived("some runs have other terms than are stated")
+            raise NotDerived("some runs have terms that the certificate does not state")
     if not some:
-        raise NotDerived("no run gives the answer of its `ideal`")
+        raise NotDerived("no run gives the answer of the `ideal`")
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
@@ -471,22 +473,22 @@ def selection_totals(
     parameter_arrays(tree, parameter)
     own, exact = selection(tree.body, parameter), selection(tree.ideal.body, parameter)
     if not own.noisy or exact.noisy or (own.array, own.answer, own.first) != (exact.array, exact.answer, exact.first):
-        raise NotDerived("the program and its `ideal` do not select alike")
+        raise NotDerived("the program and its `ideal` do not select by the same rule")
     _require_declared(tree, own, parameter)
     for each, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
         if not each.numbers <= set(_real_scalars(variables)):
-            raise NotDerived("the values of a selection are no real variables")
+            raise NotDerived("the values to select from are not real variables")
     # One that depends on the index so far may be another for a greater m.
     declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
     if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
         raise NotDerived("a rate depends on a variable")
     norm = input_norm(tree)
     if norm not in ("linf", "l1") or any(each.name != "input" for each in tree.metric):
-        raise NotDerived("its `metric` block has another distance")
+        raise NotDerived("its `metric` block defines its own distance")
     width = 1 if norm == "l1" else 2
     rates = [each.rate for each in machine.code if isinstance(each, Sample) and each.family is Family.LAPLACE]
     if len(rates) < 2 or len(set(rates[1:])) > 1 or len(rates) < sum(isinstance(one, Sample) for one in machine.code):
-        raise NotDerived("the values of a selection are not drawn alike")
+        raise NotDerived("the values to select from are not all drawn from the same distribution")
     first, later = rates[0], rates[1]
     base, rate = wanted.alpha
 
@@ -494,7 +496,7 @@ def selection_totals(
         noises = [(Family.LAPLACE, selected, _ONE), (Family.LAPLACE, challenger, -_ONE)]
         term = stated_term(noises, terms, lambda least: least <= width * (rate if wanted.is_open else base))
         if term is None:
-            raise NotDerived("a selected value has none of the stated terms")
+            raise NotDerived("the certificate states no term for a selected value")
         return term
 
     yield Total((), (loses(later, first),), own.first)
@@ -507,14 +509,14 @@ def selection(body: Block, parameter: str) -> Selection:
         case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
             pass
         case _:
-            raise NotDerived("it is no selection loop")
+            raise NotDerived("its loop does not have the form of a selection")
     best, value, noisy = _drawn(start, variable, parameter)
     low = first_index(loop)
     match value:
         case Element(array, Literal(Fraction() as first)) if first + 1 == low and variable not in (best, array):
             pass
         case _:
-            raise NotDerived("the first value is not that before the loop's first")
+            raise NotDerived("the first value does not belong to the index before the loop's first")
     current = Element(array, Name(variable))
     match inner:
         case (If() as decision,) if not noisy:
@@ -522,22 +524,22 @@ def selection(body: Block, parameter: str) -> Selection:
         case (drawing, If() as decision):
             name, value, again = _drawn(drawing, variable, parameter)
             if value != current or again is not noisy or name in (best, array, variable):
-                raise NotDerived("the values of a selection are not drawn alike")
+                raise NotDerived("the values to select from are not all drawn from the same distribution")
             challenger = Name(name)
         case _:
-            raise NotDerived("it is no selection loop")
+            raise NotDerived("its loop does not have the form of a selection")
     if decision.otherwise or decision.condition not in (
         *(Apply(op, (challenger, Name(best))) for op in (">", ">=")),
         *(Apply(op, (Name(best), challenger)) for op in ("<", "<=")),
     ):
-        raise NotDerived("the loop's condition is no comparison with the best so far")
+        raise NotDerived("the condition in the loop does not compare with the best so far")
     kept = Assign(Name(best), challenger)
     match [statement for statement in decision.then if statement != kept]:
         case [Assign(Name(answer), Name(index))] if index == variable and answer not in (best, array, variable):
             held = {best, challenger.name} if isinstance(challenger, Name) else {best}
             if len(decision.then) == 2:
                 return Selection(array, answer, low - 1, noisy, frozenset(held))
-    raise NotDerived("the loop does more than to keep the best and its index")
+    raise NotDerived("the loop does more than keep the best value and its index")
 
 
 def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
@@ -567,7 +569,7 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
     match inputs:
         case [Variables(names=((name, (low, Name(high))),), type="real")] if name == loop.array and high == parameter:
             if first_index(For("", low, Name(high), ())) != loop.first:
-                raise NotDerived("the loop does not begin where its array does")
+                raise NotDerived("the loop and its array do not begin at the same index")
         case _:
             raise NotDerived("the array is not the only input")
     domains = {
@@ -579,7 +581,7 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
         ):
             domain = domains.get(type_.name) if isinstance(type_, Named) else type_
             if not isinstance(domain, Range) or domain.high != Name(parameter):
-                raise NotDerived("the domain of the index does not end with it")
+                raise NotDerived("the domain of the index does not end at the loop's last index")
         case _:
             raise NotDerived("the index is not the only output")
 
@@ -587,7 +589,7 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
 # === numbers ===================================================================================
 
 #: What no such certificate shows.
-UNION = "that every run for a greater {parameter} has an error of at most one of these sums of terms"
+UNION = "that for every greater {parameter} the error of each run is at most one of the stated sums of terms"
 
 MOST_DEGREE = 20
 MOST_NUMBERS = 1_000
@@ -620,12 +622,12 @@ def check_numbers(
             value, _NUMBERS, {"union": read.anything, "reason": read.text, "open": read.text}
         )
         if parameter not in claim.constants:
-            raise Rejected("its parameter is no constant of the program")
+            raise Rejected("its parameter is not a constant of the program")
         if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
-            raise Rejected("the numbers before `start` are not those of the cases")
+            raise Rejected("the cases do not cover exactly the numbers before `start`")
         kinds = [one is not None for one in (union, reason, without)]
         if sum(kinds) != 1 or (reason is not None) is not (verdict == "undecided"):
-            raise Rejected("its evidence is not that of its verdict")
+            raise Rejected("its evidence does not fit its verdict")
         if union is None:
             return verdict, without, []
         if verdict != "accurate":
@@ -652,13 +654,13 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
         if theorem.ideal.whole:
-            return "it has whole inputs"
+            return "it has inputs of type int"
         try:
             bounds: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:
             shape = Iterations.of(tree, parameter, constants, budget)
             if bound.start < shape.low:
-                return "there are numbers without an iteration"
+                return "for some numbers the loop has no iteration"
             bounds = (
                 total
                 for entries in shape.combinations(budget)
@@ -738,19 +740,19 @@ class _UnionBound:
         try:
             form = evaluate(self.claim.beta, {**names, self.parameter: later}, self.budget)
         except NotOneForm:
-            raise Rejected(f"beta is no polynomial in `{self.parameter}`") from None
+            raise Rejected(f"beta is not a polynomial in `{self.parameter}`") from None
         by_power: dict[int, dict[Growth, Ring]] = {}
         for growth, f in form.numerator.items():
             own = [(j, r) for name, j, r in growth if name == self.parameter]
             ((power, rate),) = own or [(0, _ZERO)]
             if rate or power > MOST_DEGREE:
-                raise Rejected(f"beta is no polynomial in `{self.parameter}`, of a degree up to {MOST_DEGREE}")
+                raise Rejected(f"beta is not a polynomial in `{self.parameter}`, of a degree up to {MOST_DEGREE}")
             by_power.setdefault(power, {})[tuple(factor for factor in growth if factor[0] != self.parameter)] = f
         result = []
         for power in range(1 + max(by_power, default=0)):
             function = finished(Form(by_power.get(power, {}), form.denominator))
             if function is None or function[1] != ONE:
-                raise Rejected("beta is no exponential polynomial for every number")
+                raise Rejected("beta is not an exponential polynomial for every number")
             result.append(function[0])
         return result
 
@@ -765,15 +767,20 @@ class _UnionBound:
         """Why it is not certified, if so; and the sums."""
         intervals = intervals_of(self.claim, self.wanted, None)
         missing = next(
-            (f"a term is not measured: {chance}" for chance in self.chances if isinstance(chance, str)), None
+            (
+                f"the probability of a term is not derived: {chance}"
+                for chance in self.chances
+                if isinstance(chance, str)
+            ),
+            None,
         )
         if trivial is not None:
             if trivial <= 0 or intervals != _ALWAYS:
-                raise Rejected("beta is above 1 near 0 only where the obligations begin there")
+                raise Rejected("that beta is above 1 near 0 is of use only where the obligations begin there")
             missing = self._above_one(above_one, (Interval(_ZERO, trivial, False, True),)) or missing
             intervals = (Interval(trivial, None, True, False),)
         elif above_one:
-            raise Rejected("beta is shown to be above 1 for nothing")
+            raise Rejected("it shows that beta is above 1 where nobody asks")
         if not sums:
             raise Rejected("a union bound is about some runs")
         totals: list[Total] = []
@@ -785,7 +792,7 @@ class _UnionBound:
                 if once > self.start:
                     raise Rejected("a path takes no more iterations than there are")
                 if [power for power, _ in inequalities] != list(range(max(len(self.coefficients), 2))):
-                    raise Rejected("there is not one inequality for each power")
+                    raise Rejected("it does not have one inequality for each power")
                 needed = Counter(fixed)
                 for term in repeated:
                     needed[term] += self.start - once
@@ -811,13 +818,13 @@ class _UnionBound:
             above, below = chance
             total = add_closed(total, (times(subtract(above, below), weight), below), self.budget)
         if not equal_closed(value, total, self.budget):
-            raise Rejected("an inequality is about other terms")
+            raise Rejected("an inequality is about terms other than those of the bound")
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
         """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
         if len(places) != len(self.coefficients):
-            raise Rejected("beta is not shown to be above 1 in each coefficient")
+            raise Rejected("not every coefficient shows that beta is above 1")
         missing: str | None = None
         for power, place in enumerate(places):
             value, why = self._shown(place, power, near)
@@ -831,7 +838,7 @@ class _UnionBound:
         why that has no proof, if so."""
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:
-            raise Rejected("an inequality is about other values of the variable")
+            raise Rejected("an inequality covers the wrong values of the variable")
         coefficient = self.coefficients[power] if power < len(self.coefficients) else {}
         return decided.value, decided.require("accurate", (((coefficient, ONE),),), self.budget)
 
@@ -841,9 +848,9 @@ def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[
     other numbers, with their values."""
     if parameter is None:
         if value:
-            raise Rejected("a case has constants of its own")
+            raise Rejected("a case has its own constants")
         return None, {}
     number = value.get(parameter)
     if number is None or number.denominator != 1:
-        raise Rejected(f"a case is about one integer value of `{parameter}`")
+        raise Rejected(f"each case must be about one integer value of `{parameter}`")
     return int(number), {name: c for name, c in value.items() if name != parameter}

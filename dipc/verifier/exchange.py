@@ -107,14 +107,14 @@ class _Standing:
 
     def __post_init__(self) -> None:
         if len(self._slots) != len(self.product.values):
-            raise Rejected("it has not values for each input")
+            raise Rejected("it does not have values for each input")
         self._values = [
             [cell_value(slot, text) for text in choices]
             for slot, choices in zip(self._slots, self.product.values, strict=True)
         ]
         for slot, values in zip(self._slots, self._values, strict=True):
             if not all(holds(slot.type, value) for value in values) or len(set(map(_typed, values))) < len(values):
-                raise Rejected(f"the values of `{slot.name}` do not fit it, or are not all different")
+                raise Rejected(f"some values of `{slot.name}` are outside its domain or occur twice")
 
     @property
     def _slots(self) -> list[Slot]:
@@ -138,7 +138,7 @@ class _Standing:
                 assert isinstance(row, int), "it was read"
                 number = read.index(row - 1, inputs)
                 if paths[number] in exchanged:
-                    raise Rejected("what is exchanged on a path is said twice")
+                    raise Rejected("the exchanges of a path are given twice")
                 one = exchanged[paths[number]] = _Exchanged(
                     tuple(map(tuple, blocks)),  # type: ignore[call-overload]
                     tuple(free),  # type: ignore[arg-type]
@@ -152,17 +152,17 @@ class _Standing:
                 count += self._stands_for(given, exchanged.get(taken, _Exchanged()))
                 key = tuple(map(_typed, given))
                 if key in seen:
-                    raise Rejected("the same inputs stand for others twice")
+                    raise Rejected("two rows stand for the same inputs")
                 seen.add(key)
         if count != prod(map(len, self.product.values)):
-            raise Rejected("the rows do not stand for all of the inputs")
+            raise Rejected("the rows do not stand for all inputs")
 
     def _taken(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _Taken:
         """The path that a row takes, whose answer it states. Raises Rejected."""
         finite, path = self.ideal.path_at(inputs)
         own = self.ideal.answer(inputs)
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
-            raise Rejected("it has another answer than the `ideal`")
+            raise Rejected("its answer differs from that of the `ideal`")
         return _Taken(finite, self.ideal.paths(finite).index(path))
 
     def _require_places(self, exchanged: _Exchanged) -> None:
@@ -170,27 +170,27 @@ class _Standing:
         slots = self._slots
         places = [*exchanged.free, *(place for block in exchanged.blocks for place in block)]
         if len(set(places)) < len(places) or any(place >= len(slots) for place in places):
-            raise Rejected("an input is exchanged twice, or is none")
+            raise Rejected("something is exchanged twice, or is not an input")
         if any(slots[place].type not in OPEN for place in places):
             raise Rejected("a finite input is exchanged")
         for block in exchanged.blocks:
             for one, other in pairwise(block):
                 if slots[one].type != slots[other].type or self._values[one] != self._values[other]:
-                    raise Rejected("inputs are exchanged that have other types or values")
+                    raise Rejected("the inputs exchanged do not have the same type and values")
 
     def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:
         """For how many inputs a row stands: it is the one of them whose values are in order. Raises Rejected."""
         try:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
         except ValueError:
-            raise Rejected("it is none of the inputs that are meant") from None
+            raise Rejected("it is not one of the inputs that the rows stand for") from None
         if any(places[place] for place in exchanged.free):
-            raise Rejected("an input that makes no difference has not its first value")
+            raise Rejected("an input that makes no difference does not have its first value")
         count = prod(len(self._values[place]) for place in exchanged.free)
         for block in exchanged.blocks:
             chosen = [places[place] for place in block]
             if chosen != sorted(chosen):
-                raise Rejected("the values of inputs that are exchanged are not in order")
+                raise Rejected("the values of exchangeable inputs are not in order")
             count *= factorial(len(chosen)) // prod(map(factorial, Counter(chosen).values()))
         return count
 
@@ -200,7 +200,7 @@ class _Standing:
         """That dd and the probability are what they are after each exchange on this path. Raises Rejected,
         NotDerived."""
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
-            raise NotDerived("its `metric` block says which inputs are apart, or which answers are the same")
+            raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
         slots = self.theorem.machine.numbered("input")
         path = self.ideal.paths(taken.finite)[taken.number]
         regions = [frozenset((self._guards(path),)), *self._regions(path)]
@@ -211,12 +211,12 @@ class _Standing:
                     _is_same_region(regions, slots[one], slots[other])
                     and ways.are_same(slots[one], slots[other], self.budget)
                 ):
-                    raise Rejected(f"the inputs {one} and {other} are not seen to be exchangeable")
+                    raise Rejected(f"the inputs {one} and {other} are not shown to be exchangeable")
         mentioned = {slot for region in regions for guards in region for guard in guards for slot, _ in guard.form}
         mentioned |= {slot for comparisons in ways.weights for each in comparisons for slot, _ in each.inputs}
         for place in exchanged.free:
             if slots[place] in mentioned:
-                raise Rejected(f"the input {place} makes a difference")
+                raise Rejected(f"the answer depends on the input {place}, which is said to make no difference")
 
     def _regions(self, path: Path) -> list[frozenset[frozenset[Guard]]]:
         """The guards of all paths with the answer of this one, as far as dd goes, for each combination of the finite

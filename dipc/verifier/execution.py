@@ -315,7 +315,7 @@ class Execution:
         slots = self.machine.slots
         for k, slot in enumerate(slots):
             if (slot.role == "input") != (k in inputs) or (k in inputs and not holds(slot.type, inputs[k])):
-                raise NotDerived(f"the input `{slot.name}` does not fit")
+                raise NotDerived(f"the value of the input `{slot.name}` is outside its domain")
         self.explore(inputs)
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
@@ -444,7 +444,7 @@ class Execution:
             case Branch(condition, otherwise):
                 truth = self.value(condition, state.values, known)
                 if not isinstance(truth, bool):
-                    raise NotDerived("a condition is no truth value")
+                    raise NotDerived("a condition is not a truth value")
                 yield None, None, follow(state.at + 1 if truth else otherwise)
             case Store(target, code):
                 value = self._stored(self.value(code, state.values, known), target, state.values, known)
@@ -455,7 +455,7 @@ class Execution:
                     raise NotDerived("noise is drawn inside `while`")
                 self.laws[state.at] = family, rate
                 if isinstance(center, str):
-                    raise NotDerived("a mean is no number")
+                    raise NotDerived("a mean is not a number")
                 center = Fraction(center) if isinstance(center, bool) else center
                 value, drawn = self._drawn(state.at, (family, rate), center, known)
                 drawn_state = follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
@@ -480,7 +480,7 @@ class Execution:
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
             if held is None:
-                raise NotDerived(f"the output `{self.machine.slots[slot].name}` may end without a value")
+                raise NotDerived(f"the output `{self.machine.slots[slot].name}` may have no value at the end")
             if not isinstance(held, Affine):
                 continue  # It is the wanted one, or the state would have been given up.
             assert isinstance(value, Fraction)
@@ -575,7 +575,7 @@ class Execution:
         if not isinstance(distance.kind, str):
             distance_value = self.value(distance.kind, values, Constraints({}))
             if isinstance(distance_value, bool | str) or not self.compared(">=", distance_value, Constraints({})):
-                raise NotDerived("the distance of answers of its `metric` block is no distance")
+                raise NotDerived("the distance of answers in its `metric` block may be negative or not a number")
             return distance_value
         pairs = [(values[slot], values[exact]) for slot, exact in zip(outputs, distance.exact, strict=True)]
         different = [(a, b) for a, b in pairs if a != b or type(a) is not type(b)]
@@ -597,7 +597,7 @@ class Execution:
         else:
             fits = holds(declared.type, value)
         if not fits:
-            raise NotDerived(f"`{declared.name}` may get a value that does not fit it")
+            raise NotDerived(f"`{declared.name}` may get a value outside its domain")
         return slot
 
     def _place(self, place: Place, values: Sequence[Held], known: Constraints) -> int:
@@ -605,7 +605,7 @@ class Execution:
             return place.slots[0]
         index = self.value(place.index, values, known)
         if isinstance(index, bool) or not isinstance(index, Fraction) or index.denominator != 1:
-            raise NotDerived("an index is no integer")
+            raise NotDerived("an index is not an integer")
         offset = int(index) - place.low
         if not 0 <= offset < len(place.slots):
             raise NotDerived("an array may be read or written outside its bounds")
@@ -635,7 +635,7 @@ class Execution:
                 if len(plain) == len(operands):
                     return calculated(op, plain)
                 if any(isinstance(value, bool | str) for value in plain):
-                    raise NotDerived(f"`{op}` of values of different kinds")
+                    raise NotDerived(f"`{op}` compares values of different kinds")
                 return self._noisy(op, operands, known)  # type: ignore[arg-type]
 
     def _noisy(self, op: str, values: list[Fraction | Affine], known: Constraints) -> Value | Affine:
@@ -661,7 +661,7 @@ class Execution:
             case "abs", [value]:
                 return value if self.compared(">=", value, known) else scaled(value, Fraction(-1))
             case _:
-                raise NotDerived(f"`{op}` of noise")
+                raise NotDerived(f"`{op}` cannot be applied to noise")
 
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
         """Whether a difference is on this side of 0. Raises Split where what is known leaves it open."""
@@ -732,7 +732,7 @@ class Execution:
     def _softmax(self, rate: Fraction, scores: Iterable[Value | Affine]) -> list[Closed]:
         numbers = [score for score in scores if isinstance(score, Fraction)]
         if len(numbers) < len(list(scores)):
-            raise NotDerived("a score is no number")
+            raise NotDerived("a score is not a number")
         most = max(numbers)
         tops: list[tuple[int, Fraction]] = [(0, rate * (score - most)) for score in numbers]
         below: Ring = {}

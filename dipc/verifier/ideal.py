@@ -174,7 +174,7 @@ class _Symbolic(Execution):
         for candidate, code in instruction.arms:
             score = self.value(code, state.values, known)
             if isinstance(score, bool | str):
-                raise NotDerived("a score is no number")
+                raise NotDerived("a score is not a number")
             if most is None or self.compared(">", plus(score, scaled(most, -_ONE)), known):
                 best, most = candidate, score
         return super()._after(state, known, Store(instruction.target, best))
@@ -195,12 +195,12 @@ class Ideal:
         assert tree.ideal is not None
         norm = input_norm(tree)
         if norm not in NORMS:
-            raise NotDerived("the distance of inputs of its `metric` block is none that is known")
+            raise NotDerived("this checker does not know the distance of inputs in its `metric` block")
         shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
         own = replace(tree, declarations=(*shared, *tree.ideal.variables), body=tree.ideal.body)
         machine = Machine.of(own, constants, budget)
         if machine.distance.apart and whole_inputs(machine):
-            raise NotDerived("it has whole inputs, some of which are apart")
+            raise NotDerived("some of its inputs of type int have a distance in the `metric` block")
         return Ideal(machine, norm, budget)
 
     @property
@@ -221,7 +221,7 @@ class Ideal:
             self.budget.spend(2)
             if all(guard.holds(point) for guard in path.guards):
                 return finite, path
-        raise NotDerived("its `ideal` gives no answer")
+        raise NotDerived("its `ideal` may end without an answer")
 
     def told(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
         """The outputs that make another answer, as far as dd goes."""
@@ -276,7 +276,7 @@ class Ideal:
             guards = waiting.pop()
             count += 1
             if count > MOST_PATHS:
-                raise NotDerived("inputs are apart in too many cases")
+                raise NotDerived("its `metric` block has too many conditions on inputs")
             try:
                 known_there = region(guard for guard in guards if guard.form)
                 apart = any(run.value(code, values, known_there) is True for code in distance.apart)
@@ -303,7 +303,7 @@ class Ideal:
         for end in run.ends:
             answer = run.outputs(end.state)
             if any(value is None for value in answer):
-                raise NotDerived("an output of its `ideal` may end without a value")
+                raise NotDerived("an output of its `ideal` may have no value at the end")
             yield Path(
                 tuple(map(guard_of, end.known.rows.values())), tuple(value for value in answer if value is not None)
             )
@@ -335,7 +335,7 @@ class Ideal:
         same = self.machine.distance.same
         if same is not None:
             if any(isinstance(value, Affine) for value in path.answer):
-                raise NotDerived("its `metric` block is about answers that are functions of the inputs")
+                raise NotDerived("its `metric` block compares answers that are functions of the inputs")
             values = dict(zip(self.machine.numbered("input"), inputs, strict=True))
             # What det gives elsewhere takes the place of the program's answer.
             values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]

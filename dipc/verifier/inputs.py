@@ -151,13 +151,13 @@ class Coverage:
             # Each is about its own inputs at least.
             unused = sum(not self._is_about_its_own(shown) for shown in classes)
         except DERIVATION_ENDS as error:
-            return (f"that the classes are all inputs, with the program's bounds: {why_it_ends(error)}",)
+            return (f"that the classes cover all inputs, with the program's bounds: {why_it_ends(error)}",)
         because = f": {self._why}" if self._why else ""
         trusted: list[str] = []
         if everything:
-            trusted.append(f"that each input is in a class with the program's bound, of {missing} cells{because}")
+            trusted.append(f"that each input of {missing} cells is in a class with the program's bound{because}")
         if unused:
-            trusted.append(f"that {unused} of {len(classes)} classes have the program's bounds{because}")
+            trusted.append(f"that the bounds of {unused} of {len(classes)} classes are the program's{because}")
         return tuple(trusted)
 
     def _finite(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -255,7 +255,7 @@ class Coverage:
                     continue
                 shown = next((one for one in classes if one.number == number), None)
                 if shown is None:
-                    raise Rejected("a cell has a class of another answer")
+                    raise Rejected("a class contains a cell with another answer")
             try:
                 pairs = partial(_stated, merges or ())
                 yield shown if self.is_right(shown, known, cell, unites=bool(unites), merges=pairs) else None
@@ -263,7 +263,7 @@ class Coverage:
                 self._why = error.why
                 yield None
             except Open:
-                self._why = "a class is not right about all of a cell"
+                self._why = "a class is not right for every input of a cell"
                 yield None
         raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
 
@@ -384,7 +384,7 @@ def check_inputs(
             # Where nothing is said, there may be no program: it is refused for some numbers.
             says = any(entry.get("verdict") != "undecided" for entry in classes)
             if computed_from_it.keys() != varying and (says or computed_from_it):
-                raise Rejected("other constants than in other cases are computed from the number")
+                raise Rejected("the cases disagree on which constants are computed from the number")
             with must_be_derived():
                 if says and computed_from_it != computed(tree, claim.constants, varying, budget):
                     raise Rejected("its constants are not those that the program computes")
@@ -399,7 +399,7 @@ def check_inputs(
                 own.append(verdict)
                 tally.add(verdict, missing)
             if not own or (number is not None and number in singly) or (number is None and case_number > 1):
-                raise Rejected("it has no classes, or is there twice")
+                raise Rejected("it has no classes, or occurs twice")
             alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget)
             if theorem is not None:
                 trusted += _trusted(theorem, shown, alpha, covering, everything=worst(own) == "accurate")
@@ -439,10 +439,10 @@ def _trusted(
         yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
     else:
         why = "the program has no `ideal`" if ideal is None else ideal
-        yield f"that the classes are all inputs, with the program's bounds: {why}"
+        yield f"that the classes cover all inputs, with the program's bounds: {why}"
     for counts, what in ((theorem.reasons, "probabilities"), (theorem.distances, "answers and dd")):
         for reason, count in sorted(counts.items()):
-            yield f"the {what} of {count} refuting inputs, which were not derived: {reason}"
+            yield f"the {what} of {count} refuting inputs, which this checker could not derive: {reason}"
 
 
 _CASE: read.Table = {
@@ -464,7 +464,7 @@ def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, F
     """The claim for one number of queries, and the constants that are others for other numbers."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
-        raise Rejected("a case has constants that the program has not", "constants")
+        raise Rejected("a case has constants that are not in the program", "constants")
     return replace(claim, constants={**claim.constants, parameter: Fraction(number), **others})
 
 
@@ -516,12 +516,12 @@ class _Class:
         answer, _, halfspaces, verdict, *evidence = read.fields(value, _CLASS, readers)
         given = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
         if len(given) != 1:
-            raise Rejected("it has one kind of evidence")
+            raise Rejected("it must have exactly one kind of evidence")
         self._require_inputs(halfspaces)
         ((kind, one),) = given.items()
         shows = _EVIDENCE[kind][1]
         if verdict != shows if shows is not None else verdict == "undecided":
-            raise Rejected(f"its evidence is not that of the verdict {verdict}")
+            raise Rejected(f"its evidence does not fit the verdict {verdict}")
         match kind:
             case "required":
                 return verdict, self._proved(one, answer, halfspaces)
@@ -539,7 +539,7 @@ class _Class:
         machine = self.theorem.machine
         inputs = {slot for slot in machine.numbered("input") if machine.slots[slot].type in OPEN}
         if any(half.inputs.keys() - inputs for half in halfspaces):
-            raise Rejected("a half-space is about what is no real or int input of the program")
+            raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _empty(self, value: object, halfspaces: Sequence[Guard]) -> None:
         """No input of the class is as far from other answers as the claim's alpha."""
@@ -558,16 +558,16 @@ class _Class:
             given, answer, dd, place, gamma = read.fields(value, table, {"gamma": read.text})
             own = {} if gamma is None else {"gamma": gamma}
             if bool(own) is not (self.claim.gamma == "free"):
-                raise Rejected("it has a gamma of its own exactly where gamma is left open")
+                raise Rejected("it must have its own gamma exactly where gamma is left open")
             alpha, radius, beta = self.claim.terms(own, dd, self.budget)
             if alpha is not None and dd != "inf" and self.claim.is_near(own, read.rational(dd), alpha):
                 raise Rejected("nothing is claimed there: dd is not more than alpha")
             (decided,) = self._decided([place], self.claim.intervals)
-            assert self.theorem is not None, "something is said"
+            assert self.theorem is not None, "something is claimed"
             machine = self.theorem.machine
             names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
             if set(given) != set(names[0]) or not set(answer) <= set(names[1]):
-                raise Rejected("its inputs and outputs are not those of the program")
+                raise Rejected("its inputs and outputs differ from those of the program")
             inputs, outputs = [given[name] for name in names[0]], [answer.get(name) for name in names[1]]
             self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None)
             self.theorem.check(inputs, outputs, radius, decided.value)
@@ -577,15 +577,15 @@ class _Class:
         """The bound of the class, and that it is enough: at all inputs, or at the distance 1, where it is one that
         falls no slower than beta as the distance grows."""
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
-        assert self.theorem is not None, "something is said"
+        assert self.theorem is not None, "something is claimed"
         machine = self.theorem.machine
         decay = _ZERO
         if kind == Kind.DISTANCES:
             known = least_decay(self.claim, self.budget)
             if known is None or not is_integral(machine):
-                raise Rejected("beta at greater distances does not follow from that at 1")
+                raise Rejected("beta at greater distances does not follow from beta at distance 1")
             if (variable, dd, weights) != ("eps", None, None):
-                raise Rejected("it is about the distance 1, and says otherwise")
+                raise Rejected("it is about the distance 1 but says that it is not")
             nearest = at_least_distance(self.claim, self.budget)
             wanted = Required((_ZERO, _ONE), nearest.gamma, nearest.beta)
             decay, intervals, whole = known, self.claim.intervals, frozenset[int]()
@@ -609,7 +609,7 @@ class _Class:
         """The obligations in these places, which are about these values of the variable. Raises Rejected."""
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
-            raise Rejected("its obligation is about other values than the claim")
+            raise Rejected("its obligation covers other values than the claim")
         return chosen
 
 

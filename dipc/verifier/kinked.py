@@ -308,7 +308,7 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
             x -= (now << bits) // slope
         nodes.append((x, (2 * one << 2 * bits) // ((one - (x * x >> bits)) * (slope * slope >> bits))))
     if not all(w > 0 and abs(x) < one for x, w in nodes) or sum(w for _, w in nodes) * 2 > 5 * one:
-        raise NotDerived("nodes of an integral are not found")
+        raise NotDerived("the nodes of an integral could not be computed")
     # T_0, T_1 and so on at all nodes: each step is off by a unit at most, and what T_j is off by grows as (j + 1)².
     first, second = [one] * count, [x for x, _ in nodes]
     most = _ZERO
@@ -478,7 +478,7 @@ def read_kinked(value: object, most_leaves: int) -> Kinked:
         for count, (kind, size), lower, upper in stated
     )
     if any(each.spread.size <= 0 or not count or not each.lower for each, count in leaves) or center[1] <= 0:
-        raise Rejected("a value has a positive variance or rate, and a leaf a bound")
+        raise Rejected("a value must have a positive variance or rate, and a leaf must have a bound")
     if any(abs(a) != 1 for a, _ in own):
-        raise Rejected("the center is bounded by numbers")
+        raise Rejected("the bounds of the center must be numbers")
     return Kinked(Spread(center[0] == "laplace", center[1]), tuple(own), leaves, fixed)

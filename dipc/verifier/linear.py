@@ -115,7 +115,7 @@ def _least_shown(
     less: tuple[Guard, ...] = ()
     if point is not None:
         if any(i in whole and x.denominator != 1 for i, x in point.items()):
-            raise Rejected("the nearest point is none of integers")
+            raise Rejected("the nearest point does not have integer coordinates")
         if not all(guard.holds(point) for guard in guards):
             raise Rejected("the nearest point does not satisfy the half-spaces")
         value = wanted.at(point)
@@ -127,13 +127,13 @@ def _least_shown(
         case, bounds = waiting.pop()
         if isinstance(case, list):
             if not _refuted((*guards, *less, *bounds), case, budget):
-                raise Rejected("the multipliers do not show that nothing is nearer")
+                raise Rejected("the multipliers do not prove that no point is nearer")
             continue
         variable, most, below, above = read.fields(
             case, {"variable": read.natural, "most": read.rational, "below": read.anything, "above": read.anything}
         )
         if variable not in whole or most.denominator != 1:
-            raise Rejected("the cases are not those of an integer")
+            raise Rejected("the cases do not split the values of an integer")
         waiting += [
             (below, (*bounds, Guard(((variable, -_ONE),), most, strict=False))),
             (above, (*bounds, Guard(((variable, _ONE),), -most - 1, strict=False))),
@@ -215,10 +215,10 @@ def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
         case {"point": given, **rest} if not rest:
             point = a_point(given)
             if not all(guard.holds(point) for guard in guards):
-                raise Rejected("a point does not satisfy the half-spaces that it is said to")
+                raise Rejected("a point is outside the half-spaces that it is said to lie in")
             return False
         case _:
-            raise Rejected("an answer about half-spaces is either a point or multipliers")
+            raise Rejected("an answer about half-spaces must be a point or multipliers")
 
 
 def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:
@@ -233,7 +233,7 @@ def weighted(guards: Sequence[Guard], value: object, budget: Budget) -> Guard:
     constant, strict = _ZERO, False
     for place, weight in read.coefficients(value).items():
         if place >= len(guards):
-            raise Rejected("a multiplier is of a half-space that is not there")
+            raise Rejected("a multiplier refers to a half-space that does not exist")
         if weight < 0:
             raise Rejected("a multiplier is negative")
         guard = guards[place]

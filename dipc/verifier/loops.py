@@ -85,12 +85,12 @@ class Iterations:
             if isinstance(declared, Variables) and declared.role == "output" and declared.initial is None:
                 for name, _ in declared.names:
                     if arrays.get(name, low) < low:
-                        raise NotDerived("an output may end without a value")
+                        raise NotDerived("an output may have no value at the end")
         shared = tuple(item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
         metric = tuple(_condition(field, parameter, loop, arrays) for field in tree.metric)
         norm = input_norm(tree)
         if norm not in ("linf", "l1"):
-            raise NotDerived("the distance of inputs of its `metric` block is none that is known for every number")
+            raise NotDerived("this checker does not know the distance of inputs in its `metric` block for every number")
         own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())
         variables = (*shared, *tree.ideal.variables)
         body = _open_end(tree.ideal.body, other, arrays)
@@ -139,7 +139,7 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
     """The program with scalars in place of the arrays."""
     machine = Machine.of(_scalars(program, arrays), constants, budget)
     if any(slot.type == "int" for slot in machine.slots):
-        raise NotDerived("it has whole variables")
+        raise NotDerived("it has variables of type int")
     ((head, end),) = machine.loops
     assert isinstance(machine.code[head], Branch)
     live = Shape.of(machine, machine.numbered("output"), budget).live[head]
@@ -162,7 +162,7 @@ def first_index(loop: For) -> int:
         case Apply("neg", (Literal(Fraction(denominator=1, numerator=low)),)):
             return -low
         case _:
-            raise NotDerived("the loop does not begin with a number")
+            raise NotDerived("the first index of the loop is not a number")
 
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
@@ -192,12 +192,12 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
                     if ends is not None and ends[1] == Name(parameter):
                         low = first_index(For("", ends[0], ends[1], ()))
                         if arrays.setdefault(name, low) != low:
-                            raise NotDerived(f"`{name}` is declared in two ways")
+                            raise NotDerived(f"`{name}` is declared both as an array and as something else")
                     else:
                         _without(parameter, ends, "an array")
                         others.add(name)
     if others & arrays.keys():
-        raise NotDerived("a name is that of an array in the program, and of something else in its `ideal`")
+        raise NotDerived("a name means an array in the program and something else in its `ideal`")
     return arrays
 
 
@@ -224,7 +224,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
     _own_elements(loop.body, loop.variable, arrays)
     for statement in body:
         if statement is not loop:
-            _without(parameter, statement, "what stands outside of the loop")
+            _without(parameter, statement, "a statement outside of the loop")
             if not arrays.keys().isdisjoint(names(statement)):
                 raise NotDerived(f"an array up to `{parameter}` is used outside of the loop")
     return loop
@@ -236,12 +236,12 @@ def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> Non
     for node in nodes(tree):
         if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
             if node.index != Name(variable):
-                raise NotDerived("an iteration uses an element that is not its own")
+                raise NotDerived("an iteration uses an element other than its own")
             indices += 1
         elif isinstance(node, Name) and node.name.removesuffix("'") in arrays:
             raise NotDerived("an array is used as a whole")
     if sum(name == variable for name in names(tree)) != indices:
-        raise NotDerived("the loop's variable is used otherwise than as an index")
+        raise NotDerived("the loop's variable is used other than as an index")
 
 
 def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
@@ -249,18 +249,18 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field
-        raise NotDerived("its `metric` block has another distance of outputs")
+        raise NotDerived("its `metric` block defines its own distance of outputs")
     _without(parameter, field.value, "the metric")
     match field.loops:
         case ():
             if not arrays.keys().isdisjoint(name.removesuffix("'") for name in names(field.value)):
-                raise NotDerived("the metric is about some indices only")
+                raise NotDerived("the `metric` block covers only some indices")
             return field
         case ((variable, low, Name(high)),) if low == loop.low and high == parameter:
             _own_elements(field.value, variable, arrays)
             return replace(field, loops=())
         case _:
-            raise NotDerived("the metric is not about each index of the loop alone")
+            raise NotDerived("a condition of the `metric` block relates different indices")
 
 
 # --- one iteration ------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ class State:
         return tuple((type(value), value) for value in self.values), self.laws
 
 
-OTHER_CHOICE = "there is a random choice other than Laplace or one-sided noise"
+OTHER_CHOICE = "it draws something other than Laplace or one-sided noise"
 
 #: The states that follow where a comparison is open.
 Outcomes = Callable[[State, Guard], Sequence[State]]
@@ -403,7 +403,7 @@ class LoopRuns(Execution):
                 terms = []
                 for i, c in value.terms:
                     if i in self._of_elements:
-                        raise NotDerived("an iteration uses an input of another")
+                        raise NotDerived("an iteration uses the input of another iteration")
                     place = places.setdefault(i, self.first_noise + len(places)) if i >= self.first_noise else i
                     terms.append((place, c))
                 value = Affine(value.constant, tuple(sorted(terms)))

@@ -100,7 +100,7 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
         raise NotDerived("probabilities of Gaussian noise have no closed form")
     kinds = {family is Family.DISCRETE_LAPLACE for family, _ in laws}
     if len(kinds) > 1:
-        raise NotDerived("integer and continuous noises are in one event")
+        raise NotDerived("one event compares integer and continuous noise")
     whole = kinds == {True}
     if any(not form and constant < 0 for form, constant in halfspaces):
         return {}, ONE
@@ -191,7 +191,7 @@ class _Elimination:
             self.budget.spend(10 + len(about))
             if len(near[v]) > MOST_NEIGHBOURS:
                 raise NotDerived(
-                    f"a noise is compared with more than {MOST_NEIGHBOURS} others that are with each other"
+                    f"a noise is compared with more than {MOST_NEIGHBOURS} noises that are compared with each other"
                 )
             mine = sorted(about.pop(v), key=lambda factor: len(factor.pieces))
             pieces = _ONE

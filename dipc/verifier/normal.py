@@ -179,7 +179,7 @@ def star_of(hanging: Hanging) -> Hub:
     noises is. Raises NotDerived for others, and for one that is the product of several."""
     parts = without_implied(hanging)
     if len(parts) > 1:
-        raise NotDerived("half-spaces that relate Gaussian noises are implied by others")
+        raise NotDerived("a comparison of Gaussian noises is implied by the others")
     ((laws, rows),) = parts
     if any(is_whole(family) for family, _ in laws):
         return summed_of(laws, rows)
@@ -213,7 +213,7 @@ def _plain_star(
         return _star(family, _ZERO, ((leaf, 1),))
     stars = [star for i in range(len(variances)) if (star := _around(i, variances, merged, family)) is not None]
     if not stars:
-        raise NotDerived("comparisons of Gaussian noises do not have one of them in common, or bound one twice")
+        raise NotDerived("comparisons of Gaussian noises do not all share one noise, or bound a noise twice")
     return min(stars)
 
 
@@ -380,7 +380,7 @@ class Sum:
 
     @property
     def value(self) -> Probability:
-        """The sum; a closed form where it has no stars."""
+        """The sum; a closed form where it lists no stars."""
         terms = {stars: weight for stars, weight in self._terms.items() if weight[0]}
         if terms.keys() <= {()}:
             return terms.get((), ({}, ONE))
@@ -400,12 +400,12 @@ def read_enclosed(value: object) -> Enclosed:
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
         if stars in terms or stars != in_order(stars):
-            raise Rejected("its summands are not those of different stars, in their order")
+            raise Rejected("its summands must be of different stars, in order")
         if not weight:
             raise Rejected("a weight is 0")
         terms[stars] = weight, ONE
     if terms.keys() <= {()}:
-        raise Rejected("it has no star")
+        raise Rejected("it lists no star")
     return Enclosed(terms)
 
 
@@ -425,12 +425,12 @@ def _read_star(value: object) -> Hub:
     center, stated, fixed, square = read.fields(value, table, {"square": read_number})
     leaves = [(Leaf(variance, tuple(lines)), count) for count, variance, lines in stated]
     if any(leaf.variance <= 0 or not count or not leaf.lines for leaf, count in leaves):
-        raise Rejected("a leaf has a positive variance, and a bound")
+        raise Rejected("a leaf must have a positive variance and a bound")
     star = Star(center, tuple(leaves), fixed, square or UNIT)
     if star.variance < 0 or not leaves:
-        raise Rejected("it is no star")
+        raise Rejected("it is not a star")
     if not star.variance and (len(leaves) > 1 or leaves[0][1] > 1 or any(a for a, _ in leaves[0][0].lines)):
-        raise Rejected("without a center it has one leaf, which is compared with none")
+        raise Rejected("without a center it must have one leaf, which is compared with nothing")
     return star
 
 
@@ -526,7 +526,7 @@ class Cell(Expansion):
             d *= scale[0]
             one = self.normal(a * t + d * self.middle, d * self.radius, leaf.variance, away)
             total = one if total is None else self.plus(self.plus(total, one), self.constant((-1 << self.bits,) * 2))
-        assert total is not None, "a leaf has a bound"
+        assert total is not None, "a leaf must have a bound"
         return total
 
     # --- what has to be positive --------------------------------------------------------------
@@ -675,7 +675,7 @@ def rule(star: Star, accuracy: int) -> tuple[Fraction, int]:
     cut = decay_bits((nodes * step) ** 2 / (2 * variance))
     # 2F·x/(1 - x) with x <= 1/2, and F·e^{-(nh)²/(2·v0)}.
     if min(folded - 2, cut) < accuracy + doubled + 1 or step**2 > 6 * variance:
-        raise NotDerived("a step for an integral over Gaussian noise is not found")
+        raise NotDerived("no step for an integral over Gaussian noise is fine enough")
     return step, nodes
 
 

@@ -74,10 +74,10 @@ class Tally:
     def require(self, stated: object, what: str) -> None:
         """That this is the verdict of all together. Raises Rejected."""
         if not self.counts["rows"]:
-            raise Rejected("there are none", what)
+            raise Rejected("the list is empty", what)
         overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
         if stated != overall:
-            raise Rejected(f"the {what} give {overall}", "verdict")
+            raise Rejected(f"the verdicts of the {what} give {overall} together", "verdict")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Decided:
         if self.verdict != verdict:
             raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
         if self.beta is not None and (beta is None or not same_beta(self.beta, beta, budget)):
-            raise Rejected("its beta is not what is claimed")
+            raise Rejected("its beta differs from the claim")
         return self.open
 
 
@@ -139,7 +139,7 @@ class Positive:
         try:
             return self._open[frozenset(function.items())]
         except KeyError:
-            raise Rejected("its denominator is not in the list `positive`") from None
+            raise Rejected("its denominator is missing from the list `positive`") from None
 
     def of_all(self, *functions: Closed) -> str | None:
         """None where all these functions have positive denominators, else why not."""
@@ -156,12 +156,12 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
         return
     everywhere, each = read.fields(proof, {}, {"everywhere": read.items, "intervals": read.items})
     if (everywhere is None) == (each is None):
-        raise Rejected("it is positive everywhere, or on the intervals of the claim")
+        raise Rejected("it must be said to be positive either everywhere or on the intervals of the claim")
     if each is None:
         prove_nonnegative(everywhere, function, (_ZERO, None), budget, strictly=True)
         return
     if not intervals or len(each) != len(intervals):
-        raise Rejected("there is not one proof for each interval of the claim")
+        raise Rejected("it needs one proof for each interval of the claim")
     for interval, factors in zip(intervals, each, strict=True):
         for eps, belongs in ((interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)):
             if belongs and eps is not None and sign_of_ring(function, eps, budget) <= 0:
@@ -206,10 +206,10 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
             "reason": read.text,
         }
         least, stars, _ = _the_one(
-            read.fields(value, {}, table), "it is the `min` of some, or sums over stars, or not known"
+            read.fields(value, {}, table), "beta must be a `min`, contain sums over stars, or be unknown"
         )
         if least is not None and not all([least, *least]):
-            raise Rejected("it is the `min` or the `max` of nothing")
+            raise Rejected("a `min` or `max` must have arguments")
         return stars if least is None else tuple(least)
 
     values = read.listed(probability, step="probability")(data["probabilities"])
@@ -256,13 +256,13 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
     has = {name for name, one in zip(evidence, stated, strict=True) if one is not None}
     if reason is not None:
         if has:
-            raise Rejected("it has a reason why there is no proof, and a proof")
+            raise Rejected("it has both a proof and a reason why there is none")
         return decided
     normal = isinstance(probability, Enclosed) or isinstance(beta, Enclosed)
     if has not in _EVIDENCE.get((verdict, normal), ()):
-        raise Rejected(f"its evidence is not that of the verdict {verdict}")
+        raise Rejected(f"its evidence does not fit the verdict {verdict}")
     if beta is None:
-        raise Rejected("its beta is not known, and something is proved")
+        raise Rejected("its beta is not known, so nothing can be proved about it")
     arguments, counterexample, chart, sizes, cells = stated
     if counterexample is not None:
         _check_counterexample(counterexample, probability, beta, context.intervals, budget)
@@ -315,14 +315,14 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
                 raise Rejected("its function is not stated")
             if interval.is_point:
                 if sign_of_ring(function[0], interval.lower, budget) < 0:
-                    raise Rejected("the function is negative there")
+                    raise Rejected("the function that stands for the `max` must not be negative in its cell")
             elif position is None or (to is not None and to <= position):
-                raise Rejected("it does not end after the one before")
+                raise Rejected("it must end after the one before")
             elif function[0]:
                 prove_nonnegative(factors, function[0], (position, to), budget)
             position = to
     if not cells or position != interval.upper:
-        raise Rejected("the cells do not end where the interval does")
+        raise Rejected("the cells must end where the interval ends")
 
 
 def _check_chart(
@@ -360,9 +360,9 @@ def _check_counterexample(
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})
         if not any(eps in interval for interval in intervals):
-            raise Rejected("eps is not in the intervals of the claim")
+            raise Rejected("its eps is outside the intervals of the claim")
         if not fails_at(probability, least[argument], eps, budget):
-            raise Rejected("Pr is not shown to be less than 1 - beta there")
+            raise Rejected("Pr is not shown to be less than 1 - beta at this eps")
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:
@@ -414,9 +414,9 @@ def _check_cells_of_stars(
 ) -> None:
     """Raises Rejected unless no sum is negative on the intervals, cell by cell: stated are their ends."""
     if totals is None:
-        raise Rejected("beta is not the least of some functions, but something is stated")
+        raise Rejected("beta is not a `min` of functions, so no cells may be stated")
     if len(cells) != len(intervals):
-        raise Rejected("there are not cells for each interval of eps")
+        raise Rejected("it needs cells for each interval of eps")
     for interval, each in zip(intervals, cells, strict=True):
         with in_step(f"interval {interval}"):
             ends = read.listed(end, MOST_CELLS)(each)
@@ -430,28 +430,28 @@ def _prove_in_cells(
     """The last cell ends at infinity where the tails decide from the one before on."""
     if not total.terms:
         if ends:
-            raise Rejected("it is 0, and has no cells")
+            raise Rejected("a function that is 0 must not have cells")
         return
     accuracy, terms = sizes
     if is_number(total) or interval.is_point:
         cell = Cell(interval.lower or Fraction(1), _ZERO, 1, accuracy, budget)
         if ends or not cell.shows(total):
-            raise Rejected("it is not shown to be positive there")
+            raise Rejected("it is not shown to be positive at this end")
         return
     position = interval.lower
     for number, upper in enumerate(ends, start=1):
         with in_step(f"cell {number}"):
             if upper is None:
                 if number < len(ends) or interval.upper is not None or not position:
-                    raise Rejected("tails are not looked at there")
+                    raise Rejected("tails are of use only next to 0 and to infinity")
                 if not tails_are_positive(total, position, budget):
                     raise Rejected(f"from {position} on its tails do not show that it is positive")
                 return
             if upper <= position:
-                raise Rejected("it does not end after the one before")
+                raise Rejected("it must end after the one before")
             cell = Cell((position + upper) / 2, (upper - position) / 2, terms, accuracy, budget)
             if not cell.shows(total):
                 raise Rejected("it is not shown to be positive")
             position = upper
     if position != interval.upper:
-        raise Rejected("the cells do not end where the interval does")
+        raise Rejected("the cells must end where the interval ends")

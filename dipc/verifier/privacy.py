@@ -112,7 +112,7 @@ def check_privacy(
     with in_step("refuted"):
         refuted = read.nullable(Refuted.read)(data["refuted"])
         if private is not (refuted is None):
-            raise Rejected("the verdict is another")
+            raise Rejected("a refutation is given exactly where the verdict is `not private`")
     gamma = _ZERO if refuted is None else refuted.gamma
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
@@ -142,7 +142,7 @@ def pairs_text(data: Mapping[str, Any]) -> str:
     if data["verdict"] == "not private":
         return "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
     count = len(data["inputs"])
-    return "the pairs listed" if adjacent is None else f"all pairs of {count} inputs adjacent by {adjacent[:40]}"
+    return "the pairs listed" if adjacent is None else f"all pairs, adjacent by {adjacent[:40]}, of {count} inputs"
 
 
 @dataclass
@@ -167,7 +167,7 @@ class _Shown:
         rest = Sum.of(likely, self.budget).opposite(self.budget).value
         missing = decided.require(verdict, rest if isinstance(rest, Enclosed) else ((rest,),), self.budget)
         if not same(decided.value, allowed, self.budget):
-            raise Rejected("it is not about what is allowed by the second input")
+            raise Rejected("its obligation does not compare with what the second input allows")
         return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
@@ -219,7 +219,7 @@ class _Sets:
                     else:
                         either.append(couple)
                 if len(either) > MOST_OPEN:
-                    raise Rejected("too many outputs have no sign")
+                    raise Rejected("too many outputs come without a sign")
                 for places in range(1 << len(either)):
                     chosen = [couple for index, couple in enumerate(either) if places >> index & 1]
                     why = self._set(tuple(sorted([*always, *chosen]))) or why
@@ -242,7 +242,7 @@ class _Sets:
             return None  # 0 <= 0
         if chosen not in self._known:
             if chosen not in self.sets:
-                raise Rejected("a set of outputs has no obligation")
+                raise Rejected("a set of outputs comes without an obligation")
             first, second = [first for first, _ in chosen], [second for _, second in chosen]
             self._known[chosen] = self.shown.of(self.sets[chosen], first, second, "accurate")
         return self._known[chosen]
@@ -268,24 +268,24 @@ def _read(
     machine = theorem.machine
     for given, role in ((points, "input"), (answers, "output")):
         if any(len(row) != len(machine.numbered(role)) for row in given):
-            raise Rejected(f"one has not a value for each {role} of the program", f"{role}s")
+            raise Rejected(f"one does not have a value for each {role} of the program", f"{role}s")
     blank: list[str | None] = [None] * len(machine.numbered("output"))
     inputs = [tuple(theorem.read(point, blank)[0].values()) for point in points]
     types = [machine.slots[slot].type for slot in machine.numbered("input")]
     if not all(holds(kind, value) for point in inputs for kind, value in zip(types, point, strict=True)):
-        raise Rejected("one does not fit the program", "inputs")
+        raise Rejected("a value of one is outside its domain", "inputs")
     outputs = {tuple(theorem.read(points[0], answer)[1].values()) for answer in answers} if points else set()
     if len(outputs) < len(answers) or len(set(inputs)) < len(inputs):
         raise Rejected("two of the outputs, or of the inputs, are the same", "outputs")
     laws = []
     if len(rows) != len(points):
-        raise Rejected("there is not one for each input", "laws")
+        raise Rejected("there must be one for each input", "laws")
     summed: set[tuple[int, ...]] = set()
     for law, row in enumerate(rows):
         with in_step(f"law {law}"):
             numbers = [read.index(number, context.values) for number in row]
             if len(numbers) != len(answers):
-                raise Rejected("it has not a probability for each output")
+                raise Rejected("it does not have a probability for each output")
             for answer, number in zip(answers, numbers, strict=True):
                 theorem.check(points[law], answer, gamma, context.values[number])
             key = tuple(sorted(numbers))
@@ -332,14 +332,14 @@ def _ordered(
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
     stated = set(ordered)
     if not ordered or len(stated) < len(ordered) or any(i == j for i, j in ordered):
-        raise Rejected("there is none, or one twice, or one of equal inputs", "pairs")
+        raise Rejected("the list is empty, lists a pair twice, or pairs an input with itself", "pairs")
     if data["adjacent"] is not None:
         with in_step("adjacent"):
             distance, reach = adjacency(data["adjacent"])
         budget.spend(len(inputs) ** 2 if whole else len(ordered))
         asked = permutations(range(len(inputs)), 2) if whole else ordered
         if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in stated) for i, j in asked):
-            raise Rejected("they are not those of its inputs that are adjacent", "pairs")
+            raise Rejected("they are not exactly the adjacent pairs of its inputs", "pairs")
     return ordered
 
 
@@ -350,6 +350,6 @@ def _adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tupl
     moves = []
     for a, b in zip(one, two, strict=True):
         if not isinstance(a, Fraction) or not isinstance(b, Fraction):
-            raise Rejected("an input is no number", "adjacent")
+            raise Rejected("an input is not a number", "adjacent")
         moves.append(abs(a - b))
     return (max(moves) if distance == "linf" else sum(moves)) <= radius

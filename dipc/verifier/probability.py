@@ -252,9 +252,9 @@ class Probabilities:
         types = [self.machine.slots[slot].type for slot in slots]
         choices = list(map(values_of, types))
         if any(type_ in ("real", "int") for type_ in types) or prod(map(len, choices)) > MOST_ANSWERS:
-            raise NotDerived("its `metric` block is about answers that are not finite, or too many")
+            raise NotDerived("its `metric` block is about answers of a type that is not finite, or has too many values")
         if set(outputs) != set(slots):
-            raise NotDerived("its `metric` block is about whole answers, and part of one is left open")
+            raise NotDerived("its `metric` block compares whole answers, but an output is left open")
         exact = {position: outputs[slot] for position, slot in zip(self.machine.distance.exact, slots, strict=True)}
         for chosen in product(*choices):
             answer = dict(zip(slots, chosen, strict=True))
@@ -332,7 +332,7 @@ def _is_normal(part: Hanging) -> bool:
 # === theorem ===================================================================================
 
 #: Of a sum over normal noises: equal ones may have other terms.
-OTHER_SUM = "the program has another sum over Gaussian noises"
+OTHER_SUM = "the program gives another sum over Gaussian noises"
 
 #: Where it is looked at whether a function that was not derived is between 0 and 1.
 _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(16))
@@ -388,7 +388,7 @@ class Theorem:
         """That the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
-                raise Rejected(f"its {role}s are not those of the program", "table")
+                raise Rejected(f"its {role}s differ from those of the program", "table")
 
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
         """That the stated probability is that of the program. Raises Rejected where it is not."""
@@ -406,7 +406,7 @@ class Theorem:
         same = (id(derived), id(stated))
         if same not in self._equal:
             if not equal_closed(derived, stated, self.whole):
-                raise Rejected("the program has another probability at these inputs")
+                raise Rejected("the program gives another probability at these inputs")
             self._equal.add(same)
         self.derived += 1
 
@@ -422,15 +422,15 @@ class Theorem:
         `computed` from it and is another."""
         if self.ideal is None:
             if computed:
-                raise Rejected("dd is said to be that of the `ideal`, and the program has none")
+                raise Rejected("dd is said to come from the `ideal`, but the program has no `ideal`")
             return
         distance = self._distance(inputs, outputs)
         if not isinstance(distance, str) and distance == (None if dd == "inf" else read.rational(dd)):
             self.measured += 1
             return
         if computed and not isinstance(distance, str):
-            raise Rejected("dd is not that of the `ideal`")
-        self.distances[distance if isinstance(distance, str) else "it is another than the `ideal` gives"] += 1
+            raise Rejected("dd differs from the `ideal`'s")
+        self.distances[distance if isinstance(distance, str) else "it differs from the answer of the `ideal`"] += 1
 
     def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> Fraction | str | None:
         """dd of the ideal, None for infinity, or why it is not known."""
@@ -445,7 +445,7 @@ class Theorem:
         try:
             answer = dict(zip(self.machine.numbered("output"), self.ideal.answer([*given.values()]), strict=True))
             if any(value != answer[slot] for slot, value in stated.items()):
-                return "the answers are others than the `ideal` gives"
+                return "the answers differ from those of the `ideal`"
             return self.ideal.distance([*given.values()])
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
@@ -461,7 +461,7 @@ class Theorem:
         except DERIVATION_ENDS as error:
             return why_it_ends(error)
         if not steady:
-            raise Rejected("the answers within gamma are not the same on all of it")
+            raise Rejected("the answers within gamma change inside this range")
         return None
 
     def read(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[dict[int, Value], dict[int, Value]]:
@@ -492,12 +492,12 @@ def program_of(
     """The program of this text, which has this digest, name and constants, read at the eps `only_at`, or at every one;
     raises Rejected."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
-        raise Rejected("`sha256` is not that of its text")
+        raise Rejected("`sha256` does not match its text")
     with must_be_derived():
         tree = replace(read_program(text, budget), at=only_at)
         machine = Machine.of(tree, constants, budget)
     if machine.name != name:
-        raise Rejected(f"its name is `{machine.name}`")
+        raise Rejected(f"its text says that its name is `{machine.name}`")
     return tree, machine
 
 
@@ -511,7 +511,7 @@ def cell_value(slot: Slot, cell: str) -> Value:
     else:
         with suppress(ValueError):
             return read.decimal(cell)
-    raise Rejected(f"`{cell[:40]}` is no value of `{slot.name}`")
+    raise Rejected(f"`{cell[:40]}` is not a value of `{slot.name}`")
 
 
 def check_range(stated: Closed, budget: Budget) -> None:
@@ -521,4 +521,4 @@ def check_range(stated: Closed, budget: Budget) -> None:
         side = sign_of_ring(below, eps, budget)
         for function in (above, subtract(below, above)):
             if sign_of_ring(function, eps, budget) * side < 0:
-                raise Rejected(f"it is no probability at eps = {eps}")
+                raise Rejected(f"it is not a probability at eps = {eps}")

@@ -230,7 +230,7 @@ class _Compiler:
         """Constants, then domains, then variables."""
         bound = [item for each in declarations if isinstance(each, syntax.Constants) for item in each.bindings]
         if sorted(name for name, _ in bound) != sorted(given):
-            raise NotDerived("the constants given are not those of the program")
+            raise NotDerived("the constants given differ from those of the program")
         for name, _ in bound:
             self._fresh(name)
             # A value from outside wins over the text.
@@ -277,7 +277,7 @@ class _Compiler:
                     else:
                         values.append(self.number(expr))
                 if len(set(values)) < len(values) or len({isinstance(value, str) for value in values}) > 1:
-                    raise NotDerived("a domain has a value twice, or names and numbers")
+                    raise NotDerived("a domain lists a value twice, or mixes names and numbers")
                 return tuple(values)
 
     def _variables(self, declared: syntax.Variables) -> None:
@@ -288,7 +288,7 @@ class _Compiler:
                 raise NotDerived("an input has an initial value")
             known = self.resolved(declared.initial)
             if not isinstance(known, Literal) or not holds(type_, known.value):
-                raise NotDerived("an initial value does not fit its variable")
+                raise NotDerived("an initial value is outside its variable's domain")
             initial = known.value
         for name, ends in declared.names:
             self._fresh(name)
@@ -330,12 +330,12 @@ class _Compiler:
                 if isinstance(field_.value, Name) and field_.value.name in _DISTANCES:
                     kind = field_.value.name
                 elif field_.loops:
-                    raise NotDerived("`for` stands in a distance of answers")
+                    raise NotDerived("a distance of answers cannot contain `for`")
                 else:
                     kind = self.resolved(field_.value)
             if field_.name == "dd":
                 if field_.loops or field_.value not in (Name("finite"), Name("all")):
-                    raise NotDerived("its `metric` block says no more of dd than `finite` or `all`")
+                    raise NotDerived("its `metric` block gives no distance from which dd could be computed")
                 everything = field_.value == Name("all")
             if field_.name == "same":
                 same = tuple(self._each(field_.loops, field_.value))
@@ -468,7 +468,7 @@ class _Compiler:
     def _require_new(self, name: str, more: Container[str]) -> None:
         """That a local name hides no other local one, no constant, no value, and nothing `more`."""
         if name in self.locals or name in self.constants or name in self.labels or name in more:
-            raise NotDerived(f"the variable `{name}` of a loop hides something")
+            raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
     def _with(self, name: str, value: Value) -> dict[str, Value]:
         """Bind a local name; what was bound before."""
@@ -478,10 +478,10 @@ class _Compiler:
 
     def _target(self, target: Name | Element) -> Place:
         if isinstance(target, Name) and target.name in self.locals:
-            raise NotDerived(f"`{target.name}` is assigned, and is no variable")
+            raise NotDerived(f"`{target.name}` is assigned, but it is not a variable")
         variable = self.variables.get(target.name)
         if variable is None:
-            raise NotDerived(f"`{target.name}` is assigned, and is no variable")
+            raise NotDerived(f"`{target.name}` is assigned, but it is not a variable")
         if self.slots[variable.slots[0]].role == "input":
             raise NotDerived(f"the input `{target.name}` is assigned")
         if isinstance(target, Name):
@@ -489,7 +489,7 @@ class _Compiler:
                 raise NotDerived(f"the array `{target.name}` is assigned as a whole")
             return Place(variable.slots, 0, None)
         if variable.low is None:
-            raise NotDerived(f"`{target.name}` is no array")
+            raise NotDerived(f"`{target.name}` is not an array")
         index = self.resolved(target.index)
         if isinstance(index, Literal) and isinstance(index.value, Fraction) and index.value.denominator == 1:
             offset = int(index.value) - variable.low
@@ -507,7 +507,7 @@ class _Compiler:
                 return expr
             case Epsilon():
                 if self.at is None:
-                    raise NotDerived("`eps` stands in an expression of the program")
+                    raise NotDerived("an expression of the program cannot contain `eps`")
                 return Literal(self.at)
             case Name(name):
                 if name in self.locals:
@@ -519,11 +519,11 @@ class _Compiler:
                     return self._read(variable.slots[0])
                 if name in self.labels:
                     return Literal(name)
-                raise NotDerived(f"`{name}` is not known as a value")
+                raise NotDerived(f"there is no value `{name}`")
             case Element(name, index):
                 variable = self.variables.get(name)
                 if variable is None or variable.low is None:
-                    raise NotDerived(f"`{name}` is no array")
+                    raise NotDerived(f"`{name}` is not an array")
                 offset = self.resolved(index)
                 if not isinstance(offset, Literal):
                     return Place(variable.slots, variable.low, offset)
@@ -532,7 +532,7 @@ class _Compiler:
                     return Fault(f"`{name}` has no element {offset.value}")
                 return self._read(variable.slots[int(place)])
             case Apply("exp" | "sqrt" | "log" as op):
-                raise NotDerived(f"`{op}` stands in an expression of the program")
+                raise NotDerived(f"an expression of the program cannot contain `{op}`")
             case Apply(op, arguments):
                 codes = tuple(self.resolved(argument) for argument in arguments)
                 values = [code.value for code in codes if isinstance(code, Literal)]
@@ -542,7 +542,7 @@ class _Compiler:
                     and values[1].denominator == 1
                     and 0 <= values[1] <= MOST_POWER
                 ):
-                    raise NotDerived("a power is not one of constants with a natural exponent")
+                    raise NotDerived("a power needs a constant base and a natural exponent")
                 # `and` and `or` look at their right side only when the left leaves the matter open.
                 if op in ("and", "or") and isinstance(codes[0], Literal) and isinstance(codes[0].value, bool):
                     return codes[1] if codes[0].value is (op == "and") else codes[0]
@@ -579,7 +579,7 @@ class _Compiler:
             raise NotDerived("a program with Gaussian noise is read at one eps")
         deviation, (power,) = monomial(parameter, self._monomial)
         if deviation.factor <= 0 or power not in (0, -1):
-            raise NotDerived("a deviation is no positive multiple of 1 or of 1/eps")
+            raise NotDerived("a standard deviation must be a positive multiple of 1 or of 1/eps")
         variance = deviation * deviation
         return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
 
@@ -587,7 +587,7 @@ class _Compiler:
         """The c and n of c·eps^n."""
         weight = self.weight(expr)
         if any(len(ring) != 1 or next(iter(ring))[1] for ring in weight):
-            raise NotDerived("a deviation is no power of eps")
+            raise NotDerived("a standard deviation must be a constant times a power of eps")
         ((above, c),), ((below, d),) = (ring.items() for ring in weight)
         return c / d, (above[0] - below[0],)
 
@@ -595,7 +595,7 @@ class _Compiler:
         """The a > 0 of a rate a·eps."""
         rate = self._multiple(expr)
         if rate is None or rate <= 0:
-            raise NotDerived("a rate is no positive multiple of eps")
+            raise NotDerived("a rate must be a positive multiple of eps")
         return rate
 
     def _multiple(self, expr: Expr) -> Fraction | None:
@@ -640,7 +640,7 @@ class _Compiler:
             case Apply("exp", (inner,)):
                 multiple = self._multiple(inner)
                 if multiple is None:
-                    raise NotDerived("an exponent in a weight is no multiple of eps")
+                    raise NotDerived("an exponent in a weight must be a multiple of eps")
                 return {(0, multiple): Fraction(1)}, ONE
             case _:
                 return constant(self.number(expr)), ONE
@@ -705,18 +705,18 @@ def calculated(op: str, values: Sequence[Value]) -> Value:
     """The operation on plain values. NotDerived where it has no result."""
     if op in ("and", "or", "not"):
         if not all(isinstance(value, bool) for value in values):
-            raise NotDerived(f"`{op}` of what is no truth value")
+            raise NotDerived(f"`{op}` needs truth values")
         return (not values[0]) if op == "not" else all(values) if op == "and" else any(values)
     if op in COUNTING:
         values = [Fraction(value) if isinstance(value, bool) else value for value in values]
     kinds = {bool if isinstance(value, bool) else type(value) for value in values}
     if len(kinds) != 1:
-        raise NotDerived(f"`{op}` of values of different kinds")
+        raise NotDerived(f"`{op}` compares values of different kinds")
     if op in ("=", "!="):
         return (values[0] == values[1]) is (op == "=")
     numbers = [value for value in values if isinstance(value, Fraction)]
     if len(numbers) < len(values):
-        raise NotDerived(f"`{op}` of what is no number")
+        raise NotDerived(f"`{op}` needs numbers")
     if op in _COMPARISONS:
         return _COMPARISONS[op](*numbers)
     if op == "/" and not numbers[1]:
@@ -724,7 +724,7 @@ def calculated(op: str, values: Sequence[Value]) -> Value:
     if op == "^" and int(numbers[1]) * max(map(int.bit_length, numbers[0].as_integer_ratio())) > MOST_BITS:
         raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")
     if op not in _OPERATIONS or (op == "abs" and len(numbers) != 1):
-        raise NotDerived(f"`{op}` is no operation on {len(numbers)} numbers")
+        raise NotDerived(f"`{op}` does not take {len(numbers)} numbers")
     result = _OPERATIONS[op](*numbers)
     if max(result.numerator.bit_length(), result.denominator.bit_length()) > MOST_BITS:
         raise Exhausted(f"a number has more than {MOST_BITS} bits", "program")

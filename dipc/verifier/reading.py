@@ -89,7 +89,7 @@ def why_it_ends(error: Exception) -> str:
         case RecursionError():
             return "it is nested too deeply"
         case _:
-            return "it takes more memory than there is"
+            return "there is not enough memory for it"
 
 
 @contextmanager
@@ -209,7 +209,7 @@ def parse(text: str) -> object:
 
 def _integer(text: str) -> int:
     if len(text) > MOST_INTEGER_DIGITS:
-        raise Unreadable(f"an integer has more than {MOST_INTEGER_DIGITS} digits: long numbers are texts")
+        raise Unreadable(f"an integer has more than {MOST_INTEGER_DIGITS} digits: write it as a text")
     return int(text)
 
 
@@ -271,7 +271,7 @@ def text(value: object) -> str:
     if not isinstance(value, str):
         raise Rejected(f"a text is expected, not {_kind(value)}")
     if len(value) > MOST_CHARACTERS:
-        raise Rejected(f"a text of {len(value)} characters, more than {MOST_CHARACTERS}")
+        raise Rejected(f"a text has {len(value)} characters, more than {MOST_CHARACTERS}")
     return value
 
 
@@ -280,10 +280,10 @@ def rational(value: object) -> Fraction:
     if not isinstance(value, str):
         raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
     if len(value) > MOST_DIGITS:
-        raise Rejected(f"a number of {len(value)} digits, more than {MOST_DIGITS}")
+        raise Rejected(f"a number has {len(value)} digits, more than {MOST_DIGITS}")
     match = _RATIONAL.fullmatch(value)
     if match is None:
-        raise Rejected(f"`{_short(value)}` is no rational number such as 2 or -1/3")
+        raise Rejected(f"`{_short(value)}` is not a rational number such as 2 or -1/3")
     minus, above, below = match.groups()
     numerator, denominator = decimal_integer(above), decimal_integer(below or "1")
     result = Fraction(-numerator if minus else numerator, denominator)
@@ -296,7 +296,7 @@ def integer(value: object) -> int:
     """An integer given as text."""
     result = rational(value)
     if result.denominator != 1:
-        raise Rejected(f"`{_short(str(value))}` is no integer")
+        raise Rejected(f"`{_short(str(value))}` is not an integer")
     return result.numerator
 
 
@@ -344,7 +344,7 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
     if not isinstance(value, list):
         raise Rejected(f"a list is expected, not {_kind(value)}")
     if len(value) > most:
-        raise Rejected(f"{len(value)} items, more than {most}")
+        raise Rejected(f"it has {len(value)} items, more than {most}")
     return value
 
 
@@ -422,7 +422,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
     for item in items(value):
         place, number = tuple_of(anything, rational)(item)
         if type(place) is not int or place in numbers or (place < 0 and not any_number):
-            raise Rejected("what has a coefficient is numbered, each once")
+            raise Rejected("the numbers of its terms must be natural, and each must occur once")
         numbers[place] = number
     return numbers
 
@@ -430,7 +430,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
 def index(value: object, among: Sequence[object]) -> int:
     """A position in a list."""
     if type(value) is not int or not 0 <= value < len(among):
-        raise Rejected("it refers to an entry that is not there")
+        raise Rejected("it refers to an entry that does not exist")
     return value
 
 

@@ -73,7 +73,7 @@ class Number:
         powers = []
         for (function, argument), exponent in exponents.items():
             if function != "exp" and (abs(exponent) > MOST_POWER or 128 % exponent.denominator):
-                raise NotDerived("a constant has a power in it that is too high, or no root of a root")
+                raise NotDerived("a constant contains a power that is too high, or that is not a power of a root")
             if function == "root" and exponent.denominator == 1:
                 factor *= argument.factor ** int(exponent)
             elif exponent:
@@ -166,7 +166,7 @@ def _logarithm(x: Fraction, bits: int) -> Ends:
     if Fraction(2) ** twos > x:
         twos -= 1
     if twos < 0:
-        raise NotDerived("a logarithm is of a number below 1")
+        raise NotDerived("a logarithm must be of a number of at least 1")
     y = x / 2**twos
     (low, high), (least, most) = (_twice_artanh(z, bits + 16) for z in ((y - 1) / (y + 1), Fraction(1, 3)))
     return low + twos * least, high + twos * most
@@ -210,7 +210,7 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
         case Apply("log" | "exp" as op, (inner,)):
             number, exponents = monomial(inner, plain)
             if any(exponents):
-                raise NotDerived(f"`{op}` is taken of what is no constant")
+                raise NotDerived(f"the argument of `{op}` is not a constant")
             return (number.logarithm if op == "log" else number.exponential), exponents
         case Apply("neg", (inner,)) if is_irrational(tree):
             number, exponents = monomial(inner, plain)
@@ -238,7 +238,7 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 def read_number(value: object, depth: int = 0) -> Number:
     """Of a certificate. Raises Rejected if it is not a positive number of this form."""
     if depth > DEEPEST:
-        raise Rejected("its numbers are too deep in each other")
+        raise Rejected("its numbers are nested too deeply")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)
     factor, powers = read.tuple_of(read.rational, read.listed(stated, MOST_FACTORS))(value)
     if max(factor.numerator.bit_length(), factor.denominator.bit_length()) > MOST_BITS:
@@ -247,15 +247,15 @@ def read_number(value: object, depth: int = 0) -> Number:
     for function, argument, exponent in powers:
         inner = read_number(argument, depth + 1)
         if function == "root" and inner.powers:
-            raise Rejected("a root is that of a rational")
+            raise Rejected("a root must be of a rational number")
         try:
             if function == "log" and inner.ends(_GUARD)[0] <= 1:
-                raise Rejected("a logarithm is that of a number above 1")
+                raise Rejected("a logarithm must be of a number above 1")
             stated_powers.append(Power(function, inner, exponent))
             result = result * Number(_ONE, (stated_powers[-1],))
             result.ends(_GUARD)
         except NotDerived as error:
             raise Rejected(error.why) from None
     if factor <= 0 or result != Number(factor, tuple(stated_powers)):
-        raise Rejected("a number is not in its form, or not positive")
+        raise Rejected("a number is not positive, or not in its canonical form")
     return result

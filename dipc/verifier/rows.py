@@ -16,7 +16,7 @@ from dipc.verifier.reading import Budget, Rejected, in_step
 
 #: What ranges of gamma rest on.
 GROWTH = "that beta never grows with gamma or alpha"
-STEADINESS = "that within a range of gamma the answers within gamma are the same"
+STEADINESS = "that the answers within gamma are the same for all gamma of a range"
 
 
 def _own(value: object) -> dict[str, str]:
@@ -111,9 +111,9 @@ class Rows:
         read_result = Result(*result)
         terms = self.claim.terms(cells.own, dd, budget)
         if alpha != terms[0]:
-            raise Rejected("alpha is not what is claimed")
+            raise Rejected("alpha differs from the claim")
         if gamma != terms[1]:
-            raise Rejected("gamma is not what is claimed")
+            raise Rejected("gamma differs from the claim")
         if (id(terms), read_result.beta) not in self._equal:
             self._require_same(terms[2], read_result.beta, budget)
             self._equal.add((id(terms), read_result.beta))
@@ -133,7 +133,7 @@ class Rows:
         if place != number:
             raise Rejected("the rows are not numbered one after the other from 1")
         if (len(inputs), len(outputs)) != (self.inputs, self.outputs):
-            raise Rejected("it has not a value for each input and output")
+            raise Rejected("it does not have one value for each input and output")
         if dd is not None:
             self.theorem.check_distance(inputs, outputs, dd, computed=self.computed)
         return Cells(inputs, outputs, dd, own or {})
@@ -143,9 +143,9 @@ class Rows:
     ) -> _Verdict:
         """The same for a row with gamma left open: together the ranges are all gamma, and each has its obligation."""
         if self.claim.gamma != "free" or "gamma" in cells.own:
-            raise Rejected("it has ranges of gamma, and gamma is not left open")
+            raise Rejected("it has ranges of gamma, but gamma is not left open")
         if (reason is not None) is bool(ranges) or (not ranges and verdict != "undecided"):
-            raise Rejected("it has no ranges of gamma")
+            raise Rejected("gamma is left open, but it has no ranges of gamma")
         verdicts: list[str] = []
         missing: str | None = None
         all_vacuous = bool(ranges)
@@ -156,10 +156,10 @@ class Rows:
                 to, alpha, *result = read.fields(item, {"to": end, "alpha": end, **_VERDICT, **_NUMBERS}, _WORDS)
                 stated = Result(*result)
                 if position is None or (to is not None and to <= position):
-                    raise Rejected("it does not end after the one before")
+                    raise Rejected("it must end after the one before")
                 greatest, least, vacuous = self.claim.range(cells.own, cells.dd, (position, to), budget)
                 if alpha != greatest:
-                    raise Rejected("alpha is not what is claimed")
+                    raise Rejected("alpha differs from the claim")
                 self._require_same(least, stated.beta, budget)
                 _, _, why = self._result(cells, stated, position, vacuous)
                 if least is not None and not vacuous and not self.claim.never_grows(cells.own, budget):
@@ -172,11 +172,11 @@ class Rows:
                 all_vacuous = all_vacuous and vacuous
                 position = to
         if ranges and position is not None:
-            raise Rejected("its ranges are not all gamma")
+            raise Rejected("its ranges do not cover every gamma")
         self.ranged.update(doubts)
         together = worst(verdicts) if ranges else "undecided"
         if verdict != together:
-            raise Rejected(f"its ranges give {together}")
+            raise Rejected(f"the verdicts of its ranges give {together} together")
         return verdict, all_vacuous, missing
 
     def _result(self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool) -> _Verdict:
@@ -188,25 +188,25 @@ class Rows:
             value = self.context.values[read.index(stated.probability, self.context.values)]
             self.theorem.check(cells.inputs, cells.outputs, gamma, value)
         if (stated.reason is not None) != (verdict == "undecided"):
-            raise Rejected("a reason is given exactly for the verdict undecided")
+            raise Rejected("it must give a reason if it is undecided, and only then")
         if vacuous:
             if verdict != "accurate" or stated.obligation is not None:
-                raise Rejected("it holds vacuously, so it is accurate without an obligation")
+                raise Rejected("it holds vacuously, so it must be accurate and have no obligation")
             return verdict, True, None
         if stated.obligation is None:
             if (stated.open is None) is (verdict != "undecided"):
-                raise Rejected(f"{verdict} without an obligation")
+                raise Rejected(f"it is {verdict}, but has no obligation")
             return verdict, False, stated.open
         if stated.open is not None:
-            raise Rejected("it has an obligation, and says that it has none")
+            raise Rejected("it has an obligation but says that it has none")
         decided = self.decided[read.index(stated.obligation, self.decided)]
         if decided.beta is not self.context.betas[stated.beta]:
-            raise Rejected("its obligation is about another beta")
+            raise Rejected("its obligation is about a different beta")
         # No probability is less than 0, so what 0 is enough for holds whatever it is.
         of_nothing = verdict == "accurate" and decided.value == ({}, ONE)
         own = None if stated.probability is None else self.context.values[stated.probability]
         if decided.value is not own and not of_nothing:
-            raise Rejected("its obligation is about another probability")
+            raise Rejected("its obligation is about a different probability")
         if verdict != decided.verdict:
             raise Rejected(f"its obligation is {decided.verdict}, not {verdict}")
         return verdict, False, decided.open
@@ -216,4 +216,4 @@ class Rows:
         stated = self.context.betas[read.index(place, self.context.betas)]
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and (claimed is None or not same_beta(stated, claimed, budget)):
-            raise Rejected("its beta is not what is claimed")
+            raise Rejected("its beta differs from the claim")

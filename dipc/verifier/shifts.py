@@ -95,7 +95,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[Align
     """The exits of a program with its inputs, which are real, left open. Raises NotDerived."""
     slots = machine.numbered("input")
     if distance not in ("linf", "l1"):
-        raise NotDerived(f"no move is the greatest by {distance[:20]}")
+        raise NotDerived(f"by {distance[:20]} no move of the inputs is the greatest")
     if any(machine.slots[slot].type != "real" for slot in slots):
         raise NotDerived("an input is not real")
     run = OpenRun(machine, Wanted({}, every=True), budget)
@@ -143,13 +143,13 @@ def alignment_cost(
                 budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
                 vector = vectors[read.index(next(left, None), vectors)]
                 if any(place >= len(places) for place in vector):
-                    raise Rejected("it shifts a noise that is not there")
+                    raise Rejected("it shifts a noise that does not exist")
                 shift = {places[place]: t for place, t in vector.items()}
                 if not aligned.holds(shift, move):
                     raise Rejected("a shift does not map the exit into itself")
                 bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
             if next(left, None) is not None:
-                raise Rejected("it has more shifts than moves")
+                raise Rejected("it has more shifts than there are moves of the inputs")
     return bound
 
 
@@ -179,7 +179,7 @@ def delta_suffices(
 
 
 def _left_open(guard: Guard) -> bool:
-    raise NotDerived(f"an exit depends on inputs alone: {len(guard.form)} of them are compared without noise")
+    raise NotDerived(f"an exit compares {len(guard.form)} inputs without noise")
 
 
 # === loop shifts ===============================================================================
@@ -262,9 +262,9 @@ def require_private(
     given = {**constants, parameter: Fraction(least + _MANY)}
     side, low, elements = alone(tree, parameter, given, budget)
     if least < low:
-        raise NotDerived("there are numbers without an iteration")
+        raise NotDerived("for some numbers the loop has no iteration")
     if adjacent[0] == "hamming":
-        raise NotDerived("inputs that move by anything are not covered")
+        raise NotDerived("inputs that move by an unbounded amount are not covered")
     slots = side.machine.slots
     inputs = {slots[slot].name: value for slot, value in open_inputs(side.machine, ()).items()}
     runs = LoopRuns(side, elements, inputs, len(slots), budget)
@@ -301,7 +301,7 @@ class _Exploration:
                     for own, after in self._moves(sorted(names.difference(shared)), spent=moved):
                         costs_after = self._followed(costs, way, {**fixed, **own})
                         if not costs_after:
-                            raise NotDerived("some run has no shifts of so little cost")
+                            raise NotDerived("some run has no shifts within the budget")
                         key = way.goal, after, frozenset(costs_after.items())
                         if way.goal is None or key in seen:
                             continue
@@ -340,10 +340,10 @@ class _Exploration:
             for before, fresh in stated:
                 self.budget.spend(5 + 3 * (1 + len(changes)))
                 if tuple(before) not in costs or len(fresh) != len(way.drawn):
-                    raise Rejected("it shifts other noises than there are")
+                    raise Rejected("it shifts noises that do not exist")
                 cost = question.cost(before, fresh)
                 if cost is None:
-                    raise Rejected("a shift does not do, or costs more than the budget")
+                    raise Rejected("a shift does not keep the output the same, or costs more than the budget")
                 key = question.left(before, fresh)
                 costs_after[key] = min(costs_after.get(key, cost), cost)
         return costs_after

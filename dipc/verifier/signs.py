@@ -273,7 +273,7 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
             left = [l if n & 1 else -h for n, (l, h) in enumerate(zip(low, high, strict=True))]
         if positive_on_unit(right, budget) and positive_on_unit(left, budget):
             return
-    raise Rejected(f"the sign {sign} is not shown on [{shown(lower)}, {shown(upper)}]")
+    raise Rejected(f"the function is not shown to have the sign {sign} on [{shown(lower)}, {shown(upper)}]")
 
 
 def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget: Budget) -> tuple[list[int], list[int]]:
@@ -434,7 +434,7 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) 
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:
-        raise Rejected("no term is without e^-t, so none leads towards infinity")
+        raise Rejected("every term contains e^-t, so none leads towards infinity")
     degree, leading = constant[-1]
     if (leading > 0) != (sign > 0):
         raise Rejected(f"the leading term does not have the sign {sign}")
@@ -445,7 +445,7 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) 
             continue
         # t^power·e^{-jt} decreases from power/j on.
         if k - degree > j * bound:
-            raise Rejected(f"t^{k - degree}·e^(-{j}·t) does not decrease from the bound on")
+            raise Rejected(f"t^{k - degree}·e^(-{j}·t) does not decrease beyond the bound")
         columns[j] = columns.get(j, Fraction(0)) + abs(c) * bound ** (k - degree)
     exponents = sorted(columns)
     bits = _GUARD_BITS + max((_log2(x) for x in columns.values()), default=0)
@@ -453,7 +453,7 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) 
     for j, (_, high) in zip(exponents, powers(exponents, bound, bits, budget), strict=True):
         total += columns[j] * high
     if not total < abs(leading) << bits:
-        raise Rejected("the leading term does not win from the bound on")
+        raise Rejected("the leading term does not dominate beyond the bound")
 
 
 def _log2(x: Fraction) -> int:
@@ -502,10 +502,10 @@ def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -
     for number, item in enumerate(read.items(value, MOST_PIECES), start=1):
         with in_step(f"piece {number}"):
             if position is None:
-                raise Rejected("there is nothing left behind infinity")
+                raise Rejected("a piece begins after infinity")
             first, last, end = _piece(curve, item, (position, within[1]), budget)
             if signs and first != signs[-1]:
-                raise Rejected(f"it begins with the sign {first}, where {signs[-1]} was shown before")
+                raise Rejected(f"it begins with the sign {first}, but the piece before ends with {signs[-1]}")
             if end is not None and first != last:
                 roots.append((position, end))
             signs += [first, last]
@@ -519,9 +519,7 @@ def _evident(function: Ring, within: Range) -> Signs:
     if len(function) == 1:
         return Signs(1 if max(function.values()) > 0 else -1, ())
     if function.keys() != {(0, Fraction(0)), (1, Fraction(0))}:
-        raise Rejected(
-            "without pieces the sign is only known of a factor that is a single term, or linear in eps alone"
-        )
+        raise Rejected("a factor without pieces must be a single term or linear in eps")
     slope, start = function[1, Fraction(0)], function[0, Fraction(0)]
     root, rising = -start / slope, 1 if slope > 0 else -1
     if root <= within[0]:
@@ -534,7 +532,7 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
     if not position and method != "zero":
-        raise Rejected("nothing is shown next to 0")
+        raise Rejected("no piece begins at 0")
     if method == "infinity":
         prove_at_infinity(curve, position * curve.scale, first, budget)
         return first, first, None
@@ -568,16 +566,16 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
                 item, {"function": read_ring, "multiplicity": read.up_to(MOST_MULTIPLICITY), "evidence": read.anything}
             )
             if not factor or not multiplicity:
-                raise Rejected("it is 0, or its multiplicity is")
+                raise Rejected("the factor or its multiplicity is 0")
             for _ in range(multiplicity):
                 budget.spend(10)
                 product = multiply(product, factor, budget)
             if evidence == "even" and multiplicity % 2:
-                raise Rejected("its multiplicity is odd, so its sign matters")
+                raise Rejected("its multiplicity is odd, so its sign must be shown")
             signs = None if evidence == "even" else factor_signs(factor, evidence, within, budget)
             result.append((multiplicity, signs))
     if product != function:
-        raise Rejected("the factors multiplied out are not the function")
+        raise Rejected("the product of the factors is not the function")
     return result
 
 
@@ -591,7 +589,7 @@ def _require_nonnegative(factors: Sequence[tuple[int, Signs | None]], *, strictl
     total = 1
     for number, (multiplicity, signs) in enumerate(factors, start=1):
         if (strictly or multiplicity % 2) and (signs is None or signs.roots):
-            what = "it is not shown to be different from 0" if strictly else "it changes its sign"
+            what = "it is not shown to be different from 0" if strictly else "its sign changes"
             raise Rejected(what, f"factor {number}")
         if signs is not None and multiplicity % 2:
             total *= signs.left
@@ -608,4 +606,4 @@ def prove_chart(value: object, function: Ring, within: Range, budget: Budget) ->
     roots = sorted(root for _, signs in factors if signs is not None for root in signs.roots)
     for one, other in pairwise(roots):
         if one[1] > other[0] or one == other:
-            raise Rejected("two roots are not told apart")
+            raise Rejected("two roots cannot be told apart")

@@ -52,7 +52,7 @@ class Mass:
             return Mass(False, size, family.fixed, family.square)
         if family is Family.DISCRETE_LAPLACE:
             return Mass(True, size, False)
-        raise NotDerived("discrete Gaussian noise is compared with noise that is no integer")
+        raise NotDerived("discrete Gaussian noise is compared with noise that is not on integers")
 
     def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
         """A K with Pr[|N| > K] <= 2^-bits from this eps on, for which lemma N8 holds `on_disk` around more, too."""
@@ -371,7 +371,7 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
         layer = [j for i in layer for j in pairs[i] if j not in seen]
         seen |= {*layer}
     if layer:
-        raise NotDerived("comparisons of discrete Gaussian noises follow on each other too often")
+        raise NotDerived("comparisons of discrete Gaussian noises form too long a chain")
 
 
 # === as they are written =======================================================================
@@ -382,7 +382,7 @@ def read_summed(value: Mapping[str, Any]) -> Summed:
     (root,) = read.fields(value, {"values": read.anything})
     event = Summed(_read_branch(root, 0))
     if any(b for _, b, _ in event.root.limits):
-        raise Rejected("the first value hangs from none")
+        raise Rejected("the first value must not have a parent")
     if sum(len(branch.noises) * count for branch, count in event.root.everything) > MOST_NOISES:
         raise Rejected("it has too many noises")
     return event
@@ -393,17 +393,17 @@ _LIMITS = read.listed(read.tuple_of(read.integer, read.integer, read.integer), 1
 
 def _read_branch(value: object, depth: int) -> Branch:
     if depth > DEEPEST:
-        raise Rejected("its values hang too deep")
+        raise Rejected("its values are nested too deeply")
     noises, limits, below = read.tuple_of(
         read.listed(_read_mass, MOST_NOISES), _LIMITS, read.listed(read.items, MOST_NOISES)
     )(value)
     if not noises or any(not a for a, _, _ in limits):
-        raise Rejected("a value is the sum of noises, and in each of its limits")
+        raise Rejected("a value must be a sum of noises, and must appear in each of its limits")
     branches = []
     for item in below:
         count, branch = read.tuple_of(read.up_to(MOST_NOISES), lambda one: _read_branch(one, depth + 1))(item)
         if not count:
-            raise Rejected("it hangs from none")
+            raise Rejected("its parent does not exist")
         branches.append((branch, count))
     return Branch(tuple(noises), tuple(limits), tuple(branches))
 
@@ -415,5 +415,5 @@ def _read_mass(value: object) -> tuple[Mass, int]:
     c, kind, size, fixed, *square = read.tuple_of(*table)(stated)
     mass = Mass(kind == "discrete-laplace", size, fixed, *square)
     if c <= 0 or size <= 0 or (mass.laplace and (fixed or square)):
-        raise Rejected("a noise has a positive variance or rate, and a positive multiple")
+        raise Rejected("a noise must have a positive variance or rate, and a positive factor")
     return mass, c

@@ -283,7 +283,7 @@ class Surroundings:
             sides: list[Guard]
             sides, near = read.fields(answer, {"sides": read_halfspaces, "near": read.anything})
             if not all(side.step > 0 for side in sides):
-                raise Rejected("the side of a neighbourhood does not move")
+                raise Rejected("a side of a neighbourhood must depend on the distance")
             within = [replace(side.opposite(), strict=False) for side in sides]
             waiting = [(near, [Guard(((ALPHA, _ONE),), _ZERO, strict=False), *within])]
             for _ in range(MOST_CELLS):
@@ -303,7 +303,7 @@ class Surroundings:
         point: dict[int, Fraction | Affine] = {}
         for slot, line, constant in stated:
             if not any(slot == i for guard in other.guards for i, _ in guard.form):
-                raise Rejected("a point near another path differs in an input that this says nothing of")
+                raise Rejected("a point near another path differs in an input for which nothing is stated")
             point[slot] = plus(Affine(constant, tuple(line.items())), _ZERO)
         moves = [plus(line, Affine(_ZERO, ((slot, -_ONE),))) for slot, line in point.items()]
         needed = [

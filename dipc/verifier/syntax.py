@@ -285,7 +285,7 @@ def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise NotDerived(f"{what} is not read: `{text[position]}` in line {line}")
+            raise NotDerived(f"{what} cannot be read: unexpected `{text[position]}` in line {line}")
         word = match.group()
         if match.lastgroup == "number":
             tokens.append(_Token("number", word, line))
@@ -331,7 +331,7 @@ class _Reader:
     def _wrong(self, wanted: str) -> NotDerived:
         token = self._tokens[self._at]
         return NotDerived(
-            f"{self._what} is not read: {wanted} is expected in line {token.line}, not `{token.text[:40]}`"
+            f"{self._what} cannot be read: {wanted} is expected in line {token.line}, not `{token.text[:40]}`"
         )
 
     def _take(self, *kinds: str) -> bool:
@@ -488,7 +488,7 @@ class _Reader:
                 loops.append((variable, low, self.expression()))
                 self._expect(":")
             if name in {field.name for field in fields}:
-                raise NotDerived(f"the metric has two fields `{name}`")
+                raise NotDerived(f"the `metric` block has two fields `{name}`")
             fields.append(Field(name, tuple(loops), self.expression()))
             if self._kind != "}":
                 self._expect(";")
@@ -697,7 +697,7 @@ class _Reader:
                 case Literal(Fraction(denominator=1)) if self._kind != "^":
                     value = Apply("^", (value, exponent))
                 case _:
-                    raise NotDerived("the exponent of `^` is no natural number")
+                    raise NotDerived("the exponent of `^` is not a natural number")
         return Apply("neg", (value,)) if negative % 2 else value
 
     def _atom(self) -> Expr:

@@ -643,7 +643,7 @@ class _Rooted:
         if any(len(support) > 2 for support in self.supports):
             raise NotDerived("a comparison relates three sums of Gaussian noises")
         if not all(self.supports):
-            raise NotDerived("Gaussian noise is compared with no other")
+            raise NotDerived("a Gaussian noise is not compared with any other")
         size = len(self.precision)
         if size > MOST_CENTERS:
             raise NotDerived(f"more than {MOST_CENTERS} Gaussian noises are compared with each other")
@@ -782,5 +782,5 @@ def _read_center(value: object, depth: int) -> Center:
     )(value)
     leaves = tuple((Bounded(v, tuple(lower), tuple(upper)), count) for count, v, lower, upper in stated)
     if variance <= 0 or any(leaf.variance <= 0 or not count or not leaf.lower for leaf, count in leaves):
-        raise Rejected("a value has a positive variance, and a leaf a bound")
+        raise Rejected("a value must have a positive variance, and a leaf must have a bound")
     return Center(slope, variance, tuple(own), leaves, tuple(children))

@@ -125,19 +125,22 @@ def smaller_factor(data: Document) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (smaller_factor, "the least number: the claim of a document"),
-        (swapped, "the least number: a document is inaccurate"),
-        (other_program, "the least number: the claim of a document"),
+        (smaller_factor, "the least number: a document makes another claim"),
+        (swapped, "the least number: one of the two documents has the verdict inaccurate"),
+        (other_program, "the least number: a document makes another claim"),
         (other_rows, "the least number: the two documents are about different"),
-        (set_to(["1/5", "1/6"], "enclosed"), "the least number: what is refuted is not less"),
-        (set_to([None, "1/5"], "enclosed"), "the least number: a number has no document"),
-        (set_to(None, "refuted"), "the least number: a number has no document"),
+        (set_to(["1/5", "1/6"], "enclosed"), "the least number: the number refuted is not less"),
+        (set_to([None, "1/5"], "enclosed"), "the least number: each end of `enclosed` needs"),
+        (set_to(None, "refuted"), "the least number: each end of `enclosed` needs"),
         (set_to("gamma", "sought"), "the least number: "),
         (set_to("alpha", "sought"), "the least number: one of factor"),
-        (set_to("exp(-alpha*eps/8)", "claim", "beta"), "the least number: the claim of a document"),
-        (set_to("2*m*c*exp(-alpha*eps/(8*c))) + (1", "claim", "beta"), "the least number: the expression is not read"),
-        (set_to("1", "claim", "alpha"), "the least number: the claim of a document"),
-        (set_to(["(0, 1]"], "claim", "eps"), "the least number: the claim of a document"),
+        (set_to("exp(-alpha*eps/8)", "claim", "beta"), "the least number: a document makes another claim"),
+        (
+            set_to("2*m*c*exp(-alpha*eps/(8*c))) + (1", "claim", "beta"),
+            "the least number: the expression cannot be read",
+        ),
+        (set_to("1", "claim", "alpha"), "the least number: a document makes another claim"),
+        (set_to(["(0, 1]"], "claim", "eps"), "the least number: a document makes another claim"),
         (set_to("1*(2*m*c*exp(-alpha*eps/(8*c)))", "proved", "claim", "beta"), "row 1"),
         (set_to("accurate", "refuted", "verdict"), "verdict"),
     ],
@@ -154,9 +157,12 @@ def test_a_forged_factor_is_rejected(change: Callable[[Document], None], why: st
     ("change", "why"),
     [
         (set_to(["[1, inf)"], "proved", "claim", "eps"), ""),
-        (set_to(["(0, inf)", "[20, 30]"], "claim", "eps"), "the least number: its intervals of eps are not one above"),
-        (set_to(["(0, 20)", "[20, 30]"], "claim", "eps"), "the least number: the claim of a document"),
-        (set_to(["1", "2"], "enclosed"), "the least number: the claim of a document"),
+        (
+            set_to(["(0, inf)", "[20, 30]"], "claim", "eps"),
+            "the least number: its intervals of eps are not in increasing order",
+        ),
+        (set_to(["(0, 20)", "[20, 30]"], "claim", "eps"), "the least number: a document makes another claim"),
+        (set_to(["1", "2"], "enclosed"), "the least number: a document makes another claim"),
     ],
 )
 def test_a_forged_eps_is_rejected(change: Callable[[Document], None], why: str) -> None:

@@ -44,11 +44,11 @@ def test_without_a_probability_only_a_beta_of_one_is_enough() -> None:
     del undecided["reason"]
     undecided["verdict"] = "accurate"
     undecided["obligation"] = nothing["obligation"]
-    with pytest.raises(Rejected, match="another beta"):
+    with pytest.raises(Rejected, match="a different beta"):
         check_text(samples.resealed(document))
     assert undecided["beta"] == measured["beta"]
     undecided["obligation"] = measured["obligation"]
-    with pytest.raises(Rejected, match="another probability"):
+    with pytest.raises(Rejected, match="a different probability"):
         check_text(samples.resealed(document))
     # The same inequality about the probability 0 does not hold, and no proof of another shows it.
     about_nothing = document["obligations"][nothing["obligation"]]

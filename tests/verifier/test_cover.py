@@ -44,20 +44,20 @@ def test_the_cells_of_the_certificate() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda cells: cells.clear(), "the cells do not end where the interval does"),
-        (lambda cells: cells.pop(), "the cells do not end where the interval does"),
+        (lambda cells: cells.clear(), "the cells must end where the interval ends"),
+        (lambda cells: cells.pop(), "the cells must end where the interval ends"),
         (lambda cells: cells.pop(0), "cell 1"),
         (lambda cells: cells.reverse(), "cell 1"),
-        (lambda cells: cells.append(cells[-1]), "cell 3: it does not end after the one before"),
-        (lambda cells: cells.append(cells[0]), "cell 3: it does not end after the one before"),
+        (lambda cells: cells.append(cells[-1]), "cell 3: it must end after the one before"),
+        (lambda cells: cells.append(cells[0]), "cell 3: it must end after the one before"),
         (lambda cells: cells[0].update(to="2"), "cell 1"),
         (lambda cells: cells[0].update(to="1/4"), "cell 2"),
-        (lambda cells: cells[0].update(to="0"), "cell 1: it does not end after the one before"),
-        (lambda cells: cells[1].update(to="9"), "the cells do not end where the interval does"),
-        (lambda cells: cells[1].update(to="1"), "cell 2: it does not end after the one before"),
-        (lambda cells: cells[0].update(argument=1), "the factors multiplied out are not the function"),
-        (lambda cells: cells[0].update(argument=2), "it refers to an entry that is not there"),
-        (lambda cells: cells[0].update(argument=-1), "it refers to an entry that is not there"),
+        (lambda cells: cells[0].update(to="0"), "cell 1: it must end after the one before"),
+        (lambda cells: cells[1].update(to="9"), "the cells must end where the interval ends"),
+        (lambda cells: cells[1].update(to="1"), "cell 2: it must end after the one before"),
+        (lambda cells: cells[0].update(argument=1), "the product of the factors is not the function"),
+        (lambda cells: cells[0].update(argument=2), "it refers to an entry that does not exist"),
+        (lambda cells: cells[0].update(argument=-1), "it refers to an entry that does not exist"),
         (lambda cells: cells[0].update(cells[1]), "cell 1"),
         (lambda cells: cells[0].update(factors=None), "cell 1"),
         (lambda cells: cells[0]["factors"][0].pop("evidence"), "cell 1"),
@@ -69,7 +69,7 @@ def test_cells_that_show_nothing(change: Callable[[Cells], object], why: str) ->
 
 
 def test_a_point_needs_a_cell() -> None:
-    assert "the cells do not end where the interval does" in changed(lambda cells: cells.clear(), eps="[1, 1]")
+    assert "the cells must end where the interval ends" in changed(lambda cells: cells.clear(), eps="[1, 1]")
 
 
 def test_the_zero_function_needs_no_proof_but_others_do() -> None:

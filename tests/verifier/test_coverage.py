@@ -118,7 +118,7 @@ def test_every_class_is_needed_and_about_something() -> None:
         del case["classes"][number]
         accepted = check_text(samples.resealed(data))
         assert not accepted.complete
-        assert accepted.trusted[0].startswith("that each input is in a class")
+        assert accepted.trusted[0].startswith("that each input of")
     data = document(SPARSE)
     one, *_ = data["cases"][0]["classes"]
     data["cases"][0]["classes"].append(one | {"answer": {**one["answer"], "out[1]": "bot"}})
@@ -403,7 +403,7 @@ def test_a_claim_about_all_distances_at_once_depends_on_none() -> None:
     assert check_text(samples.resealed(data)).complete
     for beta in ("1/(1 + exp(eps + 0*alpha))", "1/(1 + exp(eps + 0*dd))", "1/(1 + exp(eps + 0*α))"):
         data["claim"]["beta"] = beta
-        with pytest.raises(Rejected, match="a number for every distance"):
+        with pytest.raises(Rejected, match="needs a number for alpha and for gamma"):
             check_text(samples.resealed(data))
 
 

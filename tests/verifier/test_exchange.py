@@ -388,7 +388,7 @@ def test_rows_stand_for_others_with_the_answer_of_the_ideal() -> None:
     asked = Asked.of(Writer(random.Random(0)), Writer(random.Random(0)).program())
     given, own = asked.rows[0]
     other = next(output for _, output in asked.rows if output != own)
-    with pytest.raises(Rejected, match="another answer than the `ideal`"):
+    with pytest.raises(Rejected, match="its answer differs from that of the `ideal`"):
         Product(asked.values, [], None).require([(given, other), *asked.rows[1:]], asked.theorem)
     assert Product(asked.values, [], None).require(asked.rows, asked.theorem) is None
 

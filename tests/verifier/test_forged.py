@@ -90,7 +90,7 @@ def test_what_is_not_derived_is_not_said_to_be() -> None:
 def test_columns_with_one_name(columns: list[str]) -> None:
     document = one()
     document["table"]["outputs"] = columns
-    assert why(document) == "table: two of its columns have one name"
+    assert why(document) == "table: two of its columns have the same name"
 
 
 def test_dd_from_an_ideal_that_there_is_not() -> None:
@@ -100,7 +100,7 @@ def test_dd_from_an_ideal_that_there_is_not() -> None:
     document["claim"]["alpha"] = "5"
     assert check_text(samples.resealed(document)).complete
     document["table"]["dd"] = "ideal"
-    assert why(document) == "row 1: dd is said to be that of the `ideal`, and the program has none"
+    assert why(document) == "row 1: dd is said to come from the `ideal`, but the program has no `ideal`"
 
 
 def test_a_root_of_two_factors_is_no_two_roots() -> None:
@@ -113,7 +113,7 @@ def test_a_root_of_two_factors_is_no_two_roots() -> None:
         {"function": [[0, "0", f"-{root}"], [1, "0", "1"]], "multiplicity": 1, "evidence": None} for root in (1, 1, 3)
     ]
     chart["intervals"] = [factors]
-    assert "two roots are not told apart" in why(document)
+    assert "two roots cannot be told apart" in why(document)
 
 
 # --- cheap to write, dear to check -----------------------------------------------------------------

@@ -66,11 +66,11 @@ def piece(document: Document, method: str) -> Document:
 UNREADABLE = {
     "nothing": ("", "it is not JSON"),
     "no JSON": ("{schema: 1}", "it is not JSON: Expecting property name"),
-    "a list": ("[]", "there is no `schema`"),
-    "null": ("null", "there is no `schema`"),
-    "another document": ('{"schema": "dipc.check/1"}', "its schema is `dipc.check/1`"),
+    "a list": ("[]", "it has no `schema`"),
+    "null": ("null", "it has no `schema`"),
+    "a refutation is a document about one pair": ('{"schema": "dipc.check/1"}', "its schema is `dipc.check/1`"),
     "another version": ('{"schema": "dipc.certificate/9"}', "this checker reads `dipc.certificate/3`"),
-    "a schema that is a number": ('{"schema": 1}', "there is no `schema`"),
+    "a schema that is a number": ('{"schema": 1}', "it has no `schema`"),
     "a float": ('{"schema": "dipc.certificate/3", "verdict": 0.5}', "`0.5` is not exact"),
     "not a number": ('{"schema": "dipc.certificate/3", "verdict": NaN}', "`NaN` is not exact"),
     "infinite": ('{"schema": "dipc.certificate/3", "verdict": -Infinity}', "`-Infinity` is not exact"),
@@ -111,7 +111,7 @@ def test_the_module_refuses_with_exit_code_2(tmp_path: Path, capsys: pytest.Capt
     assert command.main([str(file)]) == command.UNREADABLE
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == f"{file} is not read: it is nested too deeply\n"
+    assert captured.err == f"{file} cannot be read: it is nested too deeply\n"
 
 
 # --- well formed, but hostile ----------------------------------------------------------------------
@@ -244,11 +244,11 @@ HOSTILE: list[tuple[Callable[[Document], None], str]] = [
     (large_products, "obligation 0"),
     (endless_beta, "row 1, beta: "),
     (deep_beta, "it is nested more than 60 levels deep"),
-    (minus_beta, "row 1: its beta is not what is claimed"),
+    (minus_beta, "row 1: its beta differs from the claim"),
     (power_tower, "row 1, beta: "),
     (division_by_zero, "row 1, beta: an expression divides by 0"),
     (far_counterexample, "obligation 0, counterexample"),
-    (many_intervals, "claim: 10001 items, more than 10000"),
+    (many_intervals, "claim: it has 10001 items, more than 10000"),
 ]
 
 

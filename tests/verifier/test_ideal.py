@@ -121,8 +121,11 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may end without a value"),
-        (INTS.replace("input: %s", "apart: x > x' + 1") % (), "whole inputs, some of which are apart"),
+        (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may have no value at the end"),
+        (
+            INTS.replace("input: %s", "apart: x > x' + 1") % (),
+            "inputs of type int have a distance in the `metric` block",
+        ),
     ],
 )
 def test_what_is_not_derived_is_named(text: str, why: str) -> None:
@@ -146,7 +149,7 @@ def test_answers_and_dd_of_the_ideal_are_derived() -> None:
     for number, row in enumerate(document["rows"], start=1):
         before = dict(row)
         row["dd"] = row["alpha"] = str(Fraction(row["dd"]) + Fraction(1, 2))
-        with pytest.raises(Rejected, match=f"row {number}: dd is not that of the `ideal`"):
+        with pytest.raises(Rejected, match=f"row {number}: dd differs from the `ideal`'s"):
             check_text(samples.resealed(document))
         row |= before
 
@@ -238,11 +241,11 @@ def test_nothing_is_solved_that_the_certificate_does_not_answer() -> None:
     [
         ([ABOVE_ONE, BELOW_TWO], {"none": [[0, "1"], [1, "1"]]}, "do not show that the half-spaces do not meet"),
         ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "1"]]}, "do not show that the half-spaces do not meet"),
-        ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "1"], [2, "1"]]}, "of a half-space that is not there"),
+        ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "1"], [2, "1"]]}, "a half-space that does not exist"),
         ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "-1"], [1, "-1"]]}, "a multiplier is negative"),
-        ([ABOVE_ONE, BELOW_ONE], {"point": [[0, "1"]]}, "a point does not satisfy the half-spaces"),
-        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"], [0, "2"]]}, "numbered, each once"),
-        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"]], "none": []}, "either a point or multipliers"),
+        ([ABOVE_ONE, BELOW_ONE], {"point": [[0, "1"]]}, "a point is outside the half-spaces"),
+        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"], [0, "2"]]}, "each must occur once"),
+        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"]], "none": []}, "must be a point or multipliers"),
     ],
 )
 def test_wrong_answers_about_half_spaces_are_refused(guards: list[Guard], answer: object, why: str) -> None:
@@ -253,12 +256,18 @@ def test_wrong_answers_about_half_spaces_are_refused(guards: list[Guard], answer
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({"point": [[0, "3/2"]], "cases": [[0, "1"], [1, "1"]]}, "none of integers"),
+        ({"point": [[0, "3/2"]], "cases": [[0, "1"], [1, "1"]]}, "does not have integer coordinates"),
         ({"point": [[0, "0"]], "cases": [[0, "1"], [1, "1"]]}, "does not satisfy the half-spaces"),
-        ({"point": [[0, "2"]], "cases": [[0, "1"], [1, "1"]]}, "do not show that nothing is nearer"),
-        ({"point": None, "cases": []}, "do not show that nothing is nearer"),
-        ({"point": None, "cases": {"variable": 0, "most": "1/2", "below": [], "above": []}}, "those of an integer"),
-        ({"point": None, "cases": {"variable": 1, "most": "0", "below": [], "above": []}}, "those of an integer"),
+        ({"point": [[0, "2"]], "cases": [[0, "1"], [1, "1"]]}, "do not prove that no point is nearer"),
+        ({"point": None, "cases": []}, "do not prove that no point is nearer"),
+        (
+            {"point": None, "cases": {"variable": 0, "most": "1/2", "below": [], "above": []}},
+            "do not split the values of an integer",
+        ),
+        (
+            {"point": None, "cases": {"variable": 1, "most": "0", "below": [], "above": []}},
+            "do not split the values of an integer",
+        ),
         ({"point": [[0, "1"]]}, "`cases` is missing"),
     ],
 )

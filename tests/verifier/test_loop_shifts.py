@@ -134,7 +134,7 @@ def test_a_refutation_is_about_one_of_the_numbers() -> None:
     del document["proved"]["digest"]
     document["proved"]["numbers"]["least"] = "5"
     document["proved"] = json.loads(sealed(document["proved"]))
-    with pytest.raises(Rejected, match="a number that the proof is not about"):
+    with pytest.raises(Rejected, match="a number of queries that the proof does not cover"):
         check_text(sealed(document))
 
 
@@ -239,7 +239,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_what_the_checker_does_not_follow_is_on_trust() -> None:
     """The proof for a selection is another one, and there is none for rates that depend on m."""
     for text, why in (
-        ((BENCHMARKS / "noisy_max.dip").read_text(encoding="utf-8"), "used otherwise than as an index"),
+        ((BENCHMARKS / "noisy_max.dip").read_text(encoding="utf-8"), "used other than as an index"),
         (SPARSE.replace("eps/(4*c)", "eps/(4*m)"), "`m`"),
     ):
         accepted = check_text(certificate(text, "eps"))

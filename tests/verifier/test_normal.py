@@ -358,15 +358,20 @@ def stars_in(data: dict[str, Any]) -> list[dict[str, Any]]:
 CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("a lesser beta", "sparse", lesser("3/4"), "not shown"),
     ("a lesser beta at a row", "sparse near its supremum", lesser("999/1000"), "not shown"),
-    ("no tails", "sparse", lambda data: data["obligations"][-1]["cells"][0].pop(), "do not end where"),
-    ("tails from 0", "sparse", lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["inf"]), "not looked at"),
+    ("no tails", "sparse", lambda data: data["obligations"][-1]["cells"][0].pop(), "must end where"),
+    (
+        "tails from 0",
+        "sparse",
+        lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["inf"]),
+        "of use only next to 0",
+    ),
     ("early tails", "sparse", lambda data: data["obligations"][-1]["cells"].__setitem__(0, ["1/8", "inf"]), "tails"),
-    ("no cells", "sparse on an interval", lambda data: data["obligations"][0]["cells"][0].clear(), "do not end where"),
+    ("no cells", "sparse on an interval", lambda data: data["obligations"][0]["cells"][0].clear(), "must end where"),
     (
         "cells that fall",
         "sparse on an interval",
         lambda data: data["obligations"][0]["cells"].__setitem__(0, ["2", "1", "3"]),
-        "does not end after",
+        "must end after",
     ),
     (
         "cells beyond",
@@ -375,9 +380,14 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "do not end",
     ),
     ("a lesser deviation", "sparse", lambda data: star_in(data).__setitem__("center", "1"), "accepted in part"),
-    ("a negative variance", "sparse", lambda data: star_in(data).__setitem__("center", "-1"), "it is no star"),
+    ("a negative variance", "sparse", lambda data: star_in(data).__setitem__("center", "-1"), "it is not a star"),
     ("another count", "sparse", lambda data: star_in(data)["leaves"][0].__setitem__(0, 1), "accepted in part"),
-    ("a count of 0", "sparse", lambda data: star_in(data)["leaves"][0].__setitem__(0, 0), "a positive variance, and"),
+    (
+        "a count of 0",
+        "sparse",
+        lambda data: star_in(data)["leaves"][0].__setitem__(0, 0),
+        "must have a positive variance",
+    ),
     ("two leaves alone", "sparse", lambda data: star_in(data).__setitem__("center", "0"), "without a center"),
     ("it is fixed", "sparse", lambda data: star_in(data).__setitem__("fixed", True), "not"),
     (
@@ -409,7 +419,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "a logarithm of less than 1",
         "irrational",
         lambda data: star_in(data).__setitem__("square", ["1", [["log", ["1/3", []], "1"]]]),
-        "a logarithm is that of a number above 1",
+        "a logarithm must be of a number above 1",
     ),
     ("a lesser beta, irrational", "irrational", lesser("1/2"), "not shown"),
     ("another number, irrational", "fixed and irrational", lesser("9/10"), "not shown"),
@@ -417,7 +427,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "an equality of another deviation",
         "calibrated, with equality",
         lambda data: data["claim"].__setitem__("beta", "erfc(gamma/(2*sqrt(log(6/(4*delta)))))"),
-        "its beta is not what is claimed",
+        "its beta differs from the claim",
     ),
     ("a lesser beta, mixed", "mixed on an interval", lesser("6/7"), "not shown"),
     ("a lesser beta, mixed, for all", "mixed", lesser("1/3"), "not show"),
@@ -442,27 +452,27 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "a refutation of a greater beta",
         "mixed, at one eps, refuted",
         lambda data: data["claim"].__setitem__("beta", "1"),
-        "its beta is not what is claimed",
+        "its beta differs from the claim",
     ),
     ("few bits", "sparse", lambda data: data["obligations"][-1].__setitem__("sizes", [4, 16]), "at least 8"),
     (
         "a summand twice",
         "sparse",
         lambda data: data["probabilities"][0]["stars"].append(data["probabilities"][0]["stars"][0]),
-        "not those of different stars",
+        "must be of different stars",
     ),
     (
         "another counterexample",
         "sparse against erfc, refuted",
         lambda data: data["obligations"][0]["counterexample"].__setitem__("eps", "1/100"),
-        "counterexample: Pr is not shown to be less than 1 - beta there",
+        "counterexample: Pr is not shown to be less than 1 - beta at this eps",
     ),
     ("another number", "fixed", lesser("1/2"), "not shown"),
     (
         "an equality that is none",
         "a count",
         lambda data: data["claim"].__setitem__("beta", "erfc(gamma*eps/sqrt(2) + gamma*eps/1000)"),
-        "its beta is not what is claimed",
+        "its beta differs from the claim",
     ),
     (
         "another noise",
@@ -509,10 +519,10 @@ def counterexample_in(data: dict[str, Any]) -> dict[str, Any]:
 def test_a_refutation_is_of_an_eps_and_an_argument_at_which_the_claim_fails() -> None:
     """Nothing is stated but where: whether it fails there is worked out anew."""
     for name in REFUTED:
-        assert "it refers to an entry that is not there" in changed(
+        assert "it refers to an entry that does not exist" in changed(
             name, lambda data: counterexample_in(data).__setitem__("argument", 2)
         )
-        assert "eps is not in the intervals of the claim" in changed(
+        assert "its eps is outside the intervals of the claim" in changed(
             name, lambda data: counterexample_in(data).__setitem__("eps", "-1")
         )
         assert "`probability` is not known here" in changed(
@@ -551,7 +561,7 @@ def test_equalities_of_fixed_noise_are_those_of_the_program() -> None:
     for change in (at("1"), at("1999/1000"), at("3"), *map(deviation, ("3", "sqrt(201/100)", "sqrt(2)/eps", "2/eps"))):
         assert changed(name, change) == "accepted in part"
     for beta in ("erfc(2)/2", "erfc(101/100)/2", "erfc(eps)/2", "erfc(1)/2 - 1/10^30"):
-        assert "its beta is not what is claimed" in changed(
+        assert "its beta differs from the claim" in changed(
             name, lambda data, beta=beta: data["claim"].__setitem__("beta", beta)
         )
     assert "not shown" in changed(name, lesser("999/1000"))

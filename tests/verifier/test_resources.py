@@ -92,14 +92,14 @@ def test_no_error_of_python_is_a_rejection(
     def fails(*_: object) -> None:
         raise error
 
-    why = "takes more memory than there is" if error is MemoryError else "is nested too deeply"
+    why = "there is not enough memory for it" if error is MemoryError else "it is nested too deeply"
     for module, name in ((command, "check_document"), (command, "read_document"), (document, "check_obligations")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, fails)
             assert command.main([str(file)]) == command.IN_PART
-            assert capsys.readouterr() == (f"not checked to the end: certificate: it {why}\n", "")
+            assert capsys.readouterr() == (f"not checked to the end: certificate: {why}\n", "")
             assert run(["verify", str(file)]) == command.IN_PART
-            assert capsys.readouterr() == (f"not checked to the end: certificate: it {why}\n", "")
+            assert capsys.readouterr() == (f"not checked to the end: certificate: {why}\n", "")
     monkeypatch.setattr(document, "check_obligations", fails)
     with pytest.raises(Exhausted, match=why):
         check_text(samples.certain(("0",)))

@@ -116,7 +116,9 @@ def test_it_rejects_and_refuses(tmp_path: Path) -> None:
     file.write_text(samples.sparse().replace('"accurate"', '"inaccurate"', 1), encoding="utf-8")
     done = run_alone(str(file))
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout == "rejected: digest: the certificate was changed after it was written: its digest is another\n"
+    assert (
+        done.stdout == "rejected: digest: the certificate was changed after it was written: its digest does not match\n"
+    )
     done = run_alone(str(tmp_path / "nothing.json"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be read" in done.stderr

@@ -229,7 +229,7 @@ def test_inverses_of_series(seed: int) -> None:
 @pytest.mark.parametrize(
     ("laws", "rows", "why"),
     [
-        ([(Normal(False), F(1)), (Normal(False, whole=True), F(1))], [(((0, 1), (1, 1)), F(0))], "is no integer"),
+        ([(Normal(False), F(1)), (Normal(False, whole=True), F(1))], [(((0, 1), (1, 1)), F(0))], "is not on integers"),
         (
             [(Normal(False, whole=True), F(1))] * 3,
             [(((0, 1), (1, 1)), F(0)), (((1, 1), (2, 1)), F(0)), (((0, 1), (2, 1)), F(0))],
@@ -240,7 +240,11 @@ def test_inverses_of_series(seed: int) -> None:
             [(((0, 1), (1, 1), (2, 1)), F(0)), (((0, 1), (1, 2)), F(0)), (((0, 1), (2, 3)), F(3))],
             "more than two sums",
         ),
-        ([(Normal(False, whole=True), F(1))] * 40, [(((i, 1), (i + 1, 1)), F(0)) for i in range(39)], "too often"),
+        (
+            [(Normal(False, whole=True), F(1))] * 40,
+            [(((i, 1), (i + 1, 1)), F(0)) for i in range(39)],
+            "too long a chain",
+        ),
     ],
 )
 def test_what_is_no_tree(laws: Laws, rows: Rows, why: str) -> None:

@@ -208,9 +208,9 @@ def test_the_certificate_of_the_noiseless_program_is_none_of_sparse() -> None:
     assert check_text(samples.resealed(forged)).complete
     text = (BENCHMARKS / "sparse.dip").read_text(encoding="utf-8")
     forged["program"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    assert why(forged) == "program: `sha256` is not that of its text"
+    assert why(forged) == "program: `sha256` does not match its text"
     forged["program"]["text"] = text
-    assert why(forged) == "row 1: the program has another probability at these inputs"
+    assert why(forged) == "row 1: the program gives another probability at these inputs"
 
 
 def partial_sums() -> dict[str, Any]:
@@ -293,8 +293,8 @@ def test_what_is_not_derived_is_said_first_and_is_no_probability_over_one(monkey
     accepted = check_text(samples.resealed(document))
     assert not accepted.complete
     first = next(accepted.lines())
-    assert "on trust: the probabilities of 27 of 27 rows, which were not derived: it is too long" in first
-    with pytest.raises(Rejected, match="it is no probability at eps = 1/64"):
+    assert "on trust: the probabilities of 27 of 27 rows, which this checker could not derive: it is too long" in first
+    with pytest.raises(Rejected, match="it is not a probability at eps = 1/64"):
         check_range(read_closed([[0, "0", "1"], [0, "-1", "1"]]), Budget())
 
 

@@ -151,7 +151,7 @@ def require_uniform_metric(program: ast.Program, number: Number, arrays: frozens
             else:
                 number.require_free(value, "the metric depends on the number of queries")
                 if field.name == "apart":
-                    _require_index(value, arrays, None, "a condition of the metric is about some indices only")
+                    _require_index(value, arrays, None, "a condition of the `metric` block covers only some indices")
 
 
 def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], others: set[str]) -> None:
@@ -254,7 +254,7 @@ class Selection:
         more. Raises NotUniform where the others have different ones."""
         draws = [(each.law, each.rate) for each in core.instructions if isinstance(each, SampleNoise)]
         if len(draws) < 3 or len(set(draws[1:])) > 1:
-            raise NotUniform("the values of a selection are not drawn alike")
+            raise NotUniform("the values to select from are not all drawn from the same distribution")
         return draws[0], draws[1]
 
 
@@ -322,7 +322,9 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
             pass
         case _:
-            raise NotUniform("it is no selection loop: a first value, then one loop over the others")
+            raise NotUniform(
+                "its loop does not have the form of a selection: a first value, then one loop over the others"
+            )
     best, start_value, first_rate = _drawn(first)
     start, first_scale = _query(start_value)
     if not isinstance(start, ast.Element) or not _follows(start.index, low):
@@ -386,9 +388,9 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
         case ast.Compare(op=op, left=old, right=ast.Name() | ast.Element() as new) if is_name(old, best):
             sides = less, greater
         case _:
-            raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
+            raise NotUniform("the condition in the loop does not compare with the best so far", condition.span)
     if op not in (*sides[0], *sides[1]):
-        raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
+        raise NotUniform("the condition in the loop does not compare with the best so far", condition.span)
     return new, 1 if op in sides[0] else -1
 
 
@@ -403,7 +405,7 @@ def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, varia
             case ast.Assign(target=ast.Name(name=name), value=value) if name != best and is_name(value, variable):
                 answer = name if answer in (None, name) else None
             case _:
-                raise NotUniform("the loop does more than to keep the best and its index", statement.span)
+                raise NotUniform("the loop does more than keep the best value and its index", statement.span)
     if answer is None or not replaced:
         raise NotUniform("the loop does not keep both the best and its index")
     return answer
