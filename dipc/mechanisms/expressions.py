@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, rational
@@ -108,12 +108,45 @@ class Many:
     item: Callable[[ast.Expr], Item]
 
 
-class Expressions:
-    """The expressions of one function, and of those that it calls."""
+@dataclass
+class Frame:
+    """A function that is translated: the mechanism itself, or one that is called and leaves its value in `result`.
 
-    def __init__(self, module: Module, constants: Mapping[str, Fraction]) -> None:
+    Names mean what Python's rules say: those that a function assigns are its own everywhere in it, others are those of
+    the function that its text stands in, `around`, if any, and then those of the file.
+    """
+
+    node: python.FunctionDef
+    result: ast.Name | None = None
+    around: Frame | None = None
+    #: What its names mean while a function is translated that it calls.
+    env: dict[str, Binding] = field(default_factory=dict)
+    #: Its own variables, by name: each is one variable of the program, wherever it is assigned.
+    scalars: dict[str, Scalar] = field(default_factory=dict)
+    #: The functions that are defined in it.
+    functions: dict[str, python.FunctionDef] = field(default_factory=dict)
+
+    @property
+    def lexical(self) -> Iterator[Frame]:
+        """It, and those that its text stands in, from the inside out."""
+        yield self
+        if self.around is not None:
+            yield from self.around.lexical
+
+
+class Expressions:
+    """The expressions of one function, and of those that it calls. Of the constants `arguments` are those that are
+    arguments of the mechanism: the functions of the file that it calls do not see them."""
+
+    def __init__(
+        self, module: Module, constants: Mapping[str, Fraction], arguments: frozenset[str] = frozenset()
+    ) -> None:
         self.module = module
         self.constants = dict(constants)
+        self.argument_constants = arguments
+        self.frames: list[Frame] = []
+        #: How often each name is assigned by the function that is translated.
+        self.stores: Mapping[str, int] = {}
         self.frozen: dict[str, tuple[ast.Expr, python.AST]] = {}
         self.env: dict[str, Binding] = {}
         self.out: list[ast.Statement] = []
@@ -124,8 +157,6 @@ class Expressions:
         self.loops: list[Bound] = []
         self.branches = 0
         self.gone: set[str] = set()
-        #: The functions that stand within the mechanism, by name.
-        self.local_functions: dict[str, python.FunctionDef] = {}
         #: What names stand for that are the greatest or least of a list, as `max(xs)`.
         self.extremes: dict[str, python.expr] = {}
 
@@ -136,8 +167,11 @@ class Expressions:
     # --- names ------------------------------------------------------------------------------------
 
     def function(self, name: str) -> python.FunctionDef | None:
-        """A function of the mechanism or of the file."""
-        return self.local_functions.get(name) or self.module.functions.get(name)
+        """The function that a name means here: one of the functions around, or one of the file."""
+        for frame in self.frames[-1].lexical:
+            if name in frame.functions:
+                return frame.functions[name]
+        return self.module.functions.get(name)
 
     def fresh(self, wanted: str, spelling: str | None = None) -> str:
         """A name for a variable that nothing else has."""
@@ -166,10 +200,13 @@ class Expressions:
         self.out.append(statement)
 
     def scalar(self, name: str) -> Scalar:
-        """The variable of this name, made where there is none."""
+        """The variable of this name in the function that is translated, the same in all of its branches."""
         bound = self.env.get(name)
         if not isinstance(bound, Scalar):
-            bound = self.env[name] = Scalar(self.fresh(name))
+            scalars = self.frames[-1].scalars
+            if name not in scalars:
+                scalars[name] = Scalar(self.fresh(name))
+            bound = self.env[name] = scalars[name]
         return bound
 
     # --- expressions ------------------------------------------------------------------------------
@@ -272,13 +309,17 @@ class Expressions:
             raise self.module.wrong(
                 node, f"`{name}` is used after its loop", "keep what is needed in a variable of its own inside the loop"
             )
+        if name in self.stores and self.function(name) is None:
+            # It is assigned further down: a loop may have come by there.
+            return ast.Name(self.scalar(name).name, span)
         return self.frozen_constant(node, name, span)
 
     def frozen_constant(self, node: python.expr, name: str, span: Span) -> ast.Expr:
         """A constant of the mechanism, or of the file. Raises DiagnosticError for any other name."""
-        if name in self.constants:
-            return ast.Name(name, span)
         module = self.module
+        if name in self.constants:
+            self._require_meant(node, name)
+            return ast.Name(name, span)
         if name in module.changing and name in module.constants:
             raise module.wrong(
                 node,
@@ -317,6 +358,29 @@ class Expressions:
             *did_you_mean(name, [*self.env, *self.constants, *module.constants, *module.functions]),
             "a mechanism knows its arguments, its variables and the integers, Fractions and functions of its file",
         )
+
+    def _require_meant(self, node: python.expr, name: str) -> None:
+        """Refuse a constant of the mechanism where Python means something else by its name."""
+        if not self.frames or name in self.frozen:
+            return
+        *_, outermost = self.frames[-1].lexical
+        arguments = outermost.node.args
+        if name in self.argument_constants:
+            if all(each.arg != name for each in (*arguments.args, *arguments.kwonlyargs)):
+                raise self.module.wrong(
+                    node,
+                    f"`{name}` is an argument of the mechanism, which `{outermost.node.name}` does not have",
+                    f"give it as an argument: `{outermost.node.name}(…, {name})`",
+                )
+        elif name in self.module.constants:
+            written = self.module.constants[name]
+            if rational(self.module, written) != self.constants[name]:
+                raise self.module.wrong(
+                    node,
+                    f"`{name}` is a constant of the mechanism, and another number in this file",
+                    "give one of them another name",
+                    related=[(written, "in the file")],
+                )
 
     def _attribute(self, node: python.Attribute) -> None:
         called = self.module.called(node)
@@ -547,7 +611,10 @@ class Expressions:
             case python.Name(id="sum" | "any" | "all" as name):
                 return self._fold(node, name, span)
             case python.Name(id="bool"):
-                return self._single(node)
+                # Twice not: of a truth value it is the same, and of a number it is refused.
+                condition = self._single(node)
+                twice = ast.Unary(UnaryOp.NOT, ast.Unary(UnaryOp.NOT, condition, span), span)
+                return condition if _is_condition(condition) else twice
             case python.Name(id="int"):
                 return self._int(node, span)
             case python.Attribute(value=value, attr="index") if self.array(value) is not None:
@@ -718,8 +785,9 @@ class Expressions:
 
     def _extreme_meant(self, node: python.expr) -> python.expr:
         """`max(xs)` for a name that stands for it alone, in a function that does not change xs behind."""
-        assigned = self.extremes.get(node.id) if isinstance(node, python.Name) else None
-        return node if assigned is None else assigned
+        if isinstance(node, python.Name) and len(self.frames) == 1 and isinstance(self.env.get(node.id), Scalar):
+            return self.extremes.get(node.id, node)
+        return node
 
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
         """`max(range(m), key=lambda i: scores[i])`."""

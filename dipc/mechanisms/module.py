@@ -20,11 +20,17 @@ _SUBSET = (
 )
 
 
+#: Python's functions that a mechanism may call.
+BUILTINS = frozenset(
+    ("abs", "all", "any", "bool", "enumerate", "int", "len", "list", "max", "min", "range", "sum", "zip")
+)
+
+
 @dataclass(frozen=True)
 class Module:
     """A file, parsed. `aliases` are its names for modules and their members (`dipc`, `dipc.laplace`); `functions` and
-    `constants` are those of the module itself, `changing` its names that are assigned something else, or more than
-    once."""
+    `constants` are those of the module itself, `changing` its names that mean more than one thing, each with where it
+    is given another meaning. `names` are all that the file gives a meaning to."""
 
     source: Source
     tree: python.Module
@@ -32,6 +38,7 @@ class Module:
     functions: Mapping[str, python.FunctionDef]
     constants: Mapping[str, python.expr]
     changing: Mapping[str, python.AST]
+    names: frozenset[str]
     _starts: list[int] = field(repr=False)
 
     def span(self, node: python.AST) -> Span:
@@ -113,18 +120,54 @@ def parsed(source: Source, imported: Mapping[str, str] | None = None) -> Module:
                 python.Assign(targets=[python.Name(id=name)], value=value)
                 | python.AnnAssign(target=python.Name(id=name), value=python.expr() as value)
             ):
-                if name in constants:
-                    changing[name] = statement
                 constants[name] = value
+    meanings: dict[str, set[object]] = {}
+    for name, meaning, node in _meanings(tree):
+        meanings.setdefault(name, set()).add(meaning)
+        if len(meanings[name]) > 1:
+            changing[name] = node
+            aliases.pop(name, None)
     for node in python.walk(tree):
         match node:
             case python.Global(names=changed) | python.Nonlocal(names=changed):
                 changing |= dict.fromkeys(changed, node)
-            case python.AugAssign(target=python.Name(id=name)) if node in tree.body:
-                changing[name] = node
     starts = [0]
     starts += [position + 1 for position, letter in enumerate(source.text) if letter == "\n"]
-    return Module(source, tree, aliases, functions, constants, changing, starts)
+    return Module(source, tree, aliases, functions, constants, changing, frozenset(meanings), starts)
+
+
+def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
+    """The names of the file with what they are given to mean, and where: equal for imports of the same thing only."""
+    for node in own_nodes(tree.body):
+        match node:
+            case python.Import(names=names):
+                for each in names:
+                    yield (each.asname or each.name.split(".")[0]), (each.name if each.asname else "."), node
+            case python.ImportFrom(module=module, names=names):
+                for each in names:
+                    yield (each.asname or each.name), f"{module}.{each.name}", node
+            case python.FunctionDef(name=name) | python.AsyncFunctionDef(name=name) | python.ClassDef(name=name):
+                yield name, node, node
+            case python.Name(id=name, ctx=python.Store()) | python.ExceptHandler(name=str(name)):
+                yield name, node, node
+            case python.AugAssign(target=python.Name(id=name)) | python.Delete(targets=[python.Name(id=name)]):
+                yield name, (node, 1), node
+                yield name, (node, 2), node
+
+
+def own_nodes(body: Sequence[python.stmt]) -> Iterator[python.AST]:
+    """What is in the text of a function or a file, without what has names of its own: functions, classes and
+    comprehensions in it."""
+    nodes: list[python.AST] = list(body)
+    for node in nodes:
+        yield node
+        match node:
+            case python.FunctionDef() | python.AsyncFunctionDef() | python.ClassDef() | python.Lambda():
+                pass
+            case python.ListComp() | python.SetComp() | python.DictComp() | python.GeneratorExp():
+                pass
+            case _:
+                nodes.extend(python.iter_child_nodes(node))
 
 
 def _no_python(source: Source, error: Exception) -> Diagnostic:

@@ -176,7 +176,7 @@ class _Header:
 
     def reading(self) -> Reading:
         module, node, span = self.module, self.node, self.module.head(self.node)
-        statements = Statements(module, self.constants)
+        statements = Statements(module, self.constants, self._argument_constants())
         inputs = list(self._inputs(statements))
         body = statements.body(node)
         known = self.known = {each.name: kind for each, kind, _ in inputs}
@@ -205,6 +205,11 @@ class _Header:
         for each in (*self.node.args.args, *self.node.args.kwonlyargs):
             if each.arg != "eps" and not self._is_constant(each):
                 yield each.arg
+
+    def _argument_constants(self) -> frozenset[str]:
+        return frozenset(
+            each.arg for each in (*self.node.args.args, *self.node.args.kwonlyargs) if self._is_constant(each)
+        )
 
     def _is_constant(self, argument: python.arg) -> bool:
         return argument.annotation is not None and self.module.called(argument.annotation) == "dipc.Const"
@@ -378,7 +383,7 @@ class _Header:
             return
         assert self.ideal_written is not None
         node = self.ideal
-        statements = Statements(module, final.constants)
+        statements = Statements(module, final.constants, self._argument_constants())
         statements.taken |= {each.name for declared in outputs for each in declared.declarators}
         for argument in (*node.args.args, *node.args.kwonlyargs):
             if argument.arg in ("eps", *self.constants):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast as python
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.mechanisms.expressions import Alias, Array, Expressions, Item, Many, Scalar, _plain
-from dipc.mechanisms.module import BAD_HEADER, names_in, rational
+from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain
+from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, own_nodes, rational
 from dipc.mechanisms.types import NONE, Bound, Kind, bound_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, number
 from dipc.text.diagnostic import Span
+
+#: A name for the index of an element that is changed; no name in Python is spelled so.
+_INDEX = "index of an element"
 
 #: Functions inside of functions, and statements that are written more than once because of early exits.
 _MOST_DEEP, _MOST_STATEMENTS = 20, 20_000
@@ -35,14 +39,6 @@ class _Loop:
     used: bool = False
 
 
-@dataclass
-class _Frame:
-    """The function that is translated: the mechanism itself, or one that is called and leaves its value in `result`."""
-
-    node: python.FunctionDef
-    result: ast.Name | None = None
-
-
 class Statements(Expressions):
     """The statements of one mechanism. `answers` are what it returns, once it is translated; `together` says that this
     is a tuple."""
@@ -54,12 +50,13 @@ class Statements(Expressions):
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
         """The statements of the function. Raises DiagnosticError."""
-        self.frames: list[_Frame] = [_Frame(node)]
+        self.frames = [Frame(node)]
         self.env_of_inputs = dict(self.env)
         self.ordinals: dict[int, ast.Expr] = {}
         self.arrays: list[Array] = []
         self.around: list[_Loop] = []
         self.stores = _stores(node)
+        self._require_builtins(node)
         self.taken |= {
             constant.value
             for constant in python.walk(node)
@@ -75,6 +72,16 @@ class Statements(Expressions):
         if not _ends(node.body):
             self.returns_none = self.returns_none or node
         return tuple(written)
+
+    def _require_builtins(self, function: python.FunctionDef) -> None:
+        """Refuse names of Python's functions that mean something else."""
+        inside = {node.name for node in python.walk(function) if isinstance(node, python.FunctionDef)} - {function.name}
+        known = BUILTINS | self.module.aliases.keys()
+        for node in python.walk(function):
+            if isinstance(node, python.Name) and isinstance(node.ctx, python.Load):
+                changed = node.id in BUILTINS and node.id in self.module.names
+                if changed or (node.id in known and node.id in inside):
+                    raise self.module.wrong(node, f"`{node.id}` means something else in this file", "rename that")
 
     def made(self, array: Array) -> None:
         self.arrays.append(array)
@@ -125,6 +132,8 @@ class Statements(Expressions):
                 if value is not None:
                     self.assign(ast.Name(own.name, span), value, span)
             case python.AugAssign(target=target, op=op, value=value):
+                if isinstance(target, python.Subscript):
+                    target = self._with_index_once(target)
                 read = python.copy_location(_reading(target), target)
                 combined = python.copy_location(python.BinOp(read, op, value), statement)
                 self._assign(target, combined, statement)
@@ -143,7 +152,13 @@ class Statements(Expressions):
             case python.Import() | python.ImportFrom():
                 raise self.module.wrong(statement, "imports stand at the top of the file")
             case python.FunctionDef(name=name):
-                self.local_functions[name] = statement
+                if self.loops or self.branches or self.stores.get(name, 0) > 1:
+                    raise self.module.wrong(
+                        statement,
+                        f"which function `{name}` is, depends on what happens before",
+                        "define it once, outside of loops and branches",
+                    )
+                self.frames[-1].functions[name] = statement
             case python.AsyncFunctionDef() | python.ClassDef():
                 raise self.module.wrong(statement, f"`{statement.name}` is not part of a mechanism", "write a function")
             case python.Global() | python.Nonlocal():
@@ -158,6 +173,15 @@ class Statements(Expressions):
 
     # --- assignments ------------------------------------------------------------------------------
 
+    def _with_index_once(self, target: python.Subscript) -> python.Subscript:
+        """The element with an index that is computed already: `xs[i] += 1` reads and writes the same one."""
+        array = self.array(target.value)
+        if array is None or isinstance(target.slice, python.Slice):
+            return target
+        self.env[_INDEX] = Alias(self.index(array, target.slice))
+        name = python.copy_location(python.Name(_INDEX, python.Load()), target.slice)
+        return python.copy_location(python.Subscript(target.value, name, target.ctx), target)
+
     def _assign(self, target: python.expr, value: python.expr, statement: python.stmt) -> None:
         span = self.module.span(statement)
         match target:
@@ -170,7 +194,12 @@ class Statements(Expressions):
                         raise self.module.wrong(
                             statement, f"`{name}` was a list, and becomes something else", "give it another name"
                         )
-                    if isinstance(bound, Alias) and any(each.arg == name for each in self.frames[0].node.args.args):
+                    arguments = self.frames[0].node.args
+                    if (
+                        isinstance(bound, Alias)
+                        and len(self.frames) == 1
+                        and any(each.arg == name for each in (*arguments.args, *arguments.kwonlyargs))
+                    ):
                         raise self.module.wrong(
                             statement, f"the argument `{name}` is assigned", "copy it to a variable first"
                         )
@@ -193,7 +222,8 @@ class Statements(Expressions):
                 self.assign(ast.Element(array.name, self.index(array, index), self.module.span(target)), value, span)
             case python.Tuple(elts=targets) if isinstance(value, python.Tuple) and len(value.elts) == len(targets):
                 names = {own.id for own in targets if isinstance(own, python.Name)}
-                if names.isdisjoint(names_in(value)) and len(names) == len(targets):
+                calls = any(frame.functions.keys() & set(names_in(value)) for frame in self.frames[-1].lexical)
+                if names.isdisjoint(names_in(value)) and len(names) == len(targets) and not calls:
                     for own, each in zip(targets, value.elts, strict=True):
                         self._assign(own, each, statement)
                     return
@@ -214,16 +244,21 @@ class Statements(Expressions):
         """Whether the name is that of the greatest or least of a list from here on."""
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
+                nodes = list(python.walk(self.frames[0].node))
                 changed = (
                     tree
-                    for tree in python.walk(self.frames[0].node)
+                    for tree in nodes
                     if (isinstance(tree, python.Subscript) and isinstance(tree.ctx, python.Store))
                     or (isinstance(tree, python.Attribute) and tree.attr != "index")
                     if isinstance(tree.value, python.Name) and tree.value.id == many
                 )
+                renamed = any(
+                    isinstance(tree, python.Assign) and many in _names_given(tree.value, tree.targets[0])
+                    for tree in nodes
+                )
                 once = all(self.stores.get(each, 0) <= 1 for each in (name, many))
                 outside = len(self.frames) == 1 and not self.loops and not self.branches
-                return once and outside and all(each.lineno < value.lineno for each in changed)
+                return once and outside and not renamed and all(each.lineno < value.lineno for each in changed)
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
@@ -254,7 +289,7 @@ class Statements(Expressions):
 
     def _constant_of(self, value: python.expr) -> ast.Expr | None:
         """An expression of constants and eps; None where there is something else in it."""
-        allowed = {*self.constants, *self.module.constants, "eps"}
+        allowed = {*self.constants, *self.module.constants, "eps"} - self.stores.keys()
         for node in python.walk(value):
             match node:
                 case python.Name(id=each) if each in self.module.aliases:
@@ -279,6 +314,10 @@ class Statements(Expressions):
         """A list that is made; None for what makes none."""
         other = self.array(value)
         if other is not None:
+            if other.grows:
+                raise self.module.wrong(
+                    value, "a list that grows has one name", f"use `{self.module.text(value)}` itself"
+                )
             return other
         match value:
             case python.List(elts=[]) | python.Call(func=python.Name(id="list"), args=[], keywords=[]):
@@ -295,6 +334,7 @@ class Statements(Expressions):
                 array = Array(self.fresh(name), self.length(times))
                 with self.before() as written:
                     initial = self.expr(each)
+                self.out.extend(written)
                 plain = (
                     isinstance(initial, ast.Truth)
                     or bound_of(initial, self.constants) is not None
@@ -304,7 +344,11 @@ class Statements(Expressions):
                     array.initial = initial
                 else:
                     places = Many(array.length, lambda k: k)
-                    self.over(places, span, lambda k, _: self.assign(ast.Element(array.name, k, span), each, span))
+                    self.over(
+                        places,
+                        span,
+                        lambda k, _: self.emit(ast.Assign(ast.Element(array.name, k, span), initial, span)),
+                    )
             case python.ListComp(elt=element, generators=[generator]) if not generator.ifs:
                 many = self.many(generator.iter)
                 if many is None:
@@ -406,7 +450,7 @@ class Statements(Expressions):
         self.branches -= 1
         for name, bound in after.items():
             other = self.env.get(name, bound)
-            if other is not bound and isinstance(bound, Array | Alias) and not _ends(then) and not _ends(otherwise):
+            if other is not bound and not _ends(then) and not _ends(otherwise):
                 raise self.module.wrong(
                     statement, f"`{name}` is another list in each branch", "make the list once, and change its elements"
                 )
@@ -524,35 +568,61 @@ class Statements(Expressions):
         offset = ast.Name(variable, span)
         low = Bound.of(0)
         names = {child.id for child in python.walk(statement.target) if isinstance(child, python.Name)}
-        for name in names & {each for each, bound in self.env.items() if isinstance(bound, Scalar | Array)}:
-            raise self.module.wrong(
-                statement.target, f"`{name}` is a variable already", "give the loop a name of its own"
-            )
+        read = {
+            node.id
+            for node in python.walk(self.frames[-1].node)
+            if isinstance(node, python.Name) and isinstance(node.ctx, python.Load)
+        }
+        for name in names:
+            bound = self.env.get(name)
+            if isinstance(bound, Scalar | Array) or (bound is not None and name in read):
+                raise self.module.wrong(
+                    statement.target, f"`{name}` is a variable already", "give the loop a name of its own"
+                )
         if direct:
             first = bound_of(_plain(many.item(number(0, span))), self.constants)
             assert first is not None, "its ends are sums of constants"
             low = first
             self.ordinals[id(statement)] = _minus(offset, low, span)
-            self.env[wanted] = Alias(offset)
         else:
             self.ordinals[id(statement)] = offset
         for array in self.arrays:
             if array.loop is statement:
                 array.length = many.length
-        self.loops.append(many.length)
-        self.around.append(loop)
-        with self.before() as inner:
-            if not direct:
-                self.bind(statement.target, self._held(many.item(offset)))
+        with self._round(statement, many.length, loop) as inner:
+            self.bind(statement.target, offset if direct else self._held(many.item(offset)))
+            for name in sorted(names & _reassigned(self.frames[-1].node)):
+                self._copied(name, self.env[name], span)
             self.block(statement.body, tail=False)
-        self.around.pop()
-        self.loops.pop()
         for name in names:
             self.env.pop(name, None)
             self.gone.add(name)
         high = low.plus(many.length).plus(-1)
         body = self._stopping(tuple(inner), loop, span)
         self.emit(ast.For(variable, low.expression(span), high.expression(span), body, span))
+
+    @contextmanager
+    def _round(self, statement: python.For | python.While, times: Bound, loop: _Loop) -> Iterator[list[ast.Statement]]:
+        """Collect the statements of a round. Raises DiagnosticError where a name means something else after it, as
+        the next round has the same statements."""
+        before = dict(self.env)
+        self.loops.append(times)
+        self.around.append(loop)
+        with self.before() as inner:
+            yield inner
+        self.around.pop()
+        self.loops.pop()
+        for name in self.stores:
+            if name in before and self.env.get(name) is not before[name]:
+                raise self.module.wrong(
+                    statement, f"`{name}` means something else in the next round", "give one of them another name"
+                )
+
+    def _copied(self, name: str, bound: Binding, span: Span) -> None:
+        """Let a name that the function assigns, too, be a variable of its own, which begins as what it stands for."""
+        if isinstance(bound, Alias):
+            self.env.pop(name, None)
+            self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), bound.value, span))
 
     def _held(self, item: Item) -> Item:
         """The item, with elements of lists that may change kept as they are now."""
@@ -581,12 +651,8 @@ class Statements(Expressions):
             )
         with self.before() as drawn:
             condition = self.expr(statement.test)
-        self.around.append(loop)
-        self.loops.append(Bound.of(1_000_000))
-        with self.before() as inner:
+        with self._round(statement, Bound.of(1_000_000), loop) as inner:
             self.block(statement.body, tail=False)
-        self.loops.pop()
-        self.around.pop()
         if loop.flag is not None:
             self._stopping((), loop, span)
             running = ast.Unary(UnaryOp.NOT, ast.Name(loop.flag, span), span)
@@ -608,18 +674,35 @@ class Statements(Expressions):
                 "call an undecorated function",
                 related=[(function.decorator_list[0], "the decorator")],
             )
-        env = self._arguments(node, function)
-        if self.local_functions.get(function.name) is function:
-            # What it does not assign itself is that of the function around it.
-            own = _stores(function)
-            env = {**{name: bound for name, bound in self.env.items() if name not in own}, **env}
+        if self.module.functions.get(function.name) is function and function.name in self.module.changing:
+            raise self.module.wrong(
+                node,
+                f"`{function.name}` means more than one thing in this file",
+                "give one of them another name",
+                related=[(self.module.changing[function.name], "here")],
+            )
+        self._require_builtins(function)
+        caller = self.frames[-1]
+        frame = Frame(
+            function,
+            ast.Name(self.fresh(function.name, function.name), span),
+            next((each for each in caller.lexical if each.functions.get(function.name) is function), None),
+        )
+        env = self._arguments(node, frame)
+        caller.env = self.env
         kept, stores, gone = self.env, self.stores, self.gone
-        self.env, self.stores, self.gone = env, _stores(function), set()
-        body = [each for each in function.body if not _is_docstring(each)]
-        result = ast.Name(self.fresh(function.name, function.name), span)
+        self.env, self.stores, self.gone = {}, _stores(function), set()
+        if frame.around is not None:
+            # What it does not assign itself is that of the function around it.
+            self.env = {name: bound for name, bound in frame.around.env.items() if name not in self.stores}
         around, self.around = self.around, []
-        self.frames.append(_Frame(function, result))
+        self.frames.append(frame)
         try:
+            for name, bound in env.items():
+                self.env[name] = bound
+                if name in self.stores:
+                    self._copied(name, bound, span)
+            body = [each for each in function.body if not _is_docstring(each)]
             if len(body) == 1 and isinstance(body[0], python.Return) and body[0].value is not None:
                 return self.expr(body[0].value)
             if not _ends(body):
@@ -630,13 +713,15 @@ class Statements(Expressions):
                     related=[(node, "called here")],
                 )
             self.block(body, tail=True)
-            return result
+            assert frame.result is not None, "it is called"
+            return frame.result
         finally:
             self.frames.pop()
             self.env, self.stores, self.gone, self.around = kept, stores, gone, around
 
-    def _arguments(self, node: python.Call, function: python.FunctionDef) -> dict[str, Scalar | Alias | Array]:
+    def _arguments(self, node: python.Call, frame: Frame) -> dict[str, Binding]:
         """The arguments of a call, by the names that the function has for them."""
+        function = frame.node
         arguments = function.args
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
             raise self.module.wrong(node, f"`{function.name}` takes arguments in a way that is not part of a mechanism")
@@ -666,13 +751,11 @@ class Statements(Expressions):
                 f"its arguments are {', '.join(names)}",
                 related=[(function, "here")],
             )
-        bound: dict[str, Scalar | Alias | Array] = {}
+        bound: dict[str, Binding] = {}
         for name in names:
             value = given.get(name)
             if value is None:
-                kept, self.env = self.env, {}  # a default knows the names of the file alone
-                bound[name] = Alias(self.expr(defaults[name]))
-                self.env = kept
+                bound[name] = Alias(self._default(defaults[name], frame))
                 continue
             array = self.array(value)
             if array is not None:
@@ -688,6 +771,21 @@ class Statements(Expressions):
                     argument = held
             bound[name] = Alias(argument)
         return bound
+
+    def _default(self, default: python.expr, frame: Frame) -> ast.Expr:
+        """The value of an argument that is not given: it is computed where the function is defined."""
+        if frame.around is not None and not isinstance(default, python.Constant):
+            raise self.module.wrong(
+                default,
+                f"`{self.module.text(default)}` is what it was where `{frame.node.name}` was defined",
+                "give it as an argument",
+            )
+        kept, stores, self.env, self.stores = self.env, self.stores, {}, {}
+        self.frames.append(frame)
+        value = self.expr(default)
+        self.frames.pop()
+        self.env, self.stores = kept, stores
+        return value
 
     def kind(self, annotation: python.expr) -> Kind:
         """What an annotation says. Raises DiagnosticError for one that says nothing here."""
@@ -779,14 +877,38 @@ def _copying(inner: python.expr) -> python.ListComp:
 
 
 def _stores(function: python.FunctionDef) -> dict[str, int]:
-    """How often each name is assigned in the text of the function."""
+    """How often each name is assigned in the text of the function. These names are its own, as its arguments are."""
     stores: dict[str, int] = {}
-    for node in python.walk(function):
-        if isinstance(node, python.Name) and isinstance(node.ctx, python.Store):
-            stores[node.id] = stores.get(node.id, 0) + 1
-        if isinstance(node, python.AugAssign) and isinstance(node.target, python.Name):
-            stores[node.target.id] = stores.get(node.target.id, 0) + 1
+    for node in own_nodes(function.body):
+        match node:
+            case python.Name(id=name, ctx=python.Store()) | python.AugAssign(target=python.Name(id=name)):
+                stores[name] = stores.get(name, 0) + 1
+            case python.FunctionDef(name=name):
+                stores[name] = stores.get(name, 0) + 1
     return stores
+
+
+def _reassigned(function: python.FunctionDef) -> set[str]:
+    """The names that the function assigns by statements, and not only as what a loop goes through."""
+    targets: list[python.expr] = []
+    for node in own_nodes(function.body):
+        match node:
+            case python.Assign(targets=several):
+                targets += several
+            case python.AnnAssign(target=target) | python.AugAssign(target=target):
+                targets.append(target)
+    inside = (node for target in targets for node in python.walk(target))
+    return {node.id for node in inside if isinstance(node, python.Name) and isinstance(node.ctx, python.Store)}
+
+
+def _names_given(value: python.expr, target: python.expr) -> set[str]:
+    """The names that an assignment gives to what has another one: `b`, and `a` itself, in `a = b`."""
+    pairs = [(value, target)]
+    if isinstance(value, python.Tuple) and isinstance(target, python.Tuple):
+        pairs = list(zip(value.elts, target.elts, strict=False))
+    return {
+        side.id for pair in pairs if isinstance(pair[0], python.Name) for side in pair if isinstance(side, python.Name)
+    }
 
 
 def _is_docstring(statement: python.stmt) -> bool:

@@ -223,6 +223,70 @@ def best_two(q: dipc.Reals["m"], eps):
     return best, other
 
 
+@dipc.mechanism
+def set_in_branches(x: dipc.Finite[0:4], eps):
+    if x > 2:
+        y = 1
+    else:
+        y = 2
+    return y
+
+
+def at_most_two(a):
+    if a > 2:
+        a = 2
+    return a
+
+
+def three_more(a):
+    for _ in range(3):
+        a = a + 1
+    return a
+
+
+@dipc.mechanism
+def arguments_changed(x: dipc.Finite[0:4], eps):
+    return at_most_two(x) + 10 * three_more(x)
+
+
+@dipc.mechanism
+def loop_names_changed(x: dipc.Finite[0:4], y: dipc.Finite[0:4], eps):
+    total = 0
+    for z in (x, y):
+        if z > 1:
+            z = 1
+        total += z
+    for i in range(3):
+        for _ in range(2):
+            i = min(i + 1, 3)
+        total += i
+    return total
+
+
+@dipc.mechanism
+def assigned_further_down(x: dipc.Finite[0:4], eps):
+    total = 0
+    for i in range(3):
+        if i > 0:
+            total += LIMIT  # noqa: F821 - that of the round before
+        LIMIT = x  # noqa: F841
+    return total
+
+
+@dipc.mechanism
+def names_of_the_text_around(x: dipc.Finite[0:4], eps):
+    y = x
+
+    def outer():
+        return y
+
+    def inner(y):
+        return outer() + y
+
+    y, z = 5, outer()
+    return inner(1) + z
+
+
 @dipc.mechanism(m=3)
 def positive(q: dipc.Reals["m"], eps):
     found = [None] * m

@@ -48,6 +48,11 @@ NAMES = [
     "functions_inside",
     "index_of_a_name",
     "none_appended",
+    "set_in_branches",
+    "arguments_changed",
+    "loop_names_changed",
+    "assigned_further_down",
+    "names_of_the_text_around",
 ]
 
 
@@ -88,16 +93,117 @@ REFUSED = {
         pass
     return i
 """,
+    "`i` is a variable already": """
+    total = 0
+    for i in range(3):
+        if x > 1:
+            for i in range(2):
+                pass
+        total += i
+    return total
+""",
+    "`T` is an argument of the mechanism, which `with_t` does not have": """
+    return with_t(x) + T
+""",
+    "`k` is a constant of the mechanism, and another number in this file": """
+    return x + k
+""",
+    "`twice` means more than one thing in this file": """
+    return twice(x)
+""",
+    "`min` means something else in this file": """
+    return min(x, 1)
+""",
+    "a condition is needed here, and `x` is a number": """
+    y = bool(x)
+    return 1 if y else 0
+""",
+    "a list that grows has one name": """
+    xs = []
+    ys = xs
+    for i in range(2):
+        xs.append(1)
+        ys.append(x)
+    return xs
+""",
+    "`index` is that of a greatest or least element only": """
+    xs = [x, 3]
+    ys = xs
+    best = max(xs)
+    ys[0] = 100
+    return xs.index(best)
+""",
+    "which function `g` is, depends on what happens before": """
+    if x > 2:
+        def g():
+            return 1
+    else:
+        def g():
+            return 2
+    return g()
+""",
+    "`T` is what it was where `g` was defined": """
+    def g(a=T):
+        return a
+    return g()
+""",
 }
+
+
+#: The file around a mechanism that is refused.
+AROUND = """import dipc
+from somewhere import clamp as min
+
+T = 7
+k = 7
+
+
+def change(xs):
+    xs[0] = 1
+    return 1
+
+
+def with_t(x):
+    return x + T
+
+
+def twice(x):
+    return x
+
+
+def twice(x):
+    return 2 * x
+"""
 
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_what_would_be_read_wrongly_is_refused(said: str, tmp_path: Path) -> None:
-    text = "import dipc\n\n\ndef change(xs):\n    xs[0] = 1\n    return 1\n\n\n@dipc.mechanism(m=2, n=2)\n"
     file = tmp_path / "f.py"
-    file.write_text(f"{text}def f(x: dipc.Finite[0:4], eps):{REFUSED[said]}", encoding="utf-8")
+    header = "@dipc.mechanism(m=2, n=2, k=3)\ndef f(x: dipc.Finite[0:4], eps, T: dipc.Const = 3):"
+    file.write_text(f"{AROUND}\n\n{header}{REFUSED[said]}", encoding="utf-8")
     with pytest.raises(dipc.DiagnosticError, match=said):
         dipc.load(f"{file}::f")
+
+
+def law_of(body: str, tmp_path: Path) -> dict[str, Fraction]:
+    """The law of a mechanism with this body at x = 0, where it has no eps in it."""
+    file = tmp_path / "f.py"
+    head = "import dipc\nfrom fractions import Fraction\n\n\n@dipc.mechanism\ndef f(x: dipc.Finite[0:2], eps):\n"
+    file.write_text(f"{head}    half = Fraction(1, 2)\n{body}", encoding="utf-8")
+    outcomes = dipc.load(f"{file}::f").outcomes({"x": 0})
+    return {each.output["out"]: Fraction(str(each.probability)) for each in outcomes if str(each.probability) != "0"}
+
+
+def test_an_index_that_is_drawn_is_drawn_once(tmp_path: Path) -> None:
+    """It was drawn for the element that is read, and again for the one that is written."""
+    body = "    xs = [0, 5]\n    xs[dipc.choice({0: half, 1: half})] += 1\n    return xs[0] + 10 * xs[1]\n"
+    assert law_of(body, tmp_path) == {"51": Fraction(1, 2), "60": Fraction(1, 2)}
+
+
+def test_a_list_of_one_draw_many_times_has_one_draw(tmp_path: Path) -> None:
+    """Each element was drawn anew."""
+    body = "    xs = [dipc.choice({0: half, 1: half})] * 2\n    return xs[0] + xs[1]\n"
+    assert law_of(body, tmp_path) == {"0": Fraction(1, 2), "2": Fraction(1, 2)}
 
 
 def test_constants_that_are_given_change_lengths_and_none(tmp_path: Path) -> None:
