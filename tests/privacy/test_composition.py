@@ -15,6 +15,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.certificate.data import Uncertified
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
+from dipc.questions.privacy import check
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
 
@@ -108,6 +109,21 @@ def test_what_has_no_composition() -> None:
         many.largest_loss(F(1))
     with pytest.raises(ValueError, match="compose is at least 1"):
         dipc.check_privacy(dipc.load(RESPONSE), "linf:1", compose=0)
+
+
+@pytest.mark.parametrize("runs", [(1, 1), (1, 2)])
+def test_many_pairs_are_about_all_of_the_programs(runs: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shifts of the first program's noise alone were taken for those of all, where there are many pairs."""
+    monkeypatch.setattr(check, "_MANY_PAIRS", 1)
+    text = "program p; input x : {0..2}; output o : bool; var r : real; r <- Lap(%s, x); o <- r >= 1"
+    rates, parts = (F(1, 8), F(2)), [dipc.load(text % rate) for rate in ("eps/8", "2*eps")]
+    least = sum(rate * count for rate, count in zip(rates, runs, strict=True))
+    for order in (1, -1):
+        asked = dipc.compose(*parts[::order], adjacent="linf:1", runs=runs[::order])
+        assert asked.check(f"{least}*eps").verdict == "private"
+        assert asked.check(f"{least - F(1, 16)}*eps").verdict == "not private"
+        found = asked.question.constant(None)
+        assert found.proved == found.refuted_below == least
 
 
 def test_composed_programs_have_a_meaning_at_the_eps_that_is_asked_about() -> None:

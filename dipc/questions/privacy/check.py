@@ -703,6 +703,10 @@ class ComposedQuestion(PrivacyQuestion):
         self._table = None
         self.__dict__.pop("_looked_at", None)
 
+    @cached_property
+    def _shifts(self) -> None:
+        """Nothing is said of several programs at once."""
+
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
         for question in self.parts:
             question.require_meaning(eps)
