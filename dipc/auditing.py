@@ -100,7 +100,7 @@ class Audit:
         return self.exact is not None and self.lower > self.exact[1]
 
     def __bool__(self) -> bool:
-        raise TypeError("an audit is neither true nor false: look at what it `exceeds`")
+        raise TypeError("an audit has no truth value: look at its `exceeds`")
 
 
 def audit(
@@ -147,10 +147,10 @@ def judge_loss(
     slots = core.output_slots
     endless = [slot.name for slot in slots if isinstance(slot.type, IntType)]
     if endless:
-        note = "audit what is made of it, such as whether it is above a number"
+        note = "audit a finite result computed from it, such as whether it is above a threshold"
         raise DiagnosticError(Diagnostic("E0801", f"`{endless[0]}` has infinitely many values", notes=(note,)))
     if values[0] == values[1]:
-        note = "a loss is between two inputs: give another one"
+        note = "a loss compares two different inputs: change one of them"
         raise DiagnosticError(Diagnostic("E0801", "both inputs are the same", notes=(note,)))
     runs = observed[0].total, observed[1].total
     error = float((1 - confidence) / 4)

@@ -59,7 +59,7 @@ def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Inte
     source = Source("<eps>", eps)
     intervals = resolve_intervals(source, parse_interval(source), {})
     if only_at is not None and the_one_eps(intervals) != only_at:
-        raise ValueError(f"it holds at eps = {only_at} only, and {eps} is asked about")
+        raise ValueError(f"it holds only at eps = {only_at}, but {eps} is asked about")
     return intervals
 
 

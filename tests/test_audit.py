@@ -44,7 +44,7 @@ def test_what_loses_more_is_found() -> None:
     assert found.exceeds
     assert float(found.lower) < math.log(0.85 / 0.15)
     assert audited(5, 0.5).lower == 0
-    with pytest.raises(TypeError, match="neither true nor false"):
+    with pytest.raises(TypeError, match="no truth value"):
         bool(found)
 
 
@@ -110,7 +110,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize(
     ("options", "error"),
-    [({"eps": 0}, "eps is positive"), ({"confidence": 1}, "lies between 0 and 1"), ({"samples": 1}, "two inputs")],
+    [
+        ({"eps": 0}, "eps must be positive"),
+        ({"confidence": 1}, "must lie between 0 and 1"),
+        ({"samples": 1}, "two inputs"),
+    ],
 )
 def test_numbers_that_make_no_sense(options: dict[str, int], error: str) -> None:
     samples = [({"x": 0}, [0]), ({"x": 1}, [1])][: options.get("samples", 2)]

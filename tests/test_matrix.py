@@ -274,7 +274,7 @@ def test_cell(service: str, question: str, shell: Shell) -> None:
 def test_to_solve_for_gamma_where_gamma_is_free_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["solve", SPARSE, *QUESTIONS["gamma free"], "--for", "gamma", "--beta", "1/10"]
     assert int(run(words)) == 2
-    assert "the claim is about every gamma, and there is none to solve for" in capsys.readouterr().err
+    assert "the claim is about every gamma, so there is no least one" in capsys.readouterr().err
 
 
 def test_no_eps_is_enough_for_every_distance(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ class Trapped(Exception):
     """Some states can be reached but never left; `states` is such a set (a bottom component without exit)."""
 
     def __init__(self, states: frozenset[Hashable]) -> None:
-        super().__init__("the chain can be trapped")
+        super().__init__("the chain can reach states that it never leaves")
         self.states = states
 
 

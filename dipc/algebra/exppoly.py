@@ -729,11 +729,15 @@ class ClosedForm:
     def shared_eps(self, other: ClosedForm) -> Fraction | None:
         """The eps that both stand for, None where both are functions of every eps. Raises ValueError for two."""
         if None not in (self.only_at, other.only_at) and self.only_at != other.only_at:
-            raise ValueError(f"one holds at eps = {self.only_at} only, the other at eps = {other.only_at}")
+            raise ValueError(
+                f"one closed form holds only at eps = {self.only_at}, the other only at eps = {other.only_at}"
+            )
         return other.only_at if self.only_at is None else self.only_at
 
     def __bool__(self) -> bool:
-        raise TypeError("a closed form is a function of eps, neither true nor false")
+        raise TypeError(
+            "a closed form is a function of eps and has no truth value: compare it at an eps, with `.at(…)`"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ClosedForm, (self.value, self.only_at, self._text)
@@ -780,7 +784,7 @@ class ClosedForm:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
         point = exact_eps(eps)
         if self.only_at not in (None, point):
-            raise ValueError(f"it holds at eps = {self.only_at} only, not at {point}")
+            raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
         return self.value.enclosure(point, digits)
 
     def float(self, eps: Fraction | int | str) -> float:

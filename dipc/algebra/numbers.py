@@ -81,7 +81,7 @@ def exact_rational(value: object, what: str) -> Fraction:
                 raise ValueError(f"{what}: {value!r} {error.reason}") from None
         case float():
             raise TypeError(
-                f"{what} = {value!r} is a binary floating-point number, which is not exact; "
+                f"{what} = {value!r} is a binary floating-point number, which is not exact: "
                 f'give a text such as "{_suggest(value)}" or a fractions.Fraction'
             )
     rational = _foreign_rational(value)
@@ -94,7 +94,7 @@ def exact_eps(value: object) -> Fraction:
     """An eps, which is positive. Raises as `exact_rational`, and ValueError for one that is not."""
     eps = exact_rational(value, "eps")
     if eps <= 0:
-        raise ValueError(f"eps is positive, not {eps}")
+        raise ValueError(f"eps must be positive, not {eps}")
     return eps
 
 
@@ -102,7 +102,7 @@ def exact_confidence(value: object) -> Fraction:
     """A probability between 0 and 1. Raises as `exact_rational`, and ValueError for another number."""
     confidence = exact_rational(value, "confidence")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence lies between 0 and 1, and {confidence} does not")
+        raise ValueError(f"confidence must lie between 0 and 1, but it is {confidence}")
     return confidence
 
 
@@ -117,7 +117,7 @@ def exact_grid(given: Fraction | int | str) -> Fraction:
         return Fraction(int(power[1])) ** int(power[2])
     value = exact_rational(given, "grid")
     if value <= 0:
-        raise ValueError(f"the grid is positive, not {value}")
+        raise ValueError(f"the grid must be positive, not {value}")
     return value
 
 

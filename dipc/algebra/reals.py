@@ -221,7 +221,7 @@ class Real:
     def log(self) -> Real:
         """The logarithm; raises NotReal where there is none."""
         if self.sign <= 0:
-            raise NotReal("a logarithm is taken of a positive number")
+            raise NotReal("a logarithm needs a positive number")
         rational = self.rational
         if rational is not None and rational <= 1:
             return ZERO if rational == 1 else -((ONE / self).log())
@@ -290,7 +290,7 @@ def _signed(atom: Atom) -> Real:
                 return Real(-1, Fraction(1), 1, ((atom, Fraction(1)),))
             return -((ONE / atom.arguments[0]).log())
         bits *= 4
-    raise NotReal(f"it is not seen whether {atom} is positive, negative or 0")
+    raise NotReal(f"whether {atom} is positive, negative or 0 could not be told")
 
 
 def _factor(atom: Atom, exponent: Fraction, above: list[str], below: list[str]) -> None:

@@ -144,7 +144,7 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
         nonlocal left
         left -= 1
         if not left:
-            raise Undecided("integers are looked for in too many places")
+            raise Undecided("the search for integer points takes too many cases")
         here = [*system, *bounds]
         weights = contradiction(here)
         if weights is not None:
@@ -153,7 +153,7 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
         assert isinstance(least, Least), "the form is bounded"
         broken = next((i for i in sorted(whole) if least.point.get(i, Fraction(0)).denominator != 1), None)
         if broken is None:
-            raise Undecided("a case of integers has a point on its edge")
+            raise Undecided("a case of integers has its nearest point on its boundary")
         most = Fraction(least.point[broken].numerator // least.point[broken].denominator)
         below, above = Halfspace(((broken, Fraction(-1)),), most), Halfspace(((broken, Fraction(1)),), -most - 1)
         return {
@@ -384,7 +384,7 @@ def neighbourhood(question: Neighbourhood) -> dict[str, Any]:
     nearby = _Nearby(guards, question.norm, sorted({i for guard in guards for i, _ in guard.coefficients}))
     sides = nearby.sides()
     if any(dict(side.coefficients).get(ALPHA, _ZERO) <= 0 for side in sides):
-        raise Undecided("not all inputs are near for some distance")
+        raise Undecided("some inputs stay outside of the neighbourhood at every distance")
     turned = []
     for side in sides:
         terms = dict(side.coefficients)

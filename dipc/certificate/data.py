@@ -183,7 +183,9 @@ def require_known_laws(program: CoreProgram) -> None:
     """Raises Uncertified for a program with noise that the checker does not know, or with weights that are
     probabilities for some eps only."""
     if program.only_in:
-        raise Uncertified("the checker knows weights that are probabilities for every eps, or are numbers at one")
+        raise Uncertified(
+            "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"
+        )
     for instruction in program.instructions:
         if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:
             sums = " whose deviation is a sum of irrational numbers" if instruction.law.checker_name else ""
@@ -194,11 +196,11 @@ def require_known_laws(program: CoreProgram) -> None:
 NOT_EXPANDED = "the closed form of its probability is too long to be written out"
 
 #: Of a union bound whose terms or whose beta are about another multiple of eps for each number of queries.
-IN_ANOTHER_UNIT = "rates or exponents depend on the number of queries, which the checker does not follow"
+IN_ANOTHER_UNIT = "rates or exponents depend on the number of queries in a way that the checker does not follow"
 
 #: Of one whose beta is another for each number by a constant that is computed from it.
 BY_A_CONSTANT = (
-    "beta depends on a constant that is computed from the number of queries, which the checker does not follow"
+    "beta depends on a constant computed from the number of queries, in a way that the checker does not follow"
 )
 
 

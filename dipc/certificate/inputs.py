@@ -132,7 +132,7 @@ class _Writer:
                 return {"required": self._proved(proved, reader)}
             case None:
                 assert row.vacuous or row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
-                return {"reason": row.reason or "its claim is vacuous, which has no certificate"}
+                return {"reason": row.reason or "its claim is vacuous, so there is nothing to certify"}
         raise AssertionError(row.evidence)
 
     def _proved(self, proved: Proved, reader: ClaimReader) -> dict[str, Any]:

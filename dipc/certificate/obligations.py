@@ -65,7 +65,7 @@ _STARTS = [Fraction(2) ** n for n in range(-20, 31)]
 #: A cell is at least this many times shorter than its interval, and there are this many.
 _SHORTEST, _MOST_CELLS = 1 << 30, 1_000
 
-NO_CELLS = "its Taylor polynomials do not show it in the checker's precision"
+NO_CELLS = "the checker's precision is not enough for its Taylor polynomials"
 
 
 def has_normal(bound: Bound) -> bool:
@@ -100,7 +100,7 @@ def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
         raise OutsideFragment(why_it_ends(error)) from None
     value = total.value
     if not isinstance(value, Enclosed) or any(below != ONE for _, below in value.terms.values()):
-        raise OutsideFragment("it is no sum over normal noises with weights that have no denominators")
+        raise OutsideFragment("it is not a sum over normal noises whose weights have no denominators")
     return value
 
 
@@ -358,7 +358,7 @@ def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: Limits) ->
 
 def _none() -> LimitReached:
     return LimitReached(
-        None, "no cells with rational ends were found on each of which one argument of the max is enough"
+        None, "the intervals of eps could not be cut into cells with one argument of the max enough on each"
     )
 
 
@@ -461,7 +461,7 @@ def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis
     return analyze(normal_form(function, budget), interval, budget, skip_even=False)
 
 
-IN_PIECES = "this beta is not one closed form for every eps, nor the least or the greatest of some"
+IN_PIECES = "this beta is neither one closed form for every eps nor the min or max of several"
 
 #: A certified beta: a closed form, the least of the greatest of some, a sum over stars, or only its text.
 Beta = ClosedForm | Least | Enclosed | str
@@ -643,7 +643,7 @@ class ObligationWriter:
         else:
             proof = self._proof_of(probability, arms[0], intervals)
             if None in proof:
-                raise LimitReached(None, "the proof for one argument takes more than was spent on the verdict")
+                raise LimitReached(None, "proving it for a single argument of the min takes more than the verdict did")
             cells = [[cell_data(0, *one)] for one in zip(intervals, proof, strict=True)]
         used = {cell["argument"] for interval in cells for cell in interval}
         functions = [self.closed(slack) if number in used else None for number, slack in enumerate(slacks)]

@@ -64,12 +64,12 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         assert report.numbers.at is not None, "it is refuted at one"
         return certify_privacy(question.at(report.numbers.at), replace(report, numbers=None), tool)
     if question.runs > 1:
-        raise Uncertified("several runs have none: write them into one program")
+        raise Uncertified("several runs have none: write them as one program")
     claim, pairs = report.claim, question.pairs
     if claim.piecewise is not None:
-        raise Uncertified("a delta by min, max or abs has none: ask about each of its parts")
+        raise Uncertified("a delta with min, max or abs has none: ask about each of its pieces")
     if report.proof == OF_CELLS:
-        raise Uncertified("what is proved by cells of inputs has none: list pairs, one for each two cells")
+        raise Uncertified("a proof by cells of inputs has none: list pairs instead, one for every two cells")
     by_events = report.counterexample is not None and report.counterexample.balls
     if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
         if report.verdict is PrivacyVerdict.NOT_PRIVATE:
@@ -87,7 +87,9 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             # What is so for all inputs is so for these; by hamming these move no farther than they are apart.
             return sealed(_aligned(question, report, tool))
     if not question.finite_outputs:
-        raise Uncertified("at pairs of inputs a proof about ints, or one by hamming, is about finite outputs")
+        raise Uncertified(
+            "at listed pairs of inputs a proof about ints, or by hamming, has one only for finite outputs"
+        )
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)
@@ -103,13 +105,17 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
         with suppress(Rejected):
             if check_text(text).complete:
                 return text
-    raise Uncertified("real outputs have one where one Laplace noise alone moves, and its delta is at least that of it")
+    raise Uncertified(
+        "a delta for real outputs has one only where a single Laplace noise moves, and delta covers what it loses"
+    )
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
     """An interval of the real output that refutes a claim with a delta, in place of all that is too likely. Raises
     Uncertified where there is none of one output alone."""
-    refused = Uncertified("sets of real outputs have one where they are one interval of one output")
+    refused = Uncertified(
+        "a refutation by a set of real outputs has one only where the set is a single interval of a single output"
+    )
     counterexample, claim = report.counterexample, report.claim
     assert counterexample is not None, "it is refuted"
     places = counterexample.input, counterexample.adjacent
@@ -325,7 +331,10 @@ class _Writer(Generic[T]):
             ]
             either = [couple for couple in counted if not signs[couple]]
             if len(either) > MOST_OPEN:
-                raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
+                raise Uncertified(
+                    f"at one pair the excess of {len(either)} outputs changes sign over eps, more than the "
+                    f"{MOST_OPEN} that can be written out"
+                )
             for size in range(len(either) + 1):
                 for left_out in combinations(range(len(either)), size):
                     rest = Counter(either) - Counter(either[position] for position in left_out)
@@ -380,7 +389,7 @@ class _OfClosedForms(_Writer[Closed]):
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}
         if len(sizes) > 1:
-            raise Uncertified("the outputs of a refutation are in intervals of different lengths")
+            raise Uncertified("the refutation has output intervals of different lengths")
         if not isinstance(counterexample.sides.probability, ClosedForm) or not isinstance(
             counterexample.sides.allowed, ClosedForm
         ):
@@ -443,7 +452,7 @@ class _OfStars(_Writer[Probability]):
         except Undecided as undecided:
             raise Uncertified(undecided.reason) from None
         if closed is None:
-            raise Uncertified("a probability has a denominator, beside others of Gaussian noise")
+            raise Uncertified("one probability has a denominator while others contain Gaussian noise")
         return Sum.of(closed, budget).value
 
     def _law(self, value: Probability) -> int:
@@ -465,7 +474,7 @@ class _OfStars(_Writer[Probability]):
     def _read(self) -> Read:
         delta = closed_value(self._claim.delta.value)
         if delta is None:
-            raise Uncertified("delta has a denominator, and the noise is Gaussian")
+            raise Uncertified("a delta with a denominator has none where the noise is Gaussian")
         return Read(self._claim.budget, delta)
 
     def _never_more(self, likely: Probability, most: Probability) -> bool:

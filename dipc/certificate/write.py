@@ -67,9 +67,9 @@ def certify(report: Report, tool: str = "dipc") -> str:
     ValueError for a report without evidence, or that was interrupted.
     """
     if report.evidence is None:
-        raise ValueError("the report has no evidence: check with keep_proofs=True")
+        raise ValueError("the report kept no proofs: check again with keep_proofs=True")
     if report.interrupted:
-        raise ValueError("the check was interrupted: there is no certificate of a part of a table")
+        raise ValueError("the check was interrupted, and part of a table has no certificate: run it again to the end")
     if isinstance(report.evidence, CaseEvidence):
         question = report.evidence.question
         assert isinstance(question, FreeGamma | EveryInput | AllNumbers)
@@ -77,9 +77,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
         if isinstance(question, FreeGamma):
             return certify_ranges(question, report.evidence, report.verdict, tool)
         if any(row.count is not None for row in report.rows):
-            raise Uncertified(
-                "its classes are too many to be gone through, and the checker knows no exchange of classes"
-            )
+            raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
         return certify_inputs(question, report.evidence.results, tool)
     require_known_laws(report.evidence.program.core)
     return seal(_Writer(report, report.evidence).parts(tool))
@@ -275,7 +273,7 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
         raise Uncertified("no factor suffices" if tightest.factor is None else "the least factor is not known")
     question = tightest.claims.question
     if question.table is not None and "beta" in question.table.columns:
-        raise Uncertified("rows have a beta of their own, and the factor is of the claim's")
+        raise Uncertified("rows have their own beta, and the factor is about the beta of the claim")
     expression = claim_expression(question.program.core, "beta", question.options.beta)
     assert expression is not None, "it was claimed"
     beta = print_expression(expression.tree)
@@ -295,7 +293,7 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
     match solution:
         case GammaSolution(value=(_, _) as value):
             if solution.question.table is not None and "gamma" in solution.question.table.columns:
-                raise Uncertified("rows have a gamma of their own")
+                raise Uncertified("rows have their own gamma")
             low, high = _apart(value, solution.digits)
             return _bracket(
                 "gamma", solution.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool
@@ -304,8 +302,10 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
             low, high = _apart(solution.at, solution.digits)
             return _of_eps(solution, low, high, tool)
         case EpsSolution():
-            raise Uncertified("the eps for which the claim holds are not all from some one on: check it on these")
-    raise Uncertified(f"a least {solution.wanted} has none: check the claim with it")
+            raise Uncertified(
+                "the claim does not hold from some eps on, but on other intervals: check it with --eps on these"
+            )
+    raise Uncertified(f"a least {solution.wanted} has none: run `dipc check` with this {solution.wanted} instead")
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:

@@ -614,7 +614,7 @@ class _Explorer:
             if self.transitions.compares_again:
                 raise LimitReached(
                     None,
-                    "the constraints in a `while` are too many to decide one of its comparisons",
+                    "a `while` accumulates too many constraints to decide one of its comparisons",
                 )
         exits = tuple(self._exit_state(node) for node in self.exited)
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))

@@ -83,10 +83,10 @@ def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Parame
     if low < 0:
         raise _error(source, tree.low, "E0622", f"eps is positive, but the interval begins at {low}", "begin with `(0`")
     if low == 0 and tree.low_closed and (high != 0 or tree.high_closed):
-        raise _error(source, tree, "E0623", "eps = 0 is not a privacy budget", "begin with `(0`, which leaves 0 out")
+        raise _error(source, tree, "E0623", "eps = 0 is not a privacy budget", "begin with `(0`, which excludes 0")
     assert high is not None or not tree.high_closed, "the parser refuses `inf]`"
     if high is not None and (high < low or (high == low and not (tree.low_closed and tree.high_closed)) or high == 0):
-        note = f"write `[{low}, {high}]` for the one point" if high == low > 0 else "give the lower end first"
+        note = f"write `[{low}, {high}]` for a single point" if high == low > 0 else "give the lower end first"
         raise _error(source, tree, "E0621", "the interval is empty", note)
     return Interval(low, high, tree.low_closed, tree.high_closed)
 
@@ -95,7 +95,7 @@ def _end(source: Source, tree: Expr, constants: Mapping[str, Parametric]) -> Fra
     value = constant_of(ClaimExpression(AN_INTERVAL, source, tree).value(constants))
     if value is None:
         raise _error(
-            source, tree, "E0620", "an end of an interval is a rational number", "write for example `(1/2, 3]`"
+            source, tree, "E0620", "the ends of an interval must be rational numbers", "write for example `(1/2, 3]`"
         )
     return value
 
@@ -278,10 +278,10 @@ class Claim:
             tree = self.alpha.tree
             raise self.alpha.error(
                 "E0610",
-                "alpha is a number or `dd`",
+                "alpha must be a number or `dd`",
                 tree,
                 "",
-                "it cannot depend on eps, unless one eps is asked about, nor be infinite",
+                "it may depend on eps only where one eps is asked about (`--eps 1/2`), and must be finite",
             )
         if value < 0:
             raise self.alpha.error(
@@ -298,16 +298,19 @@ class Claim:
         tree = self.gamma.tree
         if isinstance(tree, Name) and tree.name == FREE and tree.name not in names:
             advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
-            raise self.gamma.error("E0614", "gamma is free, and one gamma is needed here", tree, "", *advice)
+            raise self.gamma.error("E0614", "gamma is free, but one gamma is needed here", tree, "", *advice)
         value = self.gamma.number(names, self.intervals)
         if value is None:
             raise self.gamma.error(
                 "E0610",
-                "gamma is a number",
+                "gamma must be a number",
                 self.gamma.tree,
                 "",
-                "it cannot depend on eps, unless one eps is asked about (`--eps 1/2`), nor be infinite",
-                "for gamma = 3/eps ask about every gamma*eps: `--inputs all --gamma free`, with beta in gamma*eps",
+                "it may depend on eps only where one eps is asked about (`--eps 1/2`), and must be finite",
+                (
+                    "for a gamma such as 3/eps ask about every gamma at once: `--inputs all --gamma free`, with beta "
+                    "in gamma*eps"
+                ),
                 "`dipc solve --inputs all --for gamma` finds the least k such that gamma = k/eps is enough",
             )
         if value < 0:
@@ -338,7 +341,10 @@ class Claim:
                     "beta has no limit where dd is infinite",
                     expression.tree,
                     "",
-                    "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
+                    (
+                        "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit as alpha "
+                        "grows"
+                    ),
                 )
             if isinstance(value, Parametric):
                 quotient = over_positive(value.numerator_flat(), value.denominator)
@@ -467,10 +473,10 @@ def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
 def given_text(eps: str | int | Fraction | Interval) -> str:
     """The intervals that are given as text. Raises TypeError."""
     if isinstance(eps, bool):
-        raise TypeError("eps is a number or intervals as text, not a truth value")
+        raise TypeError("eps must be a number, or a text of intervals, not a truth value")
     if isinstance(eps, str | int | Fraction | Interval):
         return str(eps)
-    raise TypeError(f'eps is an interval as text, such as "(0, inf)", not {type(eps).__name__}')
+    raise TypeError(f'eps must be a text such as "(0, inf)", not {type(eps).__name__}')
 
 
 def expression_text(given: Given, name: str) -> str:
@@ -560,7 +566,7 @@ def forgotten(claim: Claim) -> Diagnostic:
     assert claim.beta is not None
     place = claim.beta.source.excerpt(claim.beta.tree.span)
     notes = ("give `--gamma VALUE`, or `gamma:` in the claim block; `--gamma free` asks about every gamma",)
-    return Diagnostic("W0601", "beta mentions gamma, which is 0 as it is not given", place, notes=notes)
+    return Diagnostic("W0601", "beta mentions gamma, which is not given, so that it is 0", place, notes=notes)
 
 
 def _unused(program: CoreProgram) -> Diagnostic:
@@ -574,8 +580,8 @@ def _unused(program: CoreProgram) -> Diagnostic:
     metric = f"`metric {{ output: abs({name} - {name}'); }}`"
     if program.source.tree is None:
         notes = [
-            f"{metric} compares the numbers by their distance, as those of type int are",
-            "or let a bool output say whether the answer is good enough",
+            f"{metric} compares these numbers by their distance, like numbers of type int",
+            "or add a bool output that says whether the answer is good enough",
         ]
     else:
         notes = [

@@ -420,7 +420,7 @@ def region_conditions(
     names = claim.constants | left_open | dict(values)
     betas = list(betas)
     if len(betas) > MOST_BETAS:
-        why = f"{len(betas)} different betas are too many to look into"
+        why = f"the rows have {len(betas)} different betas, too many to look at"
         return Condition("simple", False, why), Condition("limit-definable", False, why)
     falls: list[str] = []
     jumps = False
@@ -432,7 +432,7 @@ def region_conditions(
             jumps = jumps or not behavior.continuous
     both = " or ".join(growing)
     simple = Condition("simple", not falls, falls[0] if falls else f"beta never grows with {both}")
-    why = "a divisor in beta may be 0 for some alpha" if jumps else f"beta has no jumps in {both}"
+    why = "a divisor in beta may be 0 for some alpha" if jumps else f"beta is continuous in {both}"
     return simple, Condition("limit-definable", not jumps, why)
 
 
@@ -449,7 +449,7 @@ def at_dd(claim: Claim, key: Key) -> bool:
 def _objection(unknown: str, trend: Trend) -> str:
     if trend.growth is not None:
         return f"beta grows with {unknown} {trend.growth}"
-    return f"that beta never grows with {unknown} could not be shown"
+    return f"it could not be shown that beta never grows with {unknown}"
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:

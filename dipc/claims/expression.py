@@ -200,7 +200,7 @@ class ClaimExpression:
         value = self.value(names)
         if isinstance(value, Parametric):
             return value
-        note = "only beta and delta may be put together from pieces by min, max and abs"
+        note = "only beta and delta may contain min, max and abs"
         raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
 
     def number(self, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Fraction | None:
@@ -221,7 +221,9 @@ class ClaimExpression:
         try:
             return constant_of(evaluation.value(self.tree))
         except TooLarge:
-            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
+            raise self.error(
+                "E0613", f"{self.what} has too many cases when its min, max and abs are resolved", self.tree
+            ) from None
 
     def value(
         self,
@@ -240,7 +242,9 @@ class ClaimExpression:
         try:
             value = _Evaluation(self, names, intervals, far, open_divisors).value(self.tree)
         except TooLarge:
-            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
+            raise self.error(
+                "E0613", f"{self.what} has too many cases when its min, max and abs are resolved", self.tree
+            ) from None
         if bits(value) > RESULT_BIT_LIMIT:
             raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
         return value
@@ -274,9 +278,11 @@ class _Evaluation:
             case Call():
                 return self._call(node)
             case Drawn():
-                raise self._error("E0604", f"{self.expression.what} is a number, and this draws a value", node)
+                raise self._error(
+                    "E0604", f"{self.expression.what} must be a number, but this draws a random value", node
+                )
             case Truth() | Compare() | Unary():
-                raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
+                raise self._error("E0604", f"{self.expression.what} must be a number, not a truth value", node)
             case Element():
                 raise self._error(
                     "E0604",
@@ -304,7 +310,7 @@ class _Evaluation:
 
     def _binary(self, node: Binary) -> Selected:
         if node.op in {BinaryOp.AND, BinaryOp.OR}:
-            raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
+            raise self._error("E0604", f"{self.expression.what} must be a number, not a truth value", node)
         left = self.value(node.left)
         try:
             match node.op:
@@ -319,7 +325,7 @@ class _Evaluation:
                 case BinaryOp.POWER:
                     return power(left, self._natural(node.right))
         except TooLarge:
-            raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
+            raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
         raise AssertionError(node.op)
 
     def _quotient(self, left: Selected, node: Binary) -> Selected:
@@ -385,7 +391,10 @@ class _Evaluation:
             case "erfc":
                 raise self._error(
                     "E0616",
-                    f"`erfc` is a summand of beta in `dipc check`, and {self.expression.what} is computed exactly here",
+                    (
+                        f"`erfc` may stand only in the beta of `dipc check`, and {self.expression.what} is computed "
+                        "exactly here"
+                    ),
                     node,
                     "",
                     "write a bound for it: erfc(x) is at most exp(-x^2), and at most 1",
@@ -393,28 +402,31 @@ class _Evaluation:
             case "log":
                 raise self._error(
                     "E0615",
-                    f"a logarithm is only enclosed, and {self.expression.what} is computed exactly here",
+                    f"{self.expression.what} is computed exactly here, and a logarithm can only be enclosed",
                     node,
                     "",
-                    "exp(log(3) - eps) is exact, as 3*exp(-eps); other logarithms are for options and the claim block "
-                    "of `dipc check`",
-                    "or write a rational for it, on the side that makes the claim stronger: 1.0986 for log(3)",
+                    "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms may stand only in the options "
+                    "and the claim block of `dipc check`",
+                    (
+                        "or round it to a rational in the direction that makes the claim stronger, such as 1.0986 for "
+                        "log(3)"
+                    ),
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
 
     def _root(self, node: Call) -> Selected:
         value = constant_of(self.value(node.arguments[0]))
         if value is None or value < 0:
-            message = "a root is taken of a rational that is not negative"
+            message = "a square root needs a rational number that is at least 0"
             raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
         root = Real.of(value).sqrt().rational
         if root is None:
             raise self._error(
                 "E0615",
-                f"this root is only enclosed, and {self.expression.what} is computed exactly here",
+                f"{self.expression.what} is computed exactly here, and this root can only be enclosed",
                 node,
                 "",
-                "write a rational for it, on the side that makes the claim stronger: 1.41421 for sqrt(2)",
+                "round it to a rational in the direction that makes the claim stronger, such as 1.41421 for sqrt(2)",
             )
         return Parametric.number(root)
 
@@ -430,22 +442,22 @@ class _Evaluation:
                 "the exponent is not a rational multiple of eps",
                 inner,
                 "" if constant is None else f"this is {constant}",
-                "exp(q*eps) with a rational q can be decided exactly, and exp(-c*eps^2) with c > 0 in beta; exp(1) and "
-                "exp(eps^2) are not covered",
+                "write exp(q*eps) with a rational q or, in beta, exp(-c*eps^2) with c > 0: exp(1) and exp(eps^2) "
+                "cannot be decided exactly",
             )
         try:
             for base, count in exponent.powers:
                 factor = power(Parametric.number(self._positive(base)), abs(count))
                 result = times(result, factor) if count > 0 else over(result, factor)
         except TooLarge:
-            raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
+            raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
         return result
 
     def _positive(self, node: Expr) -> Fraction:
         """What a logarithm is taken of."""
         value = constant_of(self.value(node))
         if value is None or value <= 0:
-            message = "a logarithm is taken of a positive rational"
+            message = "a logarithm needs a positive rational number"
             raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
         return value
 
@@ -487,7 +499,7 @@ class NormalParts:
         if form is None or not isinstance(form.value, ExpPoly):
             raise self.expression.error(
                 "E0616",
-                "beside erfc and exp(-c*eps^2) beta is a sum of powers and exponentials of eps",
+                "beside erfc and exp(-c*eps^2) beta must be a sum of powers and exponentials of eps",
                 expression.tree,
                 "this has a denominator, min, max or abs",
             )
@@ -503,10 +515,10 @@ class NormalParts:
             if value is None:
                 raise self.expression.error(
                     "E0617",
-                    f"the argument of `{call.function}` has no value here",
+                    f"the argument of `{call.function}` is not a number here",
                     node,
-                    "this is infinite, or no rational",
-                    "where dd is infinite `erfc` of a multiple of alpha is 0: give such rows a beta of their own",
+                    "this is infinite or irrational",
+                    "where dd is infinite, `erfc` of a multiple of alpha is 0: give these rows their own beta",
                 )
             return value
 
@@ -515,7 +527,7 @@ class NormalParts:
             yield from normal_function(call.function, scale, power)
         except NoMonomial as error:
             raise self.expression.error(
-                "E0617", "erfc is taken of a number or of a number times eps", argument, error.reason or ""
+                "E0617", "the argument of erfc must be a number or a number times eps", argument, error.reason or ""
             ) from None
         except NoClosedForm as error:
             note = "write `erfc(gamma*eps/sqrt(2))` or `exp(-gamma^2*eps^2/2)`, for example"
@@ -572,11 +584,11 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
             return
     raise expression.error(
         "E0616",
-        "erfc and exp(-c*eps^2) may stand in sums, with factors that have none of them",
+        "erfc and exp(-c*eps^2) may only be added up, each with a factor that contains neither",
         tree,
-        "this is no sum of such terms",
-        "of `min` check both values, each as a claim; of `max` one that holds is enough; a product claims less without "
-        "one of its factors that is at most 1",
+        "this is not a sum of such terms",
+        "in place of a `min` check each of its arguments as a claim; in place of a `max` one that holds is "
+        "enough; in place of a product leave out a factor that is at most 1, which claims less",
     )
 
 

@@ -158,7 +158,7 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
             return pool.cell("dd")
         cell = _number(text, pool)
         if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value < 0:
-            return BadCell("E0513", f"{name} is negative", ("a distance is a rational >= 0",))
+            return BadCell("E0513", f"{name} is negative", ("a distance must be a rational number of at least 0",))
         return cell
 
     return read
@@ -196,7 +196,7 @@ def _empty(name: str) -> BadCell:
 def _truth(name: str, text: str, pool: CellPool) -> Cell | BadCell:
     if text.lower() in {"true", "false"}:
         return pool.cell(text.lower() == "true")
-    return BadCell("E0511", f"{_quote(text)} is not a value of `{name}`", ("a bool is `true` or `false`",))
+    return BadCell("E0511", f"{_quote(text)} is not a value of `{name}`", ("write `true` or `false`",))
 
 
 def _member(
@@ -221,7 +221,7 @@ def _member(
 def _integer(text: str, pool: CellPool) -> Cell | BadCell:
     cell = _number(text, pool)
     if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
-        return BadCell("E0511", f"{_quote(text)} is not an integer", ("an int takes integers only",))
+        return BadCell("E0511", f"{_quote(text)} is not an integer", ("write an integer",))
     return cell
 
 
@@ -235,9 +235,9 @@ def _number(text: str, pool: CellPool) -> Cell | BadCell:
 def _number_note(text: str, reason: str) -> str:
     lowered = text.lower()
     if "divides" in reason:
-        return "the denominator of a rational is not 0"
+        return "write a denominator other than 0"
     if "digits" in reason:
-        return "this is surely a slip: no mechanism needs such a number"
+        return "no mechanism needs such a number: check it for a slip"
     if lowered.lstrip("+-") in {"inf", "infinity"}:
         return "`inf` is allowed only in the column `dd`"
     if "," in text:
@@ -363,7 +363,7 @@ class Specification:
             case ast.Range():
                 yield from _range_in(slot, given.integers(tree), tree.span)
             case ast.Vector():
-                raise BadValue(tree.span, "a vector in a vector", "arrays have one index")
+                raise BadValue(tree.span, "a vector inside a vector", "arrays have one index")
             case ast.Name(name=name) if name in self._program.domains and not _is_member(name, slot):
                 members = tuple(str(value) for value in self._program.domains[name].values)
                 yield from _all_in(slot, members, tree.span, f"of `{name}`")

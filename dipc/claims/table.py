@@ -293,7 +293,7 @@ class CsvSource:
 
     def _too_long(self) -> Diagnostic:
         place = Excerpt(self.name, self._next_line, 1, "", 1)
-        note = "a table is a text file of comma-separated values, one row a line"
+        note = "a table is a text file of comma-separated values, with one row on each line"
         return Diagnostic("E0503", f"a line of more than {MAX_LINE} bytes", place, notes=(note,))
 
     def _malformed(self, error: csv.Error) -> Diagnostic:
@@ -377,8 +377,8 @@ class PythonSource:
             header, rows = _from_dicts(list(table), columns)
         else:
             raise TypeError(
-                "a table is the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, "
-                f"not {type(table).__name__}"
+                "a table must be the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, not "
+                f"{type(table).__name__}"
             )
         arrays = arrays_among(columns)
         if any("".join(column.split()) in arrays for column in header):
@@ -406,7 +406,7 @@ def _is_header(candidate: object) -> bool:
 
 def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[Sequence[object]]]:
     if not isinstance(rows, Iterable) or isinstance(rows, str | bytes):
-        raise TypeError(f"the rows of a table are a sequence of sequences, not {type(rows).__name__}")
+        raise TypeError(f"the rows of a table must be a sequence of sequences, not {type(rows).__name__}")
     collected = list(rows)
     for number, row in enumerate(collected, start=1):
         if not isinstance(row, Sequence) or isinstance(row, str | bytes):
@@ -663,7 +663,7 @@ class _Reader:
             number,
             None if few else width,
             None,
-            "" if few else "too many from here on",
+            "" if few else "the cells from here on have no column",
             ("leave a cell empty to leave an output unconstrained, but write its comma",)
             if few
             else ("a value that contains a comma is written in double quotes",),

@@ -181,7 +181,7 @@ class _Enclosure:
                     replace(node, arguments=tuple([high for _, high in ends])),
                 )
             case Call(function="log", arguments=(inner,)):
-                raise self._error(inner, "a logarithm is taken of a positive rational", "this is not one")
+                raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
         raise self._unseen(node)
 
     def _of_powers(self, node: Expr) -> Ends | None:
@@ -211,9 +211,9 @@ class _Enclosure:
         for base, count in exponent.powers:
             number = self._number(base)
             if number is None or number[0] != number[1] or number[0] <= 0:
-                raise self._error(base, "a logarithm is taken of a positive rational", "this is not one")
+                raise self._error(base, "a logarithm needs a positive rational number", "this is not one")
             if number[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
-                raise self._error(inner, "a power of e is too large to be written out", "")
+                raise self._error(inner, "a power of e is too large to write out", "")
             result *= number[0] ** count
         return result
 
@@ -304,12 +304,12 @@ class _Enclosure:
             case Call(function="log", arguments=(inner,)):
                 number = self._number(inner)
                 if number is None or number[0] <= 0:
-                    raise self._error(inner, "a logarithm is taken of a positive rational", "this is not one")
+                    raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
                 return log_enclosure(*number, DIGITS)
             case Call(function="sqrt", arguments=(inner,)):
                 number = self._number(inner)
                 if number is None or number[0] < 0:
-                    raise self._error(inner, "a root is taken of a number that is not negative", "this is not one")
+                    raise self._error(inner, "a square root needs a number that is at least 0", "this is not one")
                 below, above = (Real.of(end).sqrt().enclosure(4 * DIGITS) for end in number)
                 return below[0], above[1]
             case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
@@ -339,9 +339,9 @@ class _Enclosure:
     def _unseen(self, node: Expr) -> Exception:
         return self._error(
             node,
-            "it is not seen whether this grows with the transcendental number in it",
-            "neither is its sign",
-            "write a rational for that number, on the side that makes the claim stronger",
+            "whether this grows with the transcendental number in it could not be told",
+            "nor could its sign",
+            "round that number to a rational in the direction that makes the claim stronger",
         )
 
     def _error(self, node: Expr, message: str, label: str, *notes: str) -> Exception:

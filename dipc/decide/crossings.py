@@ -84,7 +84,7 @@ class Crossing:
                 if below == -above == (-1 if self.rises else 1):
                     return low, low + unit
             digits *= 2
-        raise LimitReached(None, f"whether the claim holds at eps = {float(self.lower):.12g} is not seen")
+        raise LimitReached(None, f"whether the claim holds at eps = {float(self.lower):.12g} could not be told")
 
 
 #: A rational eps, an isolated root, a crossing, or None for infinity.
@@ -256,7 +256,9 @@ class _Question:
         if search.is_number():
             sign = signs.at(interval.inner_point)
             if not sign:
-                raise OutsideFragment("the probability, the same for every eps, is not told from what is claimed")
+                raise OutsideFragment(
+                    "the probability, which is the same for every eps, could not be told apart from 1 - beta"
+                )
             return [whole] if sign < 0 else []
         samples = self._samples(interval)
         for _ in range(_MORE_SAMPLES):
@@ -266,7 +268,7 @@ class _Question:
             if tried in samples:
                 break
             samples = sorted({*samples, tried})
-        raise OutsideFragment("where the claim begins to fail is not found by its signs at single eps")
+        raise OutsideFragment("where the claim begins to fail could not be found")
 
     def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
         """Where it fails cell by cell, each with the closed form that beta has there: one that fails next to the end of
@@ -275,7 +277,7 @@ class _Question:
         for cell in cells:
             value = over_positive(cell.numerator, cell.denominator, [cell.hull])
             if value is None:
-                raise OutsideFragment("where beta is another expression a divisor has no sign that is known")
+                raise OutsideFragment("on one of its pieces beta has a divisor whose sign is not known")
             obligation = Obligation(self._bound, PiecewiseForm(value), (cell.hull,))
             within = [
                 (_moved(start, cell.lower, low=True), _moved(end, cell.upper, low=False))
@@ -299,7 +301,7 @@ class _Question:
         """The failing stretches, or an eps whose sign is another one than those around it say."""
         known = [(eps, sign) for eps in samples if (sign := signs.at(eps))]
         if not known:
-            raise OutsideFragment("the sign of the slack is not seen at any eps")
+            raise OutsideFragment("the sign of Pr + beta - 1 could not be told at any eps")
         runs: list[list[Fraction]] = [[known[0][0]]]
         crossings: list[Crossing] = []
         for (left, sign_before), (right, sign) in pairwise(known):
@@ -321,7 +323,7 @@ class _Question:
                     return decision.counterexample.eps
                 if decision.verdict is not Verdict.ACCURATE:
                     raise OutsideFragment(
-                        f"between the eps at which it is known, whether the claim holds is not: {decision.reason}"
+                        f"whether the claim holds is known at single eps, but not between them: {decision.reason}"
                     )
             if sign < 0:
                 start = whole[0] if before is None else Cut(before.place, after=True)
@@ -335,9 +337,9 @@ class _Question:
         low, high = max(left, zero - reach), min(right, zero + reach)
         ends = signs.at(low), signs.at(high)
         if ends[0] != -ends[1] or not ends[0]:
-            raise OutsideFragment(f"near eps = {float(zero):.6g} the signs of the slack are not seen")
+            raise OutsideFragment(f"near eps = {float(zero):.6g} the sign of Pr + beta - 1 could not be told")
         if not signs.is_monotone(low, high):
-            raise OutsideFragment(f"near eps = {float(zero):.6g} the slack may be 0 more than once")
+            raise OutsideFragment(f"near eps = {float(zero):.6g} Pr + beta - 1 may be 0 more than once")
         simplest = simplest_between(low, high)
         return Crossing(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
@@ -384,7 +386,7 @@ def _moved(cut: Cut, end: RegionEnd, *, low: bool) -> Cut:
     place = cut.place
     near = (place, place) if isinstance(place, Fraction) else (place.lower, place.upper)
     if not (near[0] > root.upper if low else near[1] < root.lower):
-        raise OutsideFragment("the claim begins to fail next to where beta becomes another expression")
+        raise OutsideFragment("the claim begins to fail next to an eps at which beta becomes another expression")
     return cut
 
 
@@ -393,5 +395,5 @@ def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
     if isinstance(beta, NormalBeta):
         return NormalBeta(beta.sum.times(-factor) + NormalSum.of(ExpPoly.ONE, ()))
     if beta.closed is None:
-        raise OutsideFragment("where a beta in pieces meets a probability without a closed form is not looked for")
+        raise OutsideFragment("a beta in pieces is not compared with a probability that has no closed form")
     return PiecewiseForm(1 - beta.closed.value * factor)

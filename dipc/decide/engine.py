@@ -198,7 +198,9 @@ class Engine:
         if obligation is not None and isinstance(obligation.beta, NormalBeta):
             tried = self._by_series(obligation)
             if tried.verdict is Verdict.UNDECIDED and not tried.reason:
-                return Decision.undecided(f"beta has {WITHOUT_FORM}, and so has the probability a weight or an event")
+                return Decision.undecided(
+                    f"beta has {WITHOUT_FORM}, and so does a weight or an event of the probability"
+                )
             return tried
         try:
             measured = self._measured_briefly(bound)

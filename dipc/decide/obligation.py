@@ -169,7 +169,7 @@ class Obligation:
 
     def __post_init__(self) -> None:
         if not self.intervals:
-            raise ValueError("an obligation is about some interval: about none of them it would hold of itself")
+            raise ValueError("an obligation needs an interval: without one it would hold trivially")
 
 
 # --- The exact set of eps where a claim fails: where the slack bound - 1 + beta is negative ---------------------------
@@ -361,7 +361,7 @@ def failing_regions(
     if not isinstance(decision, FailsInCells):
         return ()
     if decision.regions is None:
-        raise LimitReached(None, "the roots of too large functions were to be put in order")
+        raise LimitReached(None, "the functions whose roots have to be ordered are too large")
     return decision.regions
 
 
@@ -433,7 +433,7 @@ class Decision:
     long: bool = field(default=False, compare=False, repr=False)
 
     def __bool__(self) -> bool:
-        raise TypeError("a decision has one of three verdicts: compare its `verdict`")
+        raise TypeError("a decision has one of three verdicts and no truth value: compare its `verdict`")
 
     @classmethod
     def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
@@ -442,7 +442,7 @@ class Decision:
 
 
 #: Why a bound that was only measured has no verdict.
-MEASURED = "it was measured, and nothing was asked of it"
+MEASURED = "it was only measured: no claim was made about it"
 
 
 # --- From a measured bound to a decision ------------------------------------------------------------------------------
@@ -537,7 +537,7 @@ def decide(
     with its worst eps. Raises LimitReached where it fails, but the numbers that show it are too long to be written out.
     """
     if not intervals:
-        raise ValueError("an obligation is about some interval: about none of them it would hold of itself")
+        raise ValueError("an obligation needs an interval: without one it would hold trivially")
     proof: list[DecisionInCells | None] = []
     failing: list[FailureInterval] = []
     reasons: list[str] = []
@@ -551,7 +551,7 @@ def decide(
         proof.append(result)
         if isinstance(result, FailsInCells):
             if result.regions is None:
-                reasons.append("where it fails is past a limit")
+                reasons.append("finding where it fails goes past a limit")
             else:
                 failing += failure_intervals(result.regions, limits)
     witness = next((result.witness for result in proof if isinstance(result, FailsInCells)), None)
@@ -624,7 +624,7 @@ def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
 
 def _unwritable(eps: Fraction) -> LimitReached:
     return LimitReached(
-        None, f"the claim fails at eps = {eps}, but the numbers that show it have too many digits to be written out"
+        None, f"the claim fails at eps = {eps}, but the numbers that show it have too many digits to write out"
     )
 
 
@@ -697,7 +697,7 @@ def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> 
             return Saying(())
         case Verdict.INACCURATE if decision.failing:
             return Saying(decision.failing)
-    return Saying((), decision.reason or "where beta < 1 is past a limit")
+    return Saying((), decision.reason or "finding where beta < 1 goes past a limit")
 
 
 def together(all_of: Iterable[Saying]) -> Saying:

@@ -188,7 +188,7 @@ def _stillborn(code: int | None) -> Diagnostic:
         "E1301",
         f"the worker processes end as they start: the last one {_end_text(code)}",
         notes=(
-            'a script that uses several processes does its work under `if __name__ == "__main__":`',
+            'a script that uses several processes must do its work under `if __name__ == "__main__":`',
             "without `-j` (or `jobs=`) everything is done in one process",
         ),
     )
@@ -361,7 +361,7 @@ class Cluster:
             case "error":
                 error = future.exception()
                 if isinstance(error, self._killed):
-                    return Finished(ticket, None, "was lost to the cluster again and again")
+                    return Finished(ticket, None, "was lost by the cluster again and again")
                 if isinstance(error, MemoryError):
                     return Finished(ticket, None, "ran out of memory")
                 raise DiagnosticError(_unable(error))
@@ -403,7 +403,10 @@ def _unreachable(address: str, seconds: float, error: Exception) -> Diagnostic:
     return Diagnostic(
         "E1308",
         f"no Dask scheduler answers at `{address}` within {seconds:g} s",
-        notes=("`dask scheduler` prints its address, such as tcp://127.0.0.1:8786", f"what was tried: {why}"[:300]),
+        notes=(
+            "`dask scheduler` prints its address, such as tcp://127.0.0.1:8786",
+            f"the attempt failed with: {why}"[:300],
+        ),
     )
 
 
@@ -411,7 +414,7 @@ def _gone(address: str, why: object) -> Diagnostic:
     return Diagnostic(
         "E1308",
         f"the Dask scheduler at `{address}` is gone: {why}",
-        notes=("with `--cache FILE` what was decided is kept for the next run",),
+        notes=("with `--cache FILE` the answers so far are kept for the next run",),
     )
 
 
@@ -419,7 +422,10 @@ def _no_workers(address: str, seconds: float) -> Diagnostic:
     return Diagnostic(
         "E1310",
         f"the Dask scheduler at `{address}` has had no worker for {seconds:g} s",
-        notes=(f"`dask worker {address}` starts one", "with `--cache FILE` what was decided is kept for the next run"),
+        notes=(
+            f"`dask worker {address}` starts one",
+            "with `--cache FILE` the answers so far are kept for the next run",
+        ),
     )
 
 

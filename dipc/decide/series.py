@@ -142,9 +142,12 @@ class Search:
             return Decision(Verdict.INACCURATE, None, found.example)
         except NotTold as found:
             if found.beyond:
-                return Decision.undecided(f"beyond eps = {float(found.eps):.3g} the bounds of tails do not tell")
+                return Decision.undecided(
+                    f"beyond eps = {float(found.eps):.3g} the bounds of tails are too weak to decide"
+                )
             return Decision.undecided(
-                f"near eps = {float(found.eps):.3g} its Taylor polynomials do not tell{self._touching(found.eps)}"
+                f"near eps = {float(found.eps):.3g} its Taylor polynomials are too coarse to "
+                f"decide{self._touching(found.eps)}"
             )
         return Decision(Verdict.ACCURATE)
 
@@ -156,7 +159,10 @@ class Search:
         probability = self.unexpanded.enclosure(point, 4 * DIGITS)[0]
         more = _ZERO if self.normal is None else self.normal.enclosure(point, 4 * DIGITS)[0]
         if abs(probability - 1 + below[0] / above[0] + more) < Fraction(1, 10**15):
-            return ": there the probability is what is claimed, to 15 digits, and no enclosure tells equal numbers"
+            return (
+                ": there the probability equals 1 - beta to 15 digits, and enclosures cannot prove that two "
+                "numbers are equal"
+            )
         return ""
 
     def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
@@ -194,7 +200,7 @@ class Search:
             return self.plain_beta
         below = self.normal.below(near_zero=near_zero)
         if below is None:
-            raise OutsideFragment("a weight in beta has no sign")
+            raise OutsideFragment("the sign of a weight in beta is not known")
         assert isinstance(self.obligation.beta, NormalBeta)
         return PiecewiseForm(self.obligation.beta.sum.plain + below)
 
@@ -327,7 +333,7 @@ class Search:
         match self.obligation.bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
                 return share.conjunctions
-        raise OutsideFragment("next to 0 and to infinity only one product of probabilities has bounds that are known")
+        raise OutsideFragment("next to 0 and infinity bounds are known for a single product of probabilities only")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
         """A closed form that is at most the bound from `start` on, and near it for large eps.
@@ -369,7 +375,7 @@ class Search:
         if not isinstance(share.weight, ExpPoly) or any(
             power or exponent for power, exponent, _ in share.weight.terms()
         ):
-            raise OutsideFragment("next to 0 and to infinity a weight that depends on eps has no bound that is known")
+            raise OutsideFragment("next to 0 and infinity no bound is known for a weight that depends on eps")
         return sum((c for _, _, c in share.weight.terms()), _ZERO)
 
     def next_to_infinity(self) -> ClosedForm:

@@ -174,13 +174,13 @@ class Cache:
                 return Diagnostic(
                     "E1304",
                     f"the cache `{self.name}` cannot be written",
-                    notes=("a cache, and the directory it is in, must be writable",),
+                    notes=("make the file and its directory writable, or give another file to `--cache`",),
                 )
             case "FULL" | "IOERR":
                 return Diagnostic(
                     "E1306",
                     f"the cache `{self.name}` cannot grow: {error}",
-                    notes=("what was decided so far is in it: make room, and run the same command again",),
+                    notes=("the answers so far are in it: make room, and run the same command again",),
                 )
         return self._foreign(f"is not a cache, or a damaged one: {error}")
 

@@ -150,7 +150,7 @@ class Thresholds:
             if (beta := one.obligation.beta).closed is not None and self._is_open(one)
         ]
         if not self._posed:
-            raise OutsideFragment("no input is known that needs the most for all splits")
+            raise OutsideFragment("no single input is known to need the most for all splits")
         #: By the number of an inequality the places of the rates of its noises, as often as there are such.
         self._drawn = [
             [self._places[noise.rate] for share in bound.shares for event in share.events for noise in event.noises]

@@ -125,7 +125,7 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
     program = within(program, options.limits, options.eps)
     if options.error is not None:
         if options.beta is not None:
-            message = "a claim is about a probability or about an expected error"
+            message = "a claim is either about a probability or about an expected error"
             raise DiagnosticError(Diagnostic("E1806", message, notes=("give `--beta` or `--error`",)))
         program, options = about_errors(program, options)
     engine = engine or Engine(program.measurer, program.limits)
@@ -133,9 +133,9 @@ def asked(program: ProgramGiven, table: TableGiven | None, options: Options, eng
     opened = options.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         if isinstance(program, Erring):
-            message = "expected errors are solved for, or tightened, at finitely many inputs only"
+            message = "`solve` and `tighten` handle expected errors at finitely many inputs only"
             notes = (
-                'give a table, or such as --inputs "q = -1..1"',
+                'give a table, or inputs such as --inputs "q = -1..1"',
                 "`dipc error PROG.dip --inputs all` shows the largest expected error at every input, where it is known",
             )
             raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
@@ -501,7 +501,7 @@ class Solution:
         return text
 
     def __bool__(self) -> bool:
-        raise TypeError("an answer is one of three: look at its `status`")
+        raise TypeError("a solution has one of three outcomes and no truth value: look at its `status`")
 
     @property
     def at(self) -> Cell | None:
@@ -702,10 +702,12 @@ def checked(question: Question, wanted: Wanted) -> Question:
     options = question.options
     given = {Wanted.ALPHA: options.alpha, Wanted.BETA: options.beta, Wanted.GAMMA: options.gamma}.get(wanted)
     if wanted is Wanted.GAMMA and question.free:
-        note = "leave gamma out, or ask for another one"
-        _refuse("E1020", "gamma is free: the claim is about every gamma, and there is none to solve for", note)
+        note = "leave gamma out, or solve for something else"
+        _refuse("E1020", "gamma is free: the claim is about every gamma, so there is no least one", note)
     if given is not None:
-        _refuse("E1020", f"{wanted} is given, and asked for", f"leave out `--{wanted}`, or ask for another one")
+        _refuse(
+            "E1020", f"{wanted} is both given and asked for", f"leave out `--{wanted}`, or solve for something else"
+        )
     if question.table is not None and wanted in question.table.columns:
         note = "remove the column, or check the table as it is with `dipc check`"
         _refuse("E1021", f"{wanted} is asked for, but the table has a column `{wanted}`", note)
@@ -722,7 +724,7 @@ def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> No
     for expression in expressions:
         if expression.what != on and mentions(expression.tree, on):
             raise expression.error(
-                "E1022", f"{expression.what} depends on {on}, which is asked for", expression.tree, "", why
+                "E1022", f"{expression.what} depends on {on}, which is what to solve for", expression.tree, "", why
             )
 
 

@@ -128,20 +128,20 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     for alpha in sorted({Fraction(0)} | {distance for distance in distances.values() if distance is not None}):
         above = {number for number, distance in distances.items() if distance is None or distance > alpha}
         if not above:
-            return answer(Status.NONE, f"from alpha = {alpha} on no row claims anything", before)
+            return answer(Status.NONE, f"from alpha = {alpha} on every row is vacuous", before)
         try:
             failing, reason = _first_failing(question.asking(alpha=alpha), above, progress)
         except KeyboardInterrupt:
             if not alpha:
                 raise
-            remark = f"{INTERRUPTED}: no alpha below {alpha} suffices"
+            remark = f"{INTERRUPTED}: no alpha below {alpha} is enough"
             return answer(Status.UNDECIDED, remark, before, interrupted=True)
         if reason is not None:
             return answer(Status.UNDECIDED, reason, () if failing is None else (failing,))
         if failing is None:
             return answer(Status.SOLVED, "", before, alpha, len(above))
         before = (failing,)
-    return answer(Status.NONE, "a row with dd = inf claims something for every alpha", before)
+    return answer(Status.NONE, "a row with dd = inf is never vacuous", before)
 
 
 def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
@@ -169,13 +169,15 @@ def _require_distances(table: Table) -> None:
 
 def _check_kind(rows: Sequence[Row], claim: Claim) -> None:
     if claim.gamma is not None and mentions(claim.gamma.tree, "alpha"):
-        why = "good alphas then need not begin at a value of dd"
-        raise claim.gamma.error("E1022", "gamma depends on alpha, which is asked for", claim.gamma.tree, "", why)
+        why = "the least alpha then need not be a value of dd"
+        raise claim.gamma.error(
+            "E1022", "gamma depends on alpha, which is what to solve for", claim.gamma.tree, "", why
+        )
     names = claim.constants | {name: Parametric.unknown(name) for name in DISTANCES}
     for beta in _betas(rows, claim):
         if mentions(beta.tree, "alpha") and not trend(beta, "alpha", names, claim.intervals).falls:
-            why = "only where beta never grows with alpha do good alphas begin at a value of dd"
-            raise beta.error("E1024", "that beta never grows with alpha could not be shown", beta.tree, "", why)
+            why = "the least alpha is a value of dd only where beta never grows with alpha"
+            raise beta.error("E1024", "it could not be shown that beta never grows with alpha", beta.tree, "", why)
 
 
 def _betas(rows: Sequence[Row], claim: Claim) -> list[ClaimExpression]:
@@ -257,9 +259,9 @@ def _may_hold_below(question: Question, low: Fraction) -> str | None:
             continue
         middle = (start + end) / 2
         if known(middle, middle) is Verdict.ACCURATE:
-            return f"but with {middle} as well"
+            return f"but it also holds with {middle}"
         pending += [(middle, end), (start, middle)]
-    return "but less may do, too"
+    return "but less may be enough, too"
 
 
 def _in_products(claims: Claims, digits: int) -> AlphaSolution:
@@ -297,7 +299,7 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
     return _answer(claims, digits, Status.SOLVED, preventing(failing, [whole], held, limits), "", high, spans)
 
 
-_BELOW = "a lower bound of the probabilities of a class is below 1 - beta"
+_BELOW = "for a class of inputs the lower bound of the probability is below 1 - beta"
 _FIXED = "the claim fails where dd(u) is one number for all inputs of a class, or infinite"
 
 
@@ -468,7 +470,7 @@ def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
             return 1 - low, 1 - low
         if 1 - high > 0 and round_down(1 - low, digits) == round_down(1 - high, digits):
             return decimal_cell(1 - low, digits)
-    raise LimitReached(None, f"1 - Pr is not told from a decimal number at eps = {eps}")
+    raise LimitReached(None, f"1 - Pr could not be told apart from a decimal number at eps = {eps}")
 
 
 def _apart(group: Sequence[Claimed]) -> list[list[Claimed]]:
@@ -524,7 +526,7 @@ def _envelope(
             piece for interval in intervals for piece in _split(envelope, highest, interval, variable, digits, limits)
         ]
     except TooLarge:
-        reason = f"{len(highest)} rows need the largest beta in turn, too many to be put in order"
+        reason = f"{len(highest)} rows need the largest beta, each for other eps: too many to put in order"
         raise LimitReached(None, reason) from None
     return _Envelope(text, tuple(split))
 
@@ -609,7 +611,7 @@ def solve(
     if wanted not in [*Wanted, "error"]:
         known = ", ".join([*Wanted, "error"])
         raise ValueError(
-            f'what is wanted is one of {known}, or a constant, or such as "T in 1..100" of one, not {wanted!r}'
+            f'`wanted` must be one of {known}, a constant, or values of one such as "T in 1..100", not {wanted!r}'
         )
     if wanted == "error":
         program, options = about_errors(program, options)
@@ -776,9 +778,13 @@ def intervals(program: Program, table: TableGiven | None, options: Options, engi
     core = program.core
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:
-        what = f"`{core.name}` releases no number" if not outputs else "its `metric` block has its own distance"
+        what = (
+            f"`{core.name}` does not release a number" if not outputs else "its `metric` block defines its own distance"
+        )
         notes = ("an interval is about real and int outputs, by their distance from the exact answer",)
-        raise DiagnosticError(Diagnostic("E1030", f"{what}, so that there is no interval round one", notes=notes))
+        raise DiagnosticError(
+            Diagnostic("E1030", f"{what}, so there is no number to put an interval round", notes=notes)
+        )
     sides = tuple(Side) if options.side is None else (Side(options.side),)
     confidence = options.confidence_value
     stated = claim_expression(core, "alpha", options.alpha)

@@ -78,12 +78,12 @@ class ConstantGrid:
         if name not in program.constants:
             known = ", ".join(program.constants) or "none"
             notes = (f"the constants are {known}", "or ask for eps, alpha, beta, gamma or error")
-            raise DiagnosticError(Diagnostic("E1025", f"`{name}` is nothing to solve for", notes=notes))
+            raise DiagnosticError(Diagnostic("E1025", f"it is not possible to solve for `{name}`", notes=notes))
         if not given:
             return name
         values = _values(rest)
         if not values:
-            message = f"it is not said which values of `{name}` are asked about"
+            message = f"`--for {name}` does not say which values of `{name}` to look at"
             known_forms = [f'write such as --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")]
             raise DiagnosticError(Diagnostic("E1029", message, notes=tuple(known_forms)))
         return ConstantGrid(name, values)
@@ -211,7 +211,7 @@ class _Decided:
                 about = error_asked(one, self._table, options)
                 expected = errors(about, engine, replace(options, progress=None))
                 self.claim, self.eps = {"error": about.claimed}, expected.eps
-                assert expected.verdict is not None, "an error is claimed"
+                assert expected.verdict is not None, "the claim is about an expected error"
                 return expected.verdict
             if options.adjacent is None:
                 source = question_of(one, self._table, replace(options, progress=None))

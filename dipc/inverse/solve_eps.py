@@ -90,7 +90,7 @@ class CutOrder:
             if one.high <= other.low or other.high <= one.low:
                 return -1 if one.high <= other.low else 1
             near = one.low
-        raise LimitReached(None, f"two ends near eps = {float(near):.12g} are not told apart")
+        raise LimitReached(None, f"two ends near eps = {float(near):.12g} could not be told apart")
 
     def _difference_sign(self, root: Root, value: Fraction) -> int:
         """The sign of root - value; a root that is not known to be rational is none."""
@@ -141,14 +141,18 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     rows = preventing(failing, intervals, holds, limits)
     if holds and (unknown or not _same(held, certain, limits)):
         status = Status.UNDECIDED
-        remark = unknown[0].reason if unknown else "a lower bound of the probabilities of a class is below 1 - beta"
+        remark = (
+            unknown[0].reason
+            if unknown
+            else "for a class of inputs the lower bound of the probability is below 1 - beta"
+        )
         rows = unknown[0].rows if unknown else _rows(claimed for stretches in unproved for _, claimed in stretches)
     elif holds:
         status, remark = Status.SOLVED, ""
     else:
         status = Status.NONE
         word = claims.question.word
-        remark = f"no {word} fails at every eps, but at every eps some {word} does" if len(rows) > 1 else ""
+        remark = f"every {word} holds at some eps, but at no eps do all of them hold" if len(rows) > 1 else ""
     try:
         spans, proved_spans = ([span_between(a, b, digits, limits) for a, b in each] for each in (holds, proved))
     except LimitReached as stopped:
@@ -228,7 +232,7 @@ def _require_single(claims: Claims) -> None:
     name = "alpha" if scale is Variable.ALPHA_EPS else "gamma"
     what = "is dd(u), whatever that is" if name == "alpha" else "is free"
     notes = (
-        f"give {name} a number > 0: `--{name} 1`",
+        f"give {name} a positive number: `--{name} 1`",
         f"`--for {name}` finds the least t = {scale}, with alpha = dd" if name == "alpha" else "",
     )
     message = f"no eps is enough where {name} {what}: {scale} comes as near to 0 as one likes"

@@ -50,7 +50,7 @@ _ZERO = Fraction(0)
 #: It is looked so near to 0 whether a claim fails that has no closed form.
 _TINY = Fraction(1, 2**20)
 
-_WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller one holds"
+_WHY = "as the bound depends on gamma, a larger gamma may fail where a smaller one holds"
 
 
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
@@ -101,7 +101,7 @@ class _Search:
     def solve(self) -> GammaSolution:
         """The least gamma of all rows."""
         if self._all_hold(Fraction(0)):
-            remark = "" if self._open else "no row claims anything"
+            remark = "" if self._open else "every row is vacuous"
             return self.answer(Status.SOLVED, (Fraction(0), Fraction(0)), (), remark)
         hopeless = self._hopeless()
         if hopeless is not None:
@@ -163,16 +163,16 @@ class _Search:
         for claimed in self._open:
             largest = largest_distance(self._probabilities, claimed.row)
             if not self._holds(claimed, largest):
-                remark = "it fails even with nothing asked of the real and int outputs, as for gamma without bound"
+                remark = "it fails even where real and int outputs may be off by any amount"
                 if largest is not None:
-                    remark = f"it fails with gamma = {largest}, and no answer is further off than that"
+                    remark = f"it fails even with gamma = {largest}, and no answer is further off than that"
                 return self.answer(Status.NONE, None, (claimed.row.number,), remark)
         if self._claim.intervals[0].lower > 0:
             return None
         for claimed in self._open:
             settled = settled_at_zero(self._probabilities, claimed.row)
             if settled is not None and self._fails_at_zero(claimed, settled):
-                remark = "as eps goes to 0, Pr has a limit below that of 1 - beta, whatever gamma is"
+                remark = "as eps goes to 0 the limit of Pr is below that of 1 - beta, whatever gamma is"
                 return self.answer(Status.NONE, None, (claimed.row.number,), remark)
         return None
 
@@ -319,12 +319,12 @@ class _Everywhere:
         known, rows, reason = all_hold(self._at_zero)
         if known is Verdict.ACCURATE:
             claiming = self._at_zero.cases > self._at_zero.vacuous
-            nothing = "" if claiming else f"no {self._question.word} claims anything"
+            nothing = "" if claiming else f"every {self._question.word} is vacuous"
             return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
         core = self._question.program.core
         if core.has_product_distance and core.has_finite_outputs:
             if known is Verdict.INACCURATE:
-                return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
+                return self._answer(Status.NONE, rows, "the outputs are finite, so gamma makes no difference")
             return self._answer(Status.UNDECIDED, rows, reason)
         scaled = self._in_products()
         if scaled is not None:
@@ -332,7 +332,7 @@ class _Everywhere:
         first, *more = self._at_zero.intervals
         if first.is_point and not more:
             return self._at_numbers(rows, Fraction(0) if known is Verdict.INACCURATE else None)
-        wanted = "give one eps: the least gamma is then looked for among numbers"
+        wanted = "give one eps, such as --eps 1: the least gamma is then found as a number"
         return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
 
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
@@ -554,7 +554,7 @@ def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
         if not holds and claimed.exact:
             return Verdict.INACCURATE, claimed.rows, ""
         if not holds:
-            blamed, reason = blamed or claimed.rows, reason or "a lower bound of its probabilities does not suffice"
+            blamed, reason = blamed or claimed.rows, reason or "the lower bound of its probabilities is not enough"
     return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
 
 
@@ -587,10 +587,10 @@ class LeastNumber:
         if self.refuted == low:
             return Status.SOLVED, self.blamed, "", (high if self.ints else low, high)
         if self.refuted is None:
-            reason = f"it holds with {self.name} = {high}, and nothing less is refuted"
+            reason = f"it holds with {self.name} = {high}, but no smaller value is refuted"
         else:
             fails = f"it fails with {self.name} = {self.refuted} and holds with {high}"
-            reason = f"{fails}; between them the bounds prove nothing"
+            reason = f"{fails}; between them the bounds decide nothing"
         return Status.UNDECIDED, self.blamed, reason, (self.refuted or _ZERO, high)
 
     def _holds(self, number: Fraction) -> bool:

@@ -95,7 +95,7 @@ class EnclosedNumber(Number):
         self.low, self.high = low, high
 
     def narrow(self) -> None:
-        raise LimitReached(None, "the factor is only enclosed, to fewer digits than it takes to compare it")
+        raise LimitReached(None, "the enclosure of the factor is too wide to compare it")
 
     def recognize(self) -> None:
         """It is not known to be rational."""
@@ -118,7 +118,7 @@ def enclosed_peak(
     Undecided where it is not found, or is none inside of an interval."""
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
-        raise OutsideFragment("the factor is only looked for where beta is one exponential polynomial")
+        raise OutsideFragment("the least factor is known only where beta is a single exponential polynomial")
     needed = partial(_needed, form, closed.value)
     bits = 8 * (digits + _MORE)
     eps = _highest(needed, intervals, bits)
@@ -126,10 +126,10 @@ def enclosed_peak(
         (ball,) = coefficients(needed(eps), 1)
         low = dyadic(ball.lower())
     if low <= 0:
-        raise OutsideFragment("no factor above 0 is seen to be needed")
+        raise OutsideFragment("that a positive factor is needed could not be shown")
     high = low * (1 + Fraction(1, 10 ** (digits + _MORE)))
     if not suffices(high, closed.value, bound, intervals, engine):
-        raise OutsideFragment(f"a factor near {float(low):.12g} is needed, and that it suffices is not shown")
+        raise OutsideFragment(f"a factor near {float(low):.12g} is needed, but it could not be shown to be enough")
     within = _enclosing(eps, low, closed.value, bound, intervals, engine)
     return EnclosedPeak(eps, True, EnclosedNumber(low, high), within)
 
@@ -159,11 +159,11 @@ def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], b
         with precision(bits, 3):
             _, slope, curvature = coefficients(needed(highest), 3)
             if not curvature < 0:
-                raise OutsideFragment("the factor that is needed has no peak inside of the intervals")
+                raise OutsideFragment("the factor needed has no peak inside the intervals of eps")
             step = dyadic((-slope / (2 * curvature)).mid())
         highest += step
         if not any(highest in interval for interval in intervals):
-            raise OutsideFragment("the factor that is needed is largest next to an end of the eps")
+            raise OutsideFragment("the factor needed is largest next to an end of the intervals of eps")
         highest = Fraction(round(highest * 2**bits), 2**bits)
         if abs(step) < highest / 2 ** (bits // 3):
             break
@@ -190,7 +190,7 @@ def _enclosing(
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _without(intervals, ends), engine):
             return ends
-    raise Undecided("where the factor is needed is not known")
+    raise Undecided("the eps at which the factor is needed is not known")
 
 
 def _without(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:

@@ -204,7 +204,7 @@ def tuned(program: Program, table: TableGiven | None, options: Options) -> Tuned
     varied = tuple(map(Varied.parse, ranges))
     if not varied:
         notes = ('give --vary "s in (0, 1)"',)
-        raise DiagnosticError(Diagnostic("E1026", "it is not said which constants vary", notes=notes))
+        raise DiagnosticError(Diagnostic("E1026", "no constant varies", notes=notes))
     for each in varied:
         if each.name not in program.constants:
             notes = (f"its constants are {', '.join(program.constants) or 'none'}",)
@@ -373,7 +373,7 @@ class _Search:
                 return (low, high), None
             case EpsSolution() if solution.at is not None:
                 return solution.at, None
-        return None, "the claim holds for all of them: there is nothing to make less"
+        return None, "the claim holds for all of their values: there is nothing to improve"
 
     def run(self) -> None:
         """Looks for the best values: guesses, with the pairs of inputs that are known to need the greatest constant;
@@ -466,12 +466,12 @@ class _Search:
             inside = sum(occurrences(rate, name) for rate in rates)
             in_claim = self.options.mention(name) or self._is_in_table(name)
             if in_claim or inside != occurrences((tree.declarations, tree.body), name):
-                raise OutsideFragment(f"`{name}` stands in other places than rates")
+                raise OutsideFragment(f"`{name}` occurs outside of rates")
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
             raise OutsideFragment(f"a rate is not an affine function of {' and '.join(f'`{name}`' for name in names)}")
         noises = [each for each in core.instructions if isinstance(each, SampleNoise)]
         if not all(each.law.has_form for each in noises):
-            raise OutsideFragment("a bound is known for noise whose density has exponential tails")
+            raise OutsideFragment("a bound is known only for noise with exponential tails")
 
     def _is_in_table(self, name: str) -> bool:
         """Whether a row has a part of the claim of its own with the constant in it."""
@@ -496,7 +496,7 @@ class _Search:
             rates = AffineRates([(tuple(near), rates_of(base)), *points])
             if rates.are_told_apart:
                 return base, rates
-        raise OutsideFragment("no values are found for which the program makes sense")
+        raise OutsideFragment("the program makes sense for none of the values tried")
 
     @staticmethod
     def _inner(whole: Cell, rates: AffineRates, least: Sequence[Fraction]) -> Cell:

@@ -737,7 +737,7 @@ class EnclosedForm:
         tiny. eps > 0. Raises Undecided past a limit."""
         point = exact_eps(eps)
         if self.only_at not in (None, point):
-            raise ValueError(f"it holds at eps = {self.only_at} only, not at {point}")
+            raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
         bits = 4 * digits
         low, high = self.bound.enclosure(point, bits)
         while (high - low) * 10**digits > abs(low) and bits < _MOST_TIMES * digits:

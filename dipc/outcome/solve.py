@@ -174,7 +174,7 @@ def _alpha_headline(solution: AlphaSolution) -> str:
 def _beta_headline(solution: BetaSolution) -> str:
     least = "largest expected error" if isinstance(solution.question.program, Erring) else "least beta"
     if not solution.pieces:
-        return f"every beta suffices: no {solution.question.word} claims anything"
+        return f"every beta suffices: every {solution.question.word} is vacuous"
     if all(piece.value is not None for piece in solution.pieces):
         values = [
             f"{cell_text(*piece.value)} at eps = {piece.span.start.low}" for piece in solution.pieces if piece.value

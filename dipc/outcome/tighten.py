@@ -172,7 +172,7 @@ def headline(tightest: Tightest) -> str:
     if tightest.is_zero and tightest.kappa == 0:
         return "factor 0, and no other: beta is negative where the answer is always right"
     if tightest.is_zero and not tightest.claims.distinct:
-        return f"every factor suffices, even 0: no {tightest.word} claims anything (dd ≤ α)"
+        return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd ≤ α)"
     if tightest.is_zero:
         return "every factor suffices, even 0: the answer is always right"
     least = cell_text(*tightest.factor)

@@ -367,7 +367,7 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
     if not isinstance(source, errors_of_rows.ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
         message = "expected errors are known at finitely many inputs only"
         notes = (
-            'give a table, or such as --inputs "q = -1..1"',
+            'give a table, or inputs such as --inputs "q = -1..1"',
             "for every input there is a proof where one output is a number: errors do not fall as slacks grow",
         )
         raise DiagnosticError(Diagnostic("E1805", message, notes=notes))

@@ -36,7 +36,7 @@ NO_NUMBERS = ["", "-", ".", "e3", "1e", "1.5/2", "1/-3", "1/2/3", "--1", "1 2", 
 NO_NUMBERS += ["1,5", "²", "１", "٣", "−1", "1/³", "true"]
 
 INEXACT = (
-    'm = {} is a binary floating-point number, which is not exact; give a text such as "{}" or a fractions.Fraction'
+    'm = {} is a binary floating-point number, which is not exact: give a text such as "{}" or a fractions.Fraction'
 )
 
 

@@ -144,8 +144,8 @@ def test_no_limit(text: str) -> None:
 # --- what is refused -------------------------------------------------------------------------------
 
 OUTSIDE = (
-    "exp(q*eps) with a rational q can be decided exactly, and exp(-c*eps^2) with c > 0 in beta; exp(1) and "
-    "exp(eps^2) are not covered"
+    "write exp(q*eps) with a rational q or, in beta, exp(-c*eps^2) with c > 0: exp(1) and exp(eps^2) "
+    "cannot be decided exactly"
 )
 KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
 
@@ -168,11 +168,11 @@ KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
         ("q[1]", "E0604", "beta may not depend on the program's variables", "",
          ("give values that differ from row to row in a column of the table",), 1, 4),
         ("2*abs(1 - eps)", "E0491", "beta is not one closed form for every eps", "",
-         ("only beta and delta may be put together from pieces by min, max and abs",), 1, 14),
+         ("only beta and delta may contain min, max and abs",), 1, 14),
         ("2/(1 - eps)", "E0608", "beta divides by something that is 0 at eps = 1", "",
          ("the divisor must not be 0 for any eps in (0, inf)",), 4, 7),
-        ("(1 + exp(-eps) + eps)^900", "E0613", "beta is too large when multiplied out", "", (), 1, 25),
-        ("(10^1000)^1000", "E0613", "beta is too large when multiplied out", "", (), 1, 14),
+        ("(1 + exp(-eps) + eps)^900", "E0613", "beta has too many terms when multiplied out", "", (), 1, 25),
+        ("(10^1000)^1000", "E0613", "beta has too many terms when multiplied out", "", (), 1, 14),
         ("1e-900^6", "E0613", "beta has a number of more than 13000 bits", "", (), 1, 8),
     ],
 )  # fmt: skip

@@ -152,7 +152,7 @@ def test_any_rationals_are_read_exactly(rows: list[list[Fraction]]) -> None:
 BAD_CELLS = [
     ("q[1]", "nan", "E0510", "`nan` is not a rational number", NUMBER),
     ("q[1]", "inf", "E0510", "`inf` is not a rational number", "`inf` is allowed only in the column `dd`"),
-    ("q[1]", "1/0", "E0510", "`1/0` divides by zero", "the denominator of a rational is not 0"),
+    ("q[1]", "1/0", "E0510", "`1/0` divides by zero", "write a denominator other than 0"),
     ("q[1]", "0x10", "E0510", "`0x10` is not a rational number", NUMBER),
     ("q[1]", "1_000", "E0510", "`1_000` is not a rational number", NUMBER),
     ("q[1]", "1e", "E0510", "`1e` is not a rational number", NUMBER),
@@ -161,22 +161,22 @@ BAD_CELLS = [
     ("q[1]", "１", "E0510", "`１` is not a rational number", ASCII),
     ("q[1]", "−1", "E0510", "`−1` is not a rational number", ASCII),
     ("q[1]", "9" * 1001, "E0510", f"`{'9' * 37}...` has more than 1000 digits",
-     "this is surely a slip: no mechanism needs such a number"),
+     "no mechanism needs such a number: check it for a slip"),
     ("q[2]", "", "E0512", "the input `q[2]` is left empty", "only cells of outputs may be left empty"),
     ("x", "6", "E0511", "`6` is not in the domain of `x`", "the domain of `x` is {-5..5}"),
     ("x", "1/2", "E0511", "`1/2` is not in the domain of `x`", "the domain of `x` is {-5..5}"),
     ("x", "top", "E0510", "`top` is not a rational number", f"{NUMBER}; the domain of `x` is {{-5..5}}"),
-    ("flag", "1", "E0511", "`1` is not a value of `flag`", "a bool is `true` or `false`"),
+    ("flag", "1", "E0511", "`1` is not a value of `flag`", "write `true` or `false`"),
     ("step", "1", "E0511", "`1` is not in the domain of `step`", "the domain of `step` is {0, 1/2, 3}"),
     ("out[1]", "tops", "E0511", "`tops` is not in the domain of `out[1]`",
      "the domain of `out[1]` is {none, bot, top}; did you mean `top`?"),
     ("out[1]", "Top", "E0511", "`Top` is not in the domain of `out[1]`",
      "the domain of `out[1]` is {none, bot, top}; did you mean `top`?"),
     ("val", "top", "E0510", "`top` is not a rational number", NUMBER),
-    ("dd", "-1", "E0513", "dd is negative", "a distance is a rational >= 0"),
+    ("dd", "-1", "E0513", "dd is negative", "a distance must be a rational number of at least 0"),
     ("dd", "Inf", "E0510", "`Inf` is not a rational number", "`inf` is allowed only in the column `dd`"),
     ("gamma", "inf", "E0510", "`inf` is not a rational number", "`inf` is allowed only in the column `dd`"),
-    ("gamma", "-1/2", "E0513", "gamma is negative", "a distance is a rational >= 0"),
+    ("gamma", "-1/2", "E0513", "gamma is negative", "a distance must be a rational number of at least 0"),
     ("gamma", "dd", "E0510", "`dd` is not a rational number", NUMBER),
     ("alpha", "inf", "E0510", "`inf` is not a rational number", "`inf` is allowed only in the column `dd`"),
 ]  # fmt: skip
@@ -236,7 +236,7 @@ def test_ragged_rows(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     assert few.notes == ("leave a cell empty to leave an output unconstrained, but write its comma",)
     assert (many.code, many.message) == ("E0509", "11 cells where the header has 9 columns")
     assert where(many) == (4, len(GOOD) + 2, 1)
-    assert many.label == "too many from here on"
+    assert many.label == "the cells from here on have no column"
 
 
 # --- mistakes in the header ------------------------------------------------------------------------
@@ -363,11 +363,11 @@ def test_mistakes_in_tables_from_python_name_the_row(mixed: CoreProgram) -> None
     assert only([], mixed).message == "the table `<table>` has a header but no rows"
 
 
-FLOAT = "row 1, column q[1] = 0.5 is a binary floating-point number, which is not exact; "
+FLOAT = "row 1, column q[1] = 0.5 is a binary floating-point number, which is not exact: "
 FLOAT += 'give a text such as "0.5" or a fractions.Fraction'
 
 
-A_TABLE = "a table is the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame"
+A_TABLE = "a table must be the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame"
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ A_TABLE = "a table is the path of a CSV file, a list of dicts, a pair (header, r
         (7, f"{A_TABLE}, not int"),
         ({"q[1]": 0}, f"{A_TABLE}, not dict"),
         ([[1, 2]], "row 1 of the table is a list, not a dict"),
-        ((["q[1]"], 7), "the rows of a table are a sequence of sequences, not int"),
+        ((["q[1]"], 7), "the rows of a table must be a sequence of sequences, not int"),
         ((["q[1]"], [7]), "row 1 of the table is a int, not a sequence of cells"),
     ],
 )

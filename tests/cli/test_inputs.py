@@ -84,7 +84,7 @@ def test_the_syntax_is_that_of_inputs(program: CoreProgram) -> None:
         ("q=(0,0,0)", "3 values for the 2 elements of `q`", "(0,0,0)"),
         ("x=(0,0)", "`x` is not an array", "(0,0)"),
         ("q[1]=(0,0)", "`q[1]` is not an array", "(0,0)"),
-        ("q=(0, (1, 2))", "a vector in a vector", "(1, 2)"),
+        ("q=(0, (1, 2))", "a vector inside a vector", "(1, 2)"),
         ("q=(0, 1/x)", "`x` is not a rational number", "x"),
         ("q=-1..1", "these are 3 values", "-1..1"),
         ("c in color", "these are 2 values", "color"),

@@ -251,7 +251,7 @@ def test_a_touching_claim_stays_open() -> None:
     _, found = both(bound, 1 - exact, (Interval.closed(1, 2),))
     assert found.verdict is Verdict.UNDECIDED
     assert found.reason is not None
-    assert "its Taylor polynomials do not tell: there the probability is what is claimed" in found.reason
+    assert "its Taylor polynomials are too coarse to decide: there the probability equals 1 - beta" in found.reason
     assert (
         too_long(LimitReached("terms", "it is long"), found).reason == f"it is long (limit `terms`), and {found.reason}"
     )

@@ -254,7 +254,8 @@ def test_the_words_for_processes_that_cannot_start() -> None:
     assert diagnostic.code == "E1301"
     assert diagnostic.message.endswith("the last one was ended by SIGKILL")
     assert (
-        diagnostic.notes[0] == 'a script that uses several processes does its work under `if __name__ == "__main__":`'
+        diagnostic.notes[0]
+        == 'a script that uses several processes must do its work under `if __name__ == "__main__":`'
     )
     with pytest.raises(DiagnosticError):
         raise DiagnosticError(diagnostic)

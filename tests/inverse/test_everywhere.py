@@ -173,7 +173,7 @@ def test_an_alpha_is_not_the_least_where_less_will_do_too() -> None:
     assert verdicts == [dipc.Verdict.INACCURATE, dipc.Verdict.ACCURATE] * 2
     solution = solve(program, wanted="alpha", digits=5, **claim)
     assert solution.status is Status.UNDECIDED
-    assert "holds with 16773/10000, but with " in solution.remark
+    assert "holds with 16773/10000, but it also holds with " in solution.remark
 
 
 def test_least_beta_is_the_largest_of_the_grid() -> None:
@@ -245,7 +245,7 @@ def test_what_is_not_refuted_is_no_least_number() -> None:
     assert isinstance(found, GammaSolution)
     assert dipc.check(program, inputs="all", gamma=1, eps="[1, 1]", **claim).verdict is dipc.Verdict.ACCURATE
     assert (found.status, found.value) == (Status.UNDECIDED, (0, 1))
-    assert "nothing less is refuted" in found.remark
+    assert "no smaller value is refuted" in found.remark
 
 
 def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> None:

@@ -221,7 +221,7 @@ def test_where_nothing_is_proved() -> None:
     for text, why in (
         (twice, "computed"),
         (SPLIT.read_text(encoding="utf-8").replace("s*eps/c", "s*s*eps/c"), "affine"),
-        (SPLIT.read_text(encoding="utf-8").replace("T = 0", "T = 0").replace("/c, T)", "/c, s)"), "other places"),
+        (SPLIT.read_text(encoding="utf-8").replace("T = 0", "T = 0").replace("/c, T)", "/c, s)"), "outside of rates"),
     ):
         with pytest.raises(OutsideFragment, match=why):
             bounded(text, None, "s in (0, 1)")
@@ -346,4 +346,4 @@ def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) 
         table, about = [{"q": 1, "o": "true", "beta": "s/5"}], {"wanted": "eps"}
     found = dipc.tune(dipc.load(text), table, vary="s in (1/10, 9/10)", denominator=6, **about)  # type: ignore[arg-type]
     assert (found.within, found.lower) == (None, None)
-    assert found.unproved == "`s` stands in other places than rates"
+    assert found.unproved == "`s` occurs outside of rates"

@@ -234,8 +234,11 @@ def test_other_answers_are_neither_true_nor_false() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: dipc.check(dipc.load(COIN), eps=True), "eps is a number or intervals as text, not a truth value"),
-        (lambda: dipc.load(COIN, eps=True), "eps is a number or intervals as text, not a truth value"),
+        (
+            lambda: dipc.check(dipc.load(COIN), eps=True),
+            "eps must be a number, or a text of intervals, not a truth value",
+        ),
+        (lambda: dipc.load(COIN, eps=True), "eps must be a number, or a text of intervals, not a truth value"),
         (lambda: dipc.check(dipc.load(COIN), limits=3), "limits are given as dipc.Limits"),
         (
             lambda: dipc.check_privacy(dipc.load(COIN), "hamming:1", budget=True),

@@ -32,7 +32,7 @@ def written(report: Report) -> dict[str, object]:
     text = stream.getvalue()
     assert text.isascii()
     assert text.endswith("]}\n")
-    assert text.count("\n") == len(report.rows) + 2, "one row a line"
+    assert text.count("\n") == len(report.rows) + 2, "one row on each line"
     result = json.loads(text)
     assert isinstance(result, dict)
     assert result == report.as_json()

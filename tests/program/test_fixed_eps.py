@@ -65,9 +65,9 @@ def test_a_closed_form_is_a_number() -> None:
     assert str(form.at_least(Fraction(1, 20)).verdict) == "accurate"
     assert [str(piece.start.low) for piece in form.sign()] == ["1/2"]
     for wrong in (lambda: form.at(1), lambda: form.sup("(0, 1]"), lambda: form.at_least(0, "[1, 2]")):
-        with pytest.raises(ValueError, match="eps = 1/2 only"):
+        with pytest.raises(ValueError, match="only at eps = 1/2"):
             wrong()
-    with pytest.raises(ValueError, match="the other at eps = 1"):
+    with pytest.raises(ValueError, match="the other only at eps = 1"):
         _ = form + dipc.load(ABOVE, eps=1).probability({"q": 14}, {"b": True})
 
 
@@ -252,5 +252,5 @@ def test_random_responses_against_their_weights(data: st.DataObject) -> None:
 
 
 def test_there_is_no_certificate_of_weights_in_a_range() -> None:
-    with pytest.raises(Uncertified, match="for every eps, or are numbers at one"):
+    with pytest.raises(Uncertified, match="for every eps, or numbers at a single eps"):
         require_known_laws(dipc.load(RESPONSE, eps="(0, 1)").core)
