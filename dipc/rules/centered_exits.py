@@ -45,6 +45,12 @@ from dipc.text.program import CoreProgram
 _ZERO = Fraction(0)
 
 
+#: A slack as base + slope·distance, where the distance is any integer from some one on; else the slope is 0.
+Level = tuple[Fraction, Fraction]
+
+#: The key of that distance beside the places of noises.
+DISTANCE = -1
+
 #: States of a chain towards all answers at once; with more, each answer is explored by itself.
 MOST_SHARED = 60_000
 
@@ -71,10 +77,14 @@ class NoiseComponent:
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[ShiftedHalfspace, ...]
 
-    def event(self, slacks: Sequence[Fraction]) -> exact.Event:
-        """The event with these slacks (the radius included), one for each half-space."""
-        pairs = zip(self.halfspaces, slacks, strict=True)
-        return exact.Event(self.noises, tuple([Halfspace(half.coefficients, slack) for half, slack in pairs]))
+    def event(self, slacks: Sequence[Level]) -> exact.Event:
+        """The event with these slacks (the radius included), one for each half-space, which mentions the DISTANCE where
+        its slack moves with it."""
+        constraints = [
+            Halfspace(((DISTANCE, slope), *half.coefficients) if slope else half.coefficients, base)
+            for half, (base, slope) in zip(self.halfspaces, slacks, strict=True)
+        ]
+        return exact.Event(self.noises, tuple(constraints))
 
     @property
     def continuous(self) -> bool:

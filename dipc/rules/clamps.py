@@ -14,6 +14,7 @@ outputs are near if each of them is: the events are taken together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
@@ -22,7 +23,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, solution
 from dipc.measure.event import Noise
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, is_whole
 from dipc.rules.least_slacks import least_slacks
 from dipc.rules.rule import Bounds, Instance, Rule
 from dipc.text.core import Value
@@ -105,8 +106,9 @@ def near_whatever(
             for noise in used
         ]
     )
-    components = (NoiseComponent(drawn, tuple(halfspaces)),) if halfspaces else ()
-    return CenteredExit((), None, (), bool(halfspaces), components)
+    component = NoiseComponent(drawn, tuple(halfspaces))
+    in_ball = any(len(near.signs) > 1 for near in nearby) and not is_whole(component)
+    return CenteredExit((), None, (), in_ball, (component,) if halfspaces else ())
 
 
 def _proposed(states: Sequence[ExitState], slot: int, answer: Affine) -> Iterator[_Near]:
@@ -153,10 +155,10 @@ def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, s
 
 
 def _bounds(instance: Instance) -> Bounds | None:
-    near = instance.find_near(instance.distances.gamma_base)
-    if near is None:
-        return None
-    return Bounds(least_slacks(Instance([near], instance.facets, instance.distances, instance.slots)).functions, None)
+    distances = instance.distances
+    least = distances.gamma_base + (distances.start or 0) * distances.gamma_rate
+    near = instance.find_near(least) if distances.gamma_rate >= 0 else None
+    return None if near is None else Bounds(least_slacks(replace(instance, exits=[near])).functions, None)
 
 
 CLAMPS = Rule("one event of the noises, whatever exit is taken", _bounds)

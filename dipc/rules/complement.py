@@ -7,17 +7,15 @@ in its slacks: at upper bounds of the slacks, or without a half-space whose slac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.obligation import Bound, Share
-from dipc.linear.halfspace import Halfspace
-from dipc.measure import event as exact
+from dipc.measure.event import Event
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
-from dipc.rules.halfspaces import Moving, best_bound, single_bound
 from dipc.rules.least_slacks import is_constant, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Complement, Instance, Rule, ShareEvidence, SlackBound
+from dipc.rules.rule import Bounds, Complement, Instance, Rule, ShareEvidence, SlackBound
 
 _ONE = ExpPoly.ONE
 
@@ -35,7 +33,7 @@ def complement(instance: Instance) -> Bounds | None:
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
         components = [component for component in centered.parts if component.scales or not distances.is_open]
-        bounded = [widest(component, instance.facets, distances, instance.whole) for component in components]
+        bounded = [widest(component, instance) for component in components]
         weight = _ONE if centered.weight is None else centered.weight
         shares.append(Share(-weight, tuple([event for event, _ in bounded])))
         evidence.append(ShareEvidence((), tuple([slacks for _, slacks in bounded])))
@@ -46,30 +44,19 @@ def complement(instance: Instance) -> Bounds | None:
 COMPLEMENT = Rule("one less the others, each slack at its greatest", complement, of_others=True)
 
 
-def widest(
-    component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
-) -> tuple[exact.Event, tuple[SlackBound, ...]]:
-    """The event at upper bounds of its slacks, with the bounds of their negatives, without unbounded constraints."""
-    constraints: list[Halfspace] = []
+def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
+    """The event at upper bounds of its slacks, with the bounds of their negatives, without unbounded constraints.
+
+    Where a distance is open a bound has base >= 0, so that slack <= -base - distance·slope <= -distance·slope.
+    """
+    distances = instance.distances
+    kept: list[ShiftedHalfspace] = []
     slacks: list[SlackBound] = []
     for half in component.halfspaces:
-        bound = _greatest(half, facets, distances, whole)
-        if bound is not None:
-            greatest = -bound.slope if distances.is_open else -bound.base
-            constraints.append(Halfspace(half.coefficients, greatest))
-            slacks.append(bound)
-    return exact.Event(component.noises, tuple(constraints)), tuple(slacks)
-
-
-def _greatest(
-    half: ShiftedHalfspace, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
-) -> SlackBound | None:
-    """A lower bound of the negative slack, which is an upper one of the slack: a multiple of the distance where one is
-    open, and then with base >= 0, so that slack <= -base - distance·slope <= -distance·slope. None where there is none.
-    """
-    assert not half.radius, "outputs are finite"
-    for bounding in (single_bound, best_bound):
-        bound = slack_bound(-half.slack, facets, distances, whole, bounding=bounding)
+        assert not half.radius, "outputs are finite"
+        bound = slack_bound(-half.slack, instance.facets, distances, instance.whole)
         if bound is not None and (not distances.is_open or bound.base >= 0):
-            return bound
-    return None
+            kept.append(half)
+            slacks.append(bound)
+    levels = [(-base, -slope) for base, slope in map(distances.level, slacks)]
+    return replace(component, halfspaces=tuple(kept)).event(levels), tuple(slacks)

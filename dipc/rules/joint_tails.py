@@ -15,38 +15,42 @@ from dipc.algebra.exppoly import Closed, ExpPoly
 from dipc.chain.state import Affine, combination
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
-from dipc.rules.centered_exits import NoiseComponent
+from dipc.noise.laws import law_of
+from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
 from dipc.rules.complement import widest
-from dipc.rules.halfspaces import Moving
 from dipc.rules.least_slacks import is_constant, jointly, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule
+from dipc.rules.rule import Bounds, Instance, Rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: A comparison whose probability at a slack -v, for v >= 0, is exp(-v·eps)/2.
+_TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace(((0, _ONE),), Affine.number(_ZERO), 0),))
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
     """1 less the sum over the exits with other answers, the tails of each put together. None where no two tails are, or
     a weight depends on eps alone and a distance is open, or these exits are not known."""
-    facets, distances, whole = instance.facets, instance.distances, instance.whole
+    distances = instance.distances
     shares: list[Share] = []
     totals: list[Affine] = []
-    for centered in instance.others or ():
+    for centered in instance.possible_others:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         components = [component for component in centered.parts if component.scales or not distances.is_open]
-        tails = [component for component in components if is_tail(component) and _is_far(component, facets, distances)]
-        total = slack_bound(total_of(tails), facets, distances) if len(tails) > 1 else None
-        if total is None or (distances.is_open and total.base < 0):
+        tails = [component for component in components if is_tail(component) and _is_far(component, instance)]
+        amount = slack_bound(total_of(tails), instance.facets, distances, instance.whole) if len(tails) > 1 else None
+        if amount is None or not distances.is_nonnegative(amount):
             tails = []
+        events = [widest(component, instance)[0] for component in components if component not in tails]
         weight: Closed = ExpPoly.ONE if centered.weight is None else centered.weight
         if tails:
-            assert total is not None
-            totals.append(total.form)
-            amount = total.slope if distances.is_open else total.base
-            weight = weight * front_of(tails) * ExpPoly.term(_ONE, 0, -max(amount, _ZERO))
-        events = [widest(component, facets, distances, whole)[0] for component in components if component not in tails]
+            assert amount is not None
+            totals.append(amount.form)
+            base, slope = distances.level(amount)
+            weight = weight * front_of(tails) * 2
+            events.append(_TAIL.event([(-base, -slope)]))
         shares.append(Share(-weight, tuple(events)))
     if not totals:
         return None
@@ -67,10 +71,10 @@ def is_tail(component: NoiseComponent) -> bool:
     return component.continuous or (abs(c) == 1 and _is_whole(half.slack))
 
 
-def _is_far(component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
+def _is_far(component: NoiseComponent, instance: Instance) -> bool:
     """Whether the slack is not positive for any input behind the facets."""
-    slack = slack_bound(-component.halfspaces[0].slack, facets, distances)
-    return slack is not None and slack.base >= 0 and slack.slope >= 0
+    slack = slack_bound(-component.halfspaces[0].slack, instance.facets, instance.distances, instance.whole)
+    return slack is not None and instance.distances.is_nonnegative(slack)
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:

@@ -98,7 +98,7 @@ class _Attempt:
                 for component in centered.parts
             ]
             events = [
-                component.event([slack.slope if distances.is_open else slack.base for slack in slacks])
+                component.event([distances.level(slack) for slack in slacks])
                 for component, slacks in zip(centered.parts, bounds, strict=True)
             ]
             shares.append(Share(centered.weight, tuple(events)))
@@ -124,7 +124,7 @@ class _Attempt:
         """Why nothing is known of this exit, which then counts as 0; None where something is."""
         for point in centered.points:
             slack = self.slacks[point, 1]
-            if slack is None or slack.base < 0 or slack.slope < 0:
+            if slack is None or not distances.is_nonnegative(slack):
                 return "an output without noise is not always within gamma of det's"
         if distances.is_open:
             if centered.weight is not None and not is_constant(centered.weight):
@@ -179,7 +179,7 @@ def slack_bound(
 ) -> SlackBound | None:
     """The bound of a form that has `radius` times gamma added to it, behind the facets at the claim's distances; None
     where it has none."""
-    bound = bounding(form, facets, distances.alpha)
+    bound = bounding(form, facets, distances.sharpest)
     return None if bound is None else slack_of(form, bound, radius, distances, whole)
 
 
@@ -190,12 +190,13 @@ def slack_of(
     distances: ClaimedDistances,
     whole: frozenset[int] = frozenset(),
 ) -> SlackBound:
-    """The bound of a form that has `radius` times gamma added to it, at the claim's distances; at one alpha the bound
-    of a form of the `whole` inputs is a value that it takes at integers."""
+    """The bound of a form that has `radius` times gamma added to it, at the claim's distances; at one alpha, and at
+    integer distances, the bound of a form of the `whole` inputs is raised to what it may be at integers."""
     base = bound.at(distances.alpha_base)
-    if not distances.alpha_rate and form.inputs and all(slot in whole for slot, _ in form.inputs):
-        base = _raised(form, base)
     slope = bound.slope * distances.alpha_rate
+    counted = distances.start is not None or not distances.alpha_rate
+    if counted and form.inputs and all(slot in whole for slot, _ in form.inputs):
+        base = _raised(form, base, slope)
     if radius:
         base += radius * distances.gamma_base
         slope += radius * distances.gamma_rate
@@ -210,11 +211,12 @@ def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = Fa
     return Jointly(tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]), tails)
 
 
-def _raised(form: Affine, bound: Fraction) -> Fraction:
-    """The least value from `bound` on of those that the form takes at integers: its constant and multiples of the
-    greatest common divisor of its coefficients."""
-    below = lcm(*[c.denominator for _, c in form.inputs])
-    step = Fraction(gcd(*[int(c * below) for _, c in form.inputs]), below)
+def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
+    """The least value from `bound` on of those that form - slope·distance takes at integers: its constant and multiples
+    of the greatest common divisor of its coefficients and the slope."""
+    numbers = [slope, *[c for _, c in form.inputs]]
+    below = lcm(*[c.denominator for c in numbers])
+    step = Fraction(gcd(*[int(c * below) for c in numbers]), below)
     return form.constant + step * ceil((bound - form.constant) / step)
 
 

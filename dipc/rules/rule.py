@@ -71,21 +71,43 @@ class TheProbability(Why):
 @frozen
 class ClaimedDistances:
     """What alpha and gamma are, as base + rate·distance of the distance that is left open; with both rates 0 none is,
-    and all numbers are what they are."""
+    and all numbers are what they are. With a `start` the distance is any integer from there on, and bounds of slacks
+    are the best where it is `further` than the start."""
 
     alpha_base: Fraction
     alpha_rate: Fraction
     gamma_base: Fraction
     gamma_rate: Fraction
+    start: int | None = None
+    further: int = 0
 
     @property
     def is_open(self) -> bool:
-        return bool(self.alpha_rate or self.gamma_rate)
+        """Whether any distance >= 0 is meant, so that bounds have to be functions of distance·eps."""
+        return self.start is None and bool(self.alpha_rate or self.gamma_rate)
 
     @property
     def alpha(self) -> Fraction | None:
         """alpha where it is a number, else None."""
         return None if self.alpha_rate else self.alpha_base
+
+    @property
+    def sharpest(self) -> Fraction | None:
+        """The alpha at which bounds of slacks are to be the best; None for all of them (see `best_bound`)."""
+        if self.start is None:
+            return self.alpha
+        return self.alpha_base + self.alpha_rate * (self.start + self.further)
+
+    def is_nonnegative(self, slack: SlackBound) -> bool:
+        """Whether the bound is at least 0 at each of these distances."""
+        return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
+
+    def level(self, slack: SlackBound) -> centered_exits.Level:
+        """What events are taken at for a slack with this bound: at a number, or at this multiple of an open distance;
+        at integer distances both count."""
+        if self.start is not None:
+            return slack.base, slack.slope
+        return (slack.slope if self.is_open else slack.base), Fraction(0)
 
 
 @frozen
@@ -277,8 +299,9 @@ class Instance:
 @frozen
 class Bounds:
     """At every value of the variable, and every input of the instance, the probability of the answer is at least one of
-    the `functions`, which are functions of distance·eps where a distance is open, of eps otherwise. `why` is the proof,
-    None for one that the checker does not follow."""
+    the `functions`, which are functions of distance·eps where a distance is open, of eps otherwise; from a start on, of
+    eps and the integer DISTANCE that their events mention. `why` is the proof, None for one that the checker does not
+    follow."""
 
     functions: tuple[Bound, ...]
     why: Why | None

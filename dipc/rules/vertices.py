@@ -8,18 +8,15 @@ class. So all that is claimed of the vertices is true of every input of the clas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from itertools import product
 
 from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole, opposite
-from dipc.rules.halfspaces import Moving
+from dipc.rules.centered_exits import CenteredExit, Level, NoiseComponent, is_whole, opposite
 from dipc.rules.least_slacks import is_constant, jointly, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Instance, Rule
+from dipc.rules.rule import Bounds, Instance, Rule
 
 #: More comparisons than this have too many vertices.
 _MOST_COMPARISONS = 5
@@ -32,98 +29,43 @@ class Certain:
     one: bool
 
 
-#: The slack at an end, as base + slope·k.
-Slack = tuple[Fraction, Fraction]
-End = Slack | Certain
-
-#: A comparison, and its slack.
-Compared = tuple[NoiseComponent, Slack]
-
-
-@frozen
-class Box:
-    """Exits as conjunctions of comparisons: for each the places of these, and whether they hold or their opposites."""
-
-    exits: Sequence[CenteredExit]
-    comparisons: Sequence[NoiseComponent]
-    paths: Sequence[Sequence[tuple[int, bool]]]
-
-    def vertices(
-        self, ends: Callable[[NoiseComponent], Sequence[End]]
-    ) -> Iterator[list[tuple[CenteredExit, list[Compared]]]]:
-        """For each choice of one end of every comparison: the exits that can then be taken, with the comparisons that
-        lead to them."""
-        for vertex in product(*(dict.fromkeys(ends(component)) for component in self.comparisons)):
-            possible = []
-            for each, path in zip(self.exits, self.paths, strict=True):
-                compared = self._compared(path, vertex)
-                if compared is not None:
-                    possible.append((each, compared))
-            yield possible
-
-    def _compared(self, path: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
-        """What has to happen at one exit; None where it cannot."""
-        result: list[Compared] = []
-        for index, holds in path:
-            end, component = vertex[index], self.comparisons[index]
-            if isinstance(end, Certain):
-                if end.one != holds:
-                    return None
-            elif holds:
-                result.append((component, end))
-            else:
-                turned = _turned(component)
-                assert turned is not None, "it has an opposite"
-                result.append((turned, (-end[0] - (1 if is_whole(component) else 0), -end[1])))
-        return result
-
-
-def box_of(exits: Sequence[CenteredExit]) -> Box | None:
-    """The exits in this form; None where they have none, or too many comparisons."""
-    if any(centered_exit.points or centered_exit.in_balls for centered_exit in exits):
-        return None
-    comparisons: list[NoiseComponent] = []
-    paths: list[list[tuple[int, bool]]] = []
-    for centered in exits:
-        path: list[tuple[int, bool]] = []
-        for component in centered.parts:
-            comparison = _comparison_index(component, comparisons)
-            if comparison is None or any(comparison[0] == other for other, _ in path):
-                return None
-            path.append(comparison)
-        paths.append(path)
-    return Box(exits, comparisons, paths) if 0 < len(comparisons) <= _MOST_COMPARISONS else None
-
-
 def vertices(instance: Instance) -> Bounds | None:
     """The sums over the exits at the vertices of the box. None where they are not of this kind."""
-    distances = instance.distances
-    if distances.is_open and any(
-        centered.weight is not None and not is_constant(centered.weight) for centered in instance.exits
+    exits = instance.exits
+    if instance.distances.is_open and any(
+        centered.weight is not None and not is_constant(centered.weight) for centered in exits
     ):
         return None
-    box = box_of(instance.exits)
-    if box is None:
+    comparisons, paths = _conjunctions(exits)
+    if not 0 < len(comparisons) <= _MOST_COMPARISONS:
         return None
-    functions = [
-        Bound(
-            tuple(
-                Share(
-                    centered.weight,
-                    tuple(
-                        Event(component.noises, (Halfspace(component.halfspaces[0].coefficients, base),))
-                        for component, (base, _) in compared
-                    ),
-                )
-                for centered, compared in vertex
-            )
+    functions = []
+    for vertex in product(*(dict.fromkeys(_ends(component, instance)) for component in comparisons)):
+        possible = [(centered, _events(path, comparisons, vertex)) for centered, path in zip(exits, paths, strict=True)]
+        functions.append(
+            Bound(tuple([Share(centered.weight, events) for centered, events in possible if events is not None]))
         )
-        for vertex in box.vertices(lambda component: _ends(component, instance.facets, distances, instance.whole))
-    ]
     return Bounds(tuple(dict.fromkeys(functions)), jointly(instance))
 
 
 VERTICES = Rule("the vertices of a box of probabilities", vertices)
+
+
+#: The places of the comparisons of an exit, and whether they hold or their opposites.
+Path = Sequence[tuple[int, bool]]
+
+
+def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
+    """The comparisons, and each exit as a conjunction of some; no comparisons where that is not what exits are."""
+    comparisons: list[NoiseComponent] = []
+    paths: list[Path] = []
+    for centered in exits:
+        path = [_comparison_index(component, comparisons) for component in centered.parts]
+        known = [each for each in path if each is not None]
+        if centered.points or centered.in_balls or len(dict(known)) < len(path):
+            return (), ()
+        paths.append(known)
+    return comparisons, paths
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
@@ -148,18 +90,37 @@ def _turned(component: NoiseComponent) -> NoiseComponent | None:
     return None if other is None else NoiseComponent(component.noises, (other,))
 
 
-def _ends(
-    component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
-) -> list[End]:
+def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
     """Where the probability of a comparison is least and greatest."""
     (half,) = component.halfspaces
+    distances = instance.distances
     if distances.is_open and not component.scales:
         return [Certain(one=False), Certain(one=True)]
-    result: list[End] = []
+    result: list[Level | Certain] = []
     for sign, form in ((1, half.slack), (-1, -half.slack)):
-        slack = slack_bound(form, facets, distances, whole)
+        slack = slack_bound(form, instance.facets, distances, instance.whole)
         if slack is None or (distances.is_open and slack.base < 0):
             result.append(Certain(one=sign < 0))
         else:
-            result.append((sign * (slack.slope if distances.is_open else slack.base), Fraction(0)))
+            base, slope = distances.level(slack)
+            result.append((sign * base, sign * slope))
     return result
+
+
+def _events(
+    path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[Level | Certain]
+) -> tuple[Event, ...] | None:
+    """What has to happen at an exit where the comparisons are at these ends; None where it cannot."""
+    events: list[Event] = []
+    for index, holds in path:
+        end, component = vertex[index], comparisons[index]
+        if isinstance(end, Certain):
+            if end.one != holds:
+                return None
+        elif holds:
+            events.append(component.event([end]))
+        else:
+            turned = _turned(component)
+            assert turned is not None, "it has an opposite"
+            events.append(turned.event([(-end[0] - is_whole(component), -end[1])]))
+    return tuple(events)

@@ -121,6 +121,16 @@ def test_a_clamped_count_is_near_at_every_int(gamma: int | str, beta: str, verdi
     assert dipc.check(dipc.load(COUNT), inputs="all", alpha=0, gamma=gamma, beta=beta).verdict == verdict
 
 
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_a_count_on_one_side_is_near_at_every_gamma(side: str) -> None:
+    """Small gammas are decided one by one, and what is clamped counts as one event there, too, from gamma = 0 on."""
+    program = dipc.load(COUNT.replace("ideal", f"metric {{ output: {side}; }} ideal").replace("eps,", "eps/2,"), M=3)
+    assert dipc.check(program, inputs="all", alpha=0, gamma="free", beta="exp(-gamma*eps/2)").verdict == "accurate"
+    for gamma in (0, 1, 4):
+        rows = dipc.check(program, inputs="q = -5..8", alpha=0, gamma=gamma, beta="exp(-gamma*eps/2)")
+        assert rows.verdict == "accurate"
+
+
 @settings(max_examples=examples(20), deadline=None)
 @given(
     most=st.integers(1, 5),

@@ -233,7 +233,7 @@ def sum_of(exits: tuple[CenteredExit, ...]) -> ClosedForm:
     """Σ weight·Pr at slacks that are numbers."""
     shares = []
     for found in exits:
-        events = [part.event([each.slack.constant for each in part.halfspaces]) for part in found.parts]
+        events = [part.event([(each.slack.constant, F(0)) for each in part.halfspaces]) for part in found.parts]
         shares.append(Share(found.weight, tuple(events)))
     return BoundMeasurer().measure(Bound(tuple(shares)))
 
@@ -301,7 +301,9 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
         at = {0: u, 1: v}
 
         def sum_at(exits: list[CenteredExit], at: dict[int, F] = at) -> float:
-            events = [tuple(part.event([h.slack.at(at) for h in part.halfspaces]) for part in e.parts) for e in exits]
+            events = [
+                tuple(part.event([(h.slack.at(at), F(0)) for h in part.halfspaces]) for part in e.parts) for e in exits
+            ]
             return measure(Bound(tuple(Share(None, each) for each in events))).float(F(1))
 
         assert sum_at(ways) >= min(measure(bound).float(F(1)) for bound in at_vertices.functions) - 1e-12
