@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dipc.verifier.kinked import Kinked, Line, Spread
 from dipc.verifier.normal import Enclosed, Hub, star_order
 from dipc.verifier.reals import UNIT, Number
 from dipc.verifier.summed import Branch, Summed
-from dipc.verifier.trees import Center, Form, Tree
+from dipc.verifier.trees import Center, Form, Spread, Tree
 
 
 def enclosed_data(value: Enclosed) -> list[Any]:
@@ -25,29 +24,7 @@ def enclosed_data(value: Enclosed) -> list[Any]:
 
 def star_data(star: Hub) -> dict[str, Any]:
     """An event over noises that hang together."""
-    match star:
-        case Kinked():
-            return kinked_data(star)
-        case Tree():
-            return tree_data(star)
-        case Summed():
-            return summed_data(star)
-    leaves = [[count, str(leaf.variance), [[str(a), str(d)] for a, d in leaf.lines]] for leaf, count in star.leaves]
-    data = {"center": str(star.variance), "leaves": leaves, "fixed": star.fixed}
-    return data if star.square == UNIT else {**data, "square": number_data(star.square)}
-
-
-def kinked_data(event: Kinked) -> dict[str, Any]:
-    """A star with kinks."""
-
-    def spread(of: Spread) -> list[str]:
-        return ["laplace" if of.laplace else "normal", str(of.size)]
-
-    def lines(of: Sequence[Line]) -> list[list[str]]:
-        return [[str(a), str(d)] for a, d in of]
-
-    leaves = [[count, spread(leaf.spread), lines(leaf.lower), lines(leaf.upper)] for leaf, count in event.leaves]
-    return {"center": spread(event.center), "own": lines(event.own), "leaves": leaves, "fixed": event.fixed}
+    return tree_data(star) if isinstance(star, Tree) else summed_data(star)
 
 
 def tree_data(event: Tree) -> dict[str, Any]:
@@ -57,11 +34,14 @@ def tree_data(event: Tree) -> dict[str, Any]:
 
 
 def _center_data(center: Center) -> list[Any]:
+    def spread(of: Spread) -> list[str]:
+        return ["laplace" if of.laplace else "normal", str(of.size)]
+
     def forms(of: Sequence[Form]) -> list[list[str]]:
         return [list(map(str, form)) for form in of]
 
-    leaves = [[count, str(leaf.variance), forms(leaf.lower), forms(leaf.upper)] for leaf, count in center.leaves]
-    return [str(center.slope), str(center.variance), forms(center.own), leaves, list(map(_center_data, center.below))]
+    leaves = [[count, spread(leaf.spread), forms(leaf.lower), forms(leaf.upper)] for leaf, count in center.leaves]
+    return [str(center.slope), spread(center.spread), forms(center.own), leaves, list(map(_center_data, center.below))]
 
 
 def summed_data(event: Summed) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import isqrt
 from operator import mul
 
@@ -162,6 +162,10 @@ class Expansion:
         assert result is not None, "the count is positive"
         return result
 
+    def product(self, each: Sequence[Series]) -> Series:
+        """All of these multiplied."""
+        return reduce(self.times, each) if each else self.constant((1 << self.bits,) * 2)
+
     def inverse(self, series: Series) -> Series:
         """1 over a series whose first coefficient is positive. With its polynomial p, a q that is about 1/p, and r =
         1 - p·q, the inverse of the true p + d is q/(1 - r + d·q), so it is within |q|·x/(1 - x) of q for x = |r| +
@@ -238,7 +242,7 @@ class Expansion:
         if size > _MOST_SLOPE:
             raise NotShown
         peak, fine = _density(x, bits)
-        value = _distribution(x, peak, fine, bits)
+        value = (0, 0) if density else _distribution(x, peak, fine, bits)
         peak = peak[0] >> fine - bits, -(-peak[1] >> fine - bits)
         coefficients, error = [value[0]], value[1] - value[0]
         bell, bell_error = [], 0
@@ -246,7 +250,7 @@ class Expansion:
         # φ is Σ g_n·u^n, with (n + 1)·g_(n+1) = -(x·s·g_n + s²·g_(n-1)); each wrong by as much as is in `wrong`.
         before, now = 0, peak[0]
         wrong_before, wrong = 0, peak[1] - peak[0]
-        for n in range(1, self.terms + 1):
+        for n in range(1, (self.terms if s else 1) + 1):
             bell.append(now)
             bell_error += wrong
             coefficients.append(s * now // (n << bits))
@@ -258,4 +262,6 @@ class Expansion:
                 ((abs(product) + 1) * wrong + (square + 1) * wrong_before + abs(now) + abs(before) >> bits) // n + 4,
             )
         off = 2 * off << growth_bits(size * size)
-        return Series(bell, bell_error + off) if density else Series(coefficients[: self.terms], error + off)
+        nearby = bell if density else coefficients[: self.terms]
+        nearby += [0] * (self.terms - len(nearby))
+        return Series(nearby, (bell_error if density else error) + off)

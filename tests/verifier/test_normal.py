@@ -21,19 +21,12 @@ from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Measurer, Share
 from dipc.verifier.document import check_text
 from dipc.verifier.functions import ONE, multiply
-from dipc.verifier.normal import (
-    Cell,
-    Enclosed,
-    Leaf,
-    Star,
-    at_zero,
-    complementary,
-    rule,
-    tails_are_positive,
-)
+from dipc.verifier.messages import _Plan
+from dipc.verifier.normal import Cell, Enclosed, at_zero, complementary, tails_are_positive
 from dipc.verifier.reading import Budget, Rejected
 from dipc.verifier.reals import Number
 from dipc.verifier.taylor import Series
+from dipc.verifier.trees import Bounded, Center, Spread, Tree
 from tests.measure.test_normal import at_least, enclosure, normal
 from tests.verifier.samples import resealed
 
@@ -44,22 +37,23 @@ def exact(x: Fraction) -> mpmath.mpf:
     return mpmath.mpf(x.numerator) / x.denominator
 
 
-def probability(star: Star, eps: Fraction) -> mpmath.mpf:
-    """Of the star, by adaptive quadrature."""
-    e = mpmath.mpf(1) if star.fixed else exact(eps)
+def center(variance: Fraction, leaves: tuple[tuple[Bounded, int], ...]) -> Tree:
+    """Leaves around a center."""
+    return Tree(Center(F(0), Spread(False, variance), (), leaves, ()), False)
+
+
+def probability(star: Tree, eps: Fraction) -> mpmath.mpf:
+    """Of leaves around a center, by adaptive quadrature."""
 
     def factors(t: mpmath.mpf) -> mpmath.mpf:
         total = mpmath.mpf(1)
-        for leaf, count in star.leaves:
-            ends = [
-                mpmath.ncdf((exact(a) * t + exact(d) * e) / mpmath.sqrt(exact(leaf.variance))) for a, d in leaf.lines
-            ]
+        for leaf, count in star.root.leaves:
+            deviation = mpmath.sqrt(exact(leaf.spread.size))
+            ends = [mpmath.ncdf((exact(a) * t + exact(d) * exact(eps)) / deviation) for a, _, d in leaf.forms]
             total *= (sum(ends) - (len(ends) - 1)) ** count
         return total
 
-    if not star.variance:
-        return factors(mpmath.mpf(0))
-    s = mpmath.sqrt(exact(star.variance))
+    s = mpmath.sqrt(exact(star.root.spread.size))
     nodes = [k * s for k in range(-9, 10)]
     return mpmath.quad(lambda t: mpmath.npdf(t, 0, s) * factors(t), nodes)
 
@@ -68,14 +62,16 @@ def value_at(series: Series, u: Fraction, bits: int) -> mpmath.mpf:
     return sum(mpmath.mpf(c) * exact(u) ** k for k, c in enumerate(series.coefficients)) / mpmath.mpf(2) ** bits
 
 
-def random_star(chance: random.Random) -> Star:
+def random_star(chance: random.Random) -> Tree:
     size = F(10) ** chance.choice((-6, -1, 0, 0, 0, 1, 6))
-    leaves: dict[Leaf, int] = {}
+    leaves: dict[Bounded, int] = {}
     for _ in range(chance.randint(1, 3)):
         a, d = F(chance.choice((-2, -1, 1, 1, 3))), F(chance.randint(-4, 9), 3)
-        lines = ((a, d),) if chance.random() < 0.7 else ((-a, F(chance.randint(1, 5))), (a, F(chance.randint(1, 5))))
-        leaves[Leaf(F(chance.randint(1, 9), 2) * size, lines)] = chance.randint(1, 3)
-    return Star(F(chance.randint(1, 8), 3) * size, tuple(sorted(leaves.items())), False)
+        lower, upper = ((a, F(0), d),), ()
+        if chance.random() >= 0.7:
+            lower, upper = (((sign * a, F(0), F(chance.randint(1, 5))),) for sign in (-1, 1))
+        leaves[Bounded(Spread(False, F(chance.randint(1, 9), 2) * size), lower, upper)] = chance.randint(1, 3)
+    return center(F(chance.randint(1, 8), 3) * size, tuple(sorted(leaves.items())))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -86,10 +82,11 @@ def test_polynomials_of_stars_are_as_near_as_they_say(seed: int) -> None:
     cell = Cell(middle, middle * F(chance.choice((1, 1, 3)), 4), 30, 60, Budget())
     total = Enclosed({(star,): (ONE, ONE)})
     with mpmath.workdps(25):
-        if cell.radius**2 * star.spread > 200:
-            cell = Cell(middle, F(1, 10) / (1 + int(star.spread)), 30, 60, Budget())
+        spread = _Plan.of(star).spread
+        if cell.radius**2 * spread > 200:
+            cell = Cell(middle, F(1, 10) / (1 + int(spread)), 30, 60, Budget())
         series = cell.star(star)
-        left = min(most * ratio**cell.terms / (1 - ratio) for ratio, most, _ in cell.disks(total))
+        left = min(most * ratio**cell.terms / (1 - ratio) for ratio, _, most in cell.disks(total))
         allowed = exact(left) + mpmath.mpf(series.error + 1) / mpmath.mpf(2) ** cell.bits + mpmath.mpf(2) ** -60
         for u in (F(-1), F(1, 3), F(1)):
             gap = abs(value_at(series, u, cell.bits) - probability(star, cell.middle + cell.radius * u))
@@ -98,11 +95,10 @@ def test_polynomials_of_stars_are_as_near_as_they_say(seed: int) -> None:
 
 @pytest.mark.parametrize("x", ["0", "1/1000000", "-1/3", "37/10", "-9", "14", "25", "-25", "300"])
 def test_values_of_the_normal_distribution(x: str) -> None:
-    leaf = Leaf(F(1), ((F(0), F(x)),))
     cell = Cell(F(1), F(0), 1, 64, Budget())
-    series = cell.star(Star(F(0), ((leaf, 1),), False))
+    series = cell.star(Tree(Center(F(0), Spread(False, F(1)), ((F(1), F(0), F(x)),), (), ()), False))
     with mpmath.workdps(60):
-        wanted = mpmath.ncdf(exact(leaf.lines[0][1])) * 2**cell.bits
+        wanted = mpmath.ncdf(exact(F(x))) * 2**cell.bits
         assert abs(series.coefficients[0] - wanted) <= series.error + 1
     assert series.error < 100
 
@@ -128,22 +124,29 @@ def test_steps_are_wrong_by_no_more_than_they_say() -> None:
     with mpmath.workdps(40):
         for seed in range(12):
             star = random_star(random.Random(seed))
-            step, nodes = rule(star, 40)
-            h, v0, curvature = exact(step), exact(star.variance), exact(star.curvature)
+            plan = _Plan.of(star)
+            accuracy = plan.accuracy(40)
+            h, curvature = exact(plan.steps(accuracy)[0]), exact(plan.curvatures[0])
             z = mpmath.exp(-2 * mpmath.pi**2 / (h * h * curvature))
-            cut = mpmath.exp(-((nodes * h) ** 2) / (2 * v0))
-            assert 2**star.doubled * (2 * z / (1 - z * z) + cut) <= mpmath.mpf(2) ** -40
+            assert 2**plan.bits * (2 * z / (1 - z * z) + 9 * mpmath.mpf(2) ** -accuracy / 8) <= mpmath.mpf(2) ** -40
 
 
 def test_limits_at_zero() -> None:
-    def star(signs: str, *, variance: int = 4) -> Star:
-        leaves = tuple(sorted((Leaf(F(4), ((F(1 if s == "+" else -1), F(1)),)), signs.count(s)) for s in set(signs)))
-        return Star(F(variance), leaves, False)
+    def star(signs: str, *, variance: int = 4) -> Tree:
+        forms = [((F(1 if sign == "+" else -1), F(0), F(1)),) for sign in sorted(set(signs), reverse=True)]
+        leaves = tuple(
+            sorted((Bounded(Spread(False, F(4)), form, ()), signs.count("-+"[form[0][0] > 0])) for form in forms)
+        )
+        return center(F(variance), leaves)
 
-    def limit(one: Star) -> Fraction | None:
+    def alone(*bounds: int) -> Tree:
+        return Tree(Center(F(0), Spread(False, F(1)), tuple((F(sign), F(0), F(1)) for sign in bounds), (), ()), False)
+
+    def limit(one: Tree) -> Fraction | None:
         return at_zero(Enclosed({(one,): (ONE, ONE)}))
 
-    assert limit(star("+")) == limit(star("+", variance=9)) == F(1, 2)
+    assert limit(star("+")) == limit(alone(1)) == limit(alone(-1)) == F(1, 2)
+    assert limit(alone(1, -1)) == 0
     assert limit(star("+++")) == F(1, 4)
     assert limit(star("++-")) == F(1, 12)
     assert limit(star("++", variance=9)) is None
@@ -379,16 +382,12 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         lambda data: data["obligations"][0]["cells"][0].append("4"),
         "do not end",
     ),
-    ("a lesser deviation", "sparse", lambda data: star_in(data).__setitem__("center", "1"), "accepted in part"),
-    ("a negative variance", "sparse", lambda data: star_in(data).__setitem__("center", "-1"), "it is not a star"),
-    ("another count", "sparse", lambda data: star_in(data)["leaves"][0].__setitem__(0, 1), "accepted in part"),
-    (
-        "a count of 0",
-        "sparse",
-        lambda data: star_in(data)["leaves"][0].__setitem__(0, 0),
-        "must have a positive variance",
-    ),
-    ("two leaves alone", "sparse", lambda data: star_in(data).__setitem__("center", "0"), "without a center"),
+    ("a lesser deviation", "sparse", lambda data: star_in(data)["root"][1].__setitem__(1, "1"), "accepted in part"),
+    ("a negative variance", "sparse", lambda data: star_in(data)["root"][1].__setitem__(1, "-1"), "positive variance"),
+    ("another count", "sparse", lambda data: star_in(data)["root"][3][0].__setitem__(0, 1), "accepted in part"),
+    ("a count of 0", "sparse", lambda data: star_in(data)["root"][3][0].__setitem__(0, 0), "a leaf must occur"),
+    ("a leaf without a bound", "sparse", lambda data: star_in(data)["root"][3][0][2].clear(), "must have a bound"),
+    ("nothing that is bounded", "sparse", lambda data: star_in(data)["root"][3].clear(), "accepted in part"),
     ("it is fixed", "sparse", lambda data: star_in(data).__setitem__("fixed", True), "not"),
     (
         "another root",
@@ -434,18 +433,30 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("another number, between", "between two that do not move", lesser("9/10"), "not shown"),
     ("a lesser beta, four in a row", "four in a row", lesser("1/9"), "not shown"),
     ("a center less", "six in a row", lambda data: deepest(star_in(data)["root"])[4].pop(), "in part"),
-    ("a lesser variance", "six in a row", lambda data: star_in(data)["root"].__setitem__(1, "1/999"), "in part"),
+    ("a lesser variance", "six in a row", lambda data: star_in(data)["root"][1].__setitem__(1, "1/999"), "in part"),
     ("a half-space less", "six in a row", lambda data: star_in(data)["root"][4][0][2].clear(), "in part"),
-    ("a parent of the root", "six in a row", lambda data: star_in(data)["root"].__setitem__(0, "1"), "no parent"),
+    ("a parent of the root", "six in a row", lambda data: star_in(data)["root"].__setitem__(0, "1"), "not have a parent"),
     ("another slope", "around each other", lambda data: star_in(data)["root"][4][0].__setitem__(0, "0"), "in part"),
-    ("no variance", "around each other", lambda data: star_in(data)["root"].__setitem__(1, "0"), "positive variance"),
+    (
+        "no variance",
+        "around each other",
+        lambda data: star_in(data)["root"][1].__setitem__(1, "0"),
+        "positive variance",
+    ),
     ("a lesser beta, six in a row", "six in a row", lesser("3/10"), "not shown"),
     ("a lesser beta, around each other", "around each other", lesser("1/99"), "not shown"),
     ("a lesser beta, irrational row", "four in a row, irrational", lesser("1/9"), "not shown"),
     ("another square", "four in a row, irrational", lambda data: star_in(data).pop("square"), "in part"),
     ("another b", "four in a row", lambda data: star_in(data)["root"][4][0][2][0].__setitem__(2, "9"), "in part"),
-    ("a greater rate", "mixed", lambda data: star_in(data)["center"].__setitem__(1, "2"), "accepted in part"),
-    ("another law", "mixed", lambda data: star_in(data).__setitem__("center", ["normal", "1/100"]), "accepted in part"),
+    ("a greater rate", "mixed", lambda data: star_in(data)["root"][1].__setitem__(1, "2"), "accepted in part"),
+    (
+        "another law",
+        "mixed",
+        lambda data: star_in(data)["root"].__setitem__(1, ["normal", "1/100"]),
+        "accepted in part",
+    ),
+    ("a root beside a rate", "mixed", lambda data: star_in(data).__setitem__("square", ["2", []]), "without a square"),
+    ("a rate in a tree", "six in a row", lambda data: star_in(data)["root"][1].__setitem__(0, "laplace"), "one center"),
     ("a line less", "between two", lambda data: star_in(data)["root"][3][0][2].pop(), "accepted in part"),
     ("no bounds of the center", "between two", lambda data: star_in(data)["root"][2].clear(), "accepted in part"),
     (

@@ -1,0 +1,436 @@
+"""Probabilities of normal noises that are compared with each other, in a tree: messages from center to center.
+
+Each center is summed out for every place of its parent, by the trapezoid rule, or, from an end of its line on, with
+weights for half a line. FORMAT.md states and proves what is used: lemma N1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from math import ceil, floor, gcd, isqrt, lcm
+from operator import mul
+from typing import Any
+
+from dipc.verifier.reading import NotDerived
+from dipc.verifier.signs import Pair, decay_bits, growth_bits
+from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, pi_ends, root_ends
+from dipc.verifier.trees import Center, Form, Near, Spread, Tree, between
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The most ends of the line of a center, and places of one.
+MOST_ENDS, MOST_PLACES = 60, 10_000
+
+
+def series(tree: Tree, cell: Expansion) -> Series:
+    """The first coefficients in eps of the sum over places, which is wrong by at most 2^-accuracy for each eps of the
+    cell, by lemma N1; of one value alone its probability. Raises NotDerived, NotShown."""
+    bounds = tree.bounds
+    if bounds is None:
+        return _Sum(tree, cell).total()
+    if len(bounds) > 1 and sum(bounds.values()) <= 0:
+        return cell.constant((0, 0))
+    low, high = tree.square.inverse.root.ends(cell.bits + 32)
+    total = cell.constant((1 - len(bounds) << cell.bits,) * 2)
+    for d in bounds.values():
+        away = abs(d) * (cell.middle + cell.radius) * (high - low)
+        value = cell.normal(d * low * cell.middle, d * low * cell.radius, tree.root.spread.size, away)
+        total = cell.plus(total, value)
+    return total
+
+
+def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
+    """An n such that the sum over places is at most 2^n wherever |Im eps| <= disk, by lemma N1; None where it would be
+    too large."""
+    plan = _Plan.of(tree)
+    grown = (_most_scale(tree) * disk) ** 2 * plan.spread / 2
+    return None if grown > MOST_GROWTH else plan.bits + growth_bits(grown)
+
+
+def drift(tree: Tree, accuracy: int) -> Fraction:
+    """At least 2π·D1/(h·V) of a center without ends: what an error grows with at complex eps, by lemma N1."""
+    root, total = tree.root, _ZERO
+    for leaf, count in root.leaves:
+        a, d = (max(abs(form[place]) for form in leaf.forms) for place in (0, 2))
+        total += count * a * d * _most_scale(tree) / leaf.spread.size
+    if not total:
+        return _ZERO
+    plan = _Plan.of(tree)
+    return total * Fraction(629, 100) / (plan.steps(plan.accuracy(accuracy))[0] * plan.curvatures[0])
+
+
+def _most_scale(tree: Tree) -> Fraction:
+    return _ZERO if tree.fixed else tree.square.inverse.root.ends(64)[1]
+
+
+# === ends and bounds ===========================================================================
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The line of a center is cut at t = u·eps for each `still` u, and at t = x - u·eps for each `moving` one."""
+
+    still: tuple[Fraction, ...]
+    moving: tuple[Fraction, ...]
+
+    def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
+        """The w of its places t = k·h + w·eps, where those of its parent have this one: an end is a place."""
+        return [*self.still, *(above - u for u in self.moving)] or [slope * above]
+
+    def within(self, piece: int) -> Fraction:
+        ends = [None, *self.still, None]
+        return between(ends[piece], ends[piece + 1])
+
+    @property
+    def integrals(self) -> int:
+        """A message is the sum of no more."""
+        return max(1, 2 * (len(self.still) + len(self.moving)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The centers, parents first, with the numbers of these, their ends, the w of their places beside those of their
+    parents, and V. A sum over places is at most 2^bits, times e^{ν²·D2/2} with D2 the `spread`."""
+
+    centers: tuple[Center, ...]
+    parents: tuple[int, ...]
+    ends: tuple[_Ends, ...]
+    moves: tuple[frozenset[tuple[Fraction, Fraction]], ...]
+    curvatures: tuple[Fraction, ...]
+    bits: int
+    spread: Fraction
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(tree: Tree) -> _Plan:
+        """Raises NotDerived."""
+        centers, parents = [tree.root], [-1]
+        for number, center in enumerate(centers):
+            centers += center.below
+            parents += [number] * len(center.below)
+        ends = _cut(centers, parents)
+        moves: list[frozenset[tuple[Fraction, Fraction]]] = []
+        for center, parent, each in zip(centers, parents, ends, strict=True):
+            above = {w for w, _ in moves[parent]} if moves else {_ZERO}
+            moves.append(frozenset((w, x) for x in above for w in each.moves(center.slope, x)))
+            if len(moves[-1]) > MOST_ENDS:
+                raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_ENDS} pieces")
+        curvatures = [_ZERO] * len(centers)
+        handed = [_ZERO] * len(centers)
+        spread = _ZERO
+        for number in reversed(range(len(centers))):
+            center = centers[number]
+            factors = _factors(center)
+            mine, parents_own, both = (
+                sum((weight * max((p * a + q * b) ** 2 for a, b, _ in forms) for forms, weight in factors), _ZERO)
+                for p, q in ((1, 0), (0, 1), (1, 1))
+            )
+            curvatures[number] = mine + handed[number]
+            if number:
+                moved = both + handed[number] if ends[number].moving else _ZERO
+                handed[parents[number]] += max(parents_own, moved)
+            for forms, weight in factors:
+                spread += weight * max((d + a * w + b * x) ** 2 for a, b, d in forms for w, x in moves[number])
+        bits = sum(
+            1
+            + bool(e.still or e.moving)
+            + (e.integrals - 1).bit_length()
+            + sum(n for leaf, n in c.leaves if leaf.upper)
+            for c, e in zip(centers, ends, strict=True)
+        )
+        return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
+
+    def accuracy(self, wanted: int) -> int:
+        """That of the integrals of a center, of which others make 2^bits times as much at most."""
+        return wanted + self.bits + (len(self.centers) - 1).bit_length() + 3
+
+    def steps(self, accuracy: int) -> list[Fraction]:
+        """Those of all centers, by which each integral is wrong by no more than 2^-accuracy. Raises NotDerived."""
+        steps: list[Fraction] = []
+        for center, ends, curvature in zip(self.centers, self.ends, self.curvatures, strict=True):
+            # 2π² > 19.73, and a quarter of it for half a line.
+            turn = Fraction(1973, 400 if ends.still or ends.moving else 100) / curvature
+            step = _root_below(turn / (Fraction(7, 10) * (accuracy + 1)))
+            steps.append(min(step, _root_below(6 * center.spread.size)))
+        for numbers in (range(1, len(steps)), range(len(steps) - 1, 0, -1), range(1, len(steps))):
+            for number in numbers:
+                if self.ends[number].moving:
+                    # An end that moves with the parent is a place of both.
+                    steps[number] = steps[self.parents[number]] = min(steps[number], steps[self.parents[number]])
+        for step, ends, curvature in zip(steps, self.ends, self.curvatures, strict=True):
+            turn = Fraction(1973, 400 if ends.still or ends.moving else 100) / curvature
+            if not step or decay_bits(turn / step**2) < accuracy:
+                raise NotDerived("deviations of Gaussian noise are too different")
+        return steps
+
+
+def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
+    """The forms of each, and how often over its variance: of the density, and of the leaves."""
+    result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
+    return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
+
+
+def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
+    """Raises NotDerived for too many ends, and for those of more than one direction."""
+    handed: list[set[Fraction]] = [set() for _ in centers]
+    result: list[_Ends] = []
+    for number in reversed(range(len(centers))):
+        still, moving, above = handed[number], set[Fraction](), set[Fraction]()
+        for a, b, d in centers[number].edges:
+            if a and b and a != -b:
+                raise NotDerived("bounds of Gaussian noises meet on lines of more than one direction")
+            if a and b:
+                moving.add(d / a)
+            elif a:
+                still.add(-d / a)
+            elif b:
+                above.add(-d / b)
+        if len(still) + len(moving) > MOST_ENDS:
+            raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_ENDS} pieces")
+        if number:
+            handed[parents[number]] |= above | {u + v for u in still for v in moving}
+        elif moving or above or centers[0].slope:
+            raise NotDerived("the first center must not have a parent")
+        result.append(_Ends(tuple(sorted(still)), tuple(sorted(moving))))
+    return result[::-1]
+
+
+def _root_below(x: Fraction) -> Fraction:
+    """At most √x, an eighth less at most: multiples of numbers of a few bits are often the same."""
+    shift = max(0, x.denominator.bit_length() - x.numerator.bit_length()) // 2 + 24
+    root = isqrt((x.numerator << 2 * shift) // x.denominator)
+    rest = max(0, root.bit_length() - 4)
+    return Fraction(root >> rest << rest, 1 << shift)
+
+
+# === weights ===================================================================================
+
+
+@lru_cache(maxsize=20_000)
+def half_weight(n: int, bits: int) -> Pair:
+    """σ(n) = 1/2 + Si(πn)/π, a few units of 2^-bits wide."""
+    if n < 0:
+        low, high = half_weight(-n, bits)
+        return (1 << bits) - high, (1 << bits) - low
+    if not n:
+        return 1 << bits - 1, 1 << bits - 1
+    work = bits + 16
+    if 22 * n < 7 * (bits + 30):
+        work += 5 * n  # e^{πn} < 2^{5n}
+    low_pi, high_pi = pi_ends(work)
+    x, over = (n * low_pi, n * high_pi), 1 << work
+    square = x[0] * x[0] >> work, -(-x[1] * x[1] >> work)
+    low = high = 0
+    if work > bits + 16:
+        # Si(x) = Σ (-1)^k·x^(2k+1)/((2k+1)·(2k+1)!).
+        term, k = x, 0
+        while term[1] > 1 or (2 * k + 2) * (2 * k + 3) << work < 2 * square[1]:
+            part = term[0] // (2 * k + 1), -(-term[1] // (2 * k + 1))
+            low, high = (low - part[1], high - part[0]) if k % 2 else (low + part[0], high + part[1])
+            k += 1
+            below = 2 * k * (2 * k + 1)
+            term = term[0] * square[0] // (below << work), -(-term[1] * square[1] // (below << work))
+        half = over // 2
+        low, high = (
+            half + (low - 2 << work) // (high_pi if low >= 2 else low_pi),
+            half - (-(high + 2) << work) // low_pi,
+        )
+    else:
+        # 1 - (-1)^n·f/π with f = ∫ e^{-xt}/(1 + t²) dt = Σ (-1)^k·(2k)!/x^(2k+1), away by less than the next term.
+        term, k = ((1 << 2 * work) // x[1], -(-(1 << 2 * work) // x[0])), 0
+        while term[1] > 1:
+            low, high = (low - term[1], high - term[0]) if k % 2 else (low + term[0], high + term[1])
+            k += 1
+            ahead = (2 * k - 1) * 2 * k
+            if ahead << work > square[0]:
+                raise NotDerived("a weight is not found")
+            term = term[0] * ahead * over // square[1], -(-term[1] * ahead * over // square[0])
+        away = (max(0, low - 2) << work) // high_pi, -((-(high + 2) << work) // low_pi)
+        low, high = (over - away[1], over - away[0]) if n % 2 == 0 else (over + away[0], over + away[1])
+    return low >> work - bits, -(-high >> work - bits)
+
+
+# === sums ======================================================================================
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a function of a·t + b·x + d·eps is at places k·h + w·eps and j·h' + w'·eps, by a·h·k + b·h'·j in units; what
+    is added to that is start + slope·u, but for as much as `away`."""
+
+    known: dict[int, Series]
+    unit: Fraction
+    first: int
+    second: int
+    start: Fraction
+    slope: Fraction
+    away: Fraction
+    variance: Fraction
+    density: bool
+
+
+class _Sum:
+    """The sum over the places of all centers, message by message."""
+
+    def __init__(self, tree: Tree, cell: Expansion) -> None:
+        self._plan, self._cell = _Plan.of(tree), cell
+        self._scale = tree.square.inverse.root.ends(cell.bits + 32)
+        plan, low, high = self._plan, *self._scale
+        accuracy = plan.accuracy(cell.accuracy)
+        self._steps = plan.steps(accuracy)
+        self._reaches: list[Fraction] = []
+        for center, parent, moves in zip(plan.centers, plan.parents, plan.moves, strict=True):
+            far = root_ends(Fraction(14, 10) * center.spread.size * (accuracy + 1), 64)
+            reach = Fraction(far[1], 1 << 64)
+            if decay_bits(reach**2 / (2 * center.spread.size)) < accuracy:
+                reach *= 1 + Fraction(1, 16)
+            if decay_bits(reach**2 / (2 * center.spread.size)) < accuracy:
+                raise NotDerived("deviations of Gaussian noise are too different")
+            reach += max(abs(w - center.slope * x) for w, x in moves) * cell.radius * high
+            reach += max(abs(w) + abs(center.slope * x) for w, x in moves) * (cell.middle + cell.radius) * (high - low)
+            # The outermost places of the parent are up to a step farther.
+            above = self._reaches[parent] + self._steps[parent] if self._reaches else _ZERO
+            self._reaches.append(reach + abs(center.slope) * above)
+        self._known: dict[tuple[int, Fraction, Fraction], list[Series]] = {}
+
+    def total(self) -> Series:
+        """The probability."""
+        (value,) = self._message(0, _ZERO, _ZERO)
+        return value
+
+    def _places(self, number: int, move: Fraction) -> range:
+        if number < 0:
+            return range(1)
+        step, middle = self._steps[number], -move * self._cell.middle * self._scale[0]
+        first, last = floor((middle - self._reaches[number]) / step), ceil((middle + self._reaches[number]) / step)
+        if last - first >= MOST_PLACES:
+            raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_PLACES} nodes")
+        return range(first, last + 1)
+
+    def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
+        """At all places x of the parent that move by above·eps, what is true around x = u·eps."""
+        key = number, above, u
+        if key in self._known:
+            return self._known[key]
+        center, ends = self._plan.centers[number], self._plan.ends[number]
+        total = [Series([0] * self._cell.terms, 0)] * len(self._places(self._plan.parents[number], above))
+        cuts = {v: (False, v) for v in ends.still} | {u - v: (True, v) for v in ends.moving}
+        pieces: list[tuple[Any, Any, tuple[Near, ...], int]] = []
+        for low, high in pairwise([None, *sorted(cuts), None]):
+            t = between(low, high)
+            near, piece = center.near(t, u), sum(v < t for v in ends.still)
+            if near is None:
+                continue
+            start, end = low if low is None else cuts[low], high if high is None else cuts[high]
+            if pieces and pieces[-1][1:] == (start, near, piece):
+                start = pieces.pop()[0]
+            pieces.append((start, end, near, piece))
+        for start, end, near, piece in pieces:
+            # What is below the upper end, less what is below the lower one; or above that.
+            sides = [(end, 1, -1)] if end else []
+            if start:
+                sides.append((start, -1, -1) if end else (start, 1, 1))
+            for cut, sign, side in sides or [(None, 1, 0)]:
+                part = self._integral(number, above, (near, piece), cut, side)
+                total = [
+                    Series(
+                        [a + sign * b for a, b in zip(x.coefficients, y.coefficients, strict=True)], x.error + y.error
+                    )
+                    for x, y in zip(total, part, strict=True)
+                ]
+        self._known[key] = total
+        return total
+
+    def _integral(
+        self,
+        number: int,
+        above: Fraction,
+        stretch: tuple[tuple[Near, ...], int],
+        cut: tuple[bool, Fraction] | None,
+        side: int,
+    ) -> list[Series]:
+        """Over what is below a cut (side -1), above it (1), or over the whole line."""
+        cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
+        moving = cut is not None and cut[0]
+        move = ends.moves(center.slope, above)[0]
+        if cut is not None:
+            move = above - cut[1] if moving else cut[1]
+        mine, theirs = self._places(number, move), self._places(self._plan.parents[number], above)
+        step = self._steps[number]
+        factors = [([self._table(number, (_ONE, -center.slope, _ZERO), (move, above), center.spread, density=True)], 1)]
+        for leaf in stretch[0]:
+            tables = [self._table(number, form, (move, above), leaf.spread, density=False) for form in leaf.forms]
+            factors.append((tables, leaf.count))
+        alone = [each for each in factors if not any(table.second for table in each[0])]
+        paired = [each for each in factors if any(table.second for table in each[0])]
+        # The step over the deviation: what the density is without it.
+        low, high = root_ends(step * step / center.spread.size, cell.bits + 8)
+        width = cell.constant((low >> 8, -(-high >> 8)))
+        below = [self._message(c, move, ends.within(stretch[1])) for c in self._children(number)]
+        values = []
+        for index, k in enumerate(mine):
+            own = [self._factor(tables, count, k, 0) for tables, count in alone]
+            values.append(cell.product([*own, *(message[index] for message in below)]))
+        weights: list[Pair] | None = None
+        if not moving:
+            weights = None if cut is None else [half_weight(side * k, cell.bits) for k in mine]
+            if not paired:
+                return [cell.times(width, self._weighted(values, weights))] * len(theirs)
+        result = []
+        for j in theirs:
+            if moving:
+                weights = [half_weight(side * (k - j), cell.bits) for k in mine]
+            products = [
+                cell.product([value, *(self._factor(tables, count, k, j) for tables, count in paired)])
+                for k, value in zip(mine, values, strict=True)
+            ]
+            result.append(cell.times(width, self._weighted(products, weights)))
+        return result
+
+    def _children(self, number: int) -> Iterator[int]:
+        return (child for child, parent in enumerate(self._plan.parents) if parent == number)
+
+    def _weighted(self, values: Sequence[Series], weights: Sequence[Pair] | None) -> Series:
+        """Σ weight·value, for weights between -1/8 and 9/8."""
+        cell = self._cell
+        if weights is None:
+            return cell.sum(values)
+        cell.budget.spend(len(values) * (cell.terms // 8 + 1), cell.bits)
+        lows = [low for low, _ in weights]
+        columns = zip(*(value.coefficients for value in values), strict=True)
+        coefficients = [sum(map(mul, lows, column)) >> cell.bits for column in columns]
+        error = sum(value.error for value in values)
+        blurred = sum(value.size * (high - low) for value, (low, high) in zip(values, weights, strict=True))
+        return Series(coefficients, error + (error >> 3) + (blurred >> cell.bits) + cell.terms + 2)
+
+    def _table(
+        self, number: int, form: Form, moves: tuple[Fraction, Fraction], spread: Spread, *, density: bool
+    ) -> _Table:
+        parent = self._plan.parents[number]
+        a, b = form[0] * self._steps[number], form[1] * (self._steps[parent] if number else _ONE)
+        below = lcm(a.denominator, b.denominator)
+        unit = Fraction(gcd(int(a * below), int(b * below)), below) or _ONE
+        (low, high), cell = self._scale, self._cell
+        off = form[2] + form[0] * moves[0] + form[1] * moves[1]
+        away, off = abs(off) * (cell.middle + cell.radius) * (high - low), off * low
+        start, slope = off * cell.middle, off * cell.radius
+        return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
+
+    def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
+        """The density without 1/√v, or the probability of a leaf so many times."""
+        cell, result = self._cell, []
+        for table in tables:
+            key = table.first * k + table.second * j
+            if key not in table.known:
+                start = key * table.unit + table.start
+                series = cell.normal(start, table.slope, table.variance, table.away, density=table.density)
+                table.known[key] = cell.power(series, count) if count > 1 and len(tables) == 1 else series
+            result.append(table.known[key])
+        if len(result) == 1:
+            return result[0]
+        both = cell.plus(cell.plus(*result), cell.constant((-1 << cell.bits,) * 2))
+        return cell.power(both, count) if count > 1 else both
