@@ -380,7 +380,7 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
         "cells beyond",
         "sparse on an interval",
         lambda data: data["obligations"][0]["cells"][0].append("4"),
-        "do not end",
+        "must end where",
     ),
     ("a lesser deviation", "sparse", lambda data: star_in(data)["root"][1].__setitem__(1, "1"), "accepted in part"),
     ("a negative variance", "sparse", lambda data: star_in(data)["root"][1].__setitem__(1, "-1"), "positive variance"),
@@ -435,7 +435,12 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], object], str]] = [
     ("a center less", "six in a row", lambda data: deepest(star_in(data)["root"])[4].pop(), "in part"),
     ("a lesser variance", "six in a row", lambda data: star_in(data)["root"][1].__setitem__(1, "1/999"), "in part"),
     ("a half-space less", "six in a row", lambda data: star_in(data)["root"][4][0][2].clear(), "in part"),
-    ("a parent of the root", "six in a row", lambda data: star_in(data)["root"].__setitem__(0, "1"), "not have a parent"),
+    (
+        "a parent of the root",
+        "six in a row",
+        lambda data: star_in(data)["root"].__setitem__(0, "1"),
+        "not have a parent",
+    ),
     ("another slope", "around each other", lambda data: star_in(data)["root"][4][0].__setitem__(0, "0"), "in part"),
     (
         "no variance",
