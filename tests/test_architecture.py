@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("dipc", "benchmarks")
 
 _MATHEMATICS = ("dipc.algebra", "dipc.linear", "dipc.sign", "dipc.measure")
-_PROGRAMS = ("dipc.text", "dipc.noise", "dipc.mechanisms", *_MATHEMATICS, "dipc.chain", "dipc.claims", "dipc.program")
+_PROGRAMS = ("dipc.text", "dipc.noise", *_MATHEMATICS, "dipc.chain", "dipc.claims", "dipc.mechanisms", "dipc.program")
 _QUESTIONS = (*_PROGRAMS, "dipc.decide", "dipc.options", "dipc.rules", "dipc.questions")
 
 #: What each room may import, besides itself. Data flows one way: text, chain, exits, obligations, decisions, report.
@@ -31,7 +31,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.linear": ("dipc.algebra",),
     "dipc.sign": ("dipc.algebra",),
     "dipc.noise": ("dipc.algebra",),
-    "dipc.mechanisms": ("dipc.text", "dipc.noise"),
     "dipc.measure": ("dipc.algebra", "dipc.linear", "dipc.noise", "dipc.sign.normal"),
     "dipc.chain": (
         "dipc.text",
@@ -42,6 +41,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.algebra.graph",
     ),
     "dipc.claims": ("dipc.text", "dipc.noise", *_MATHEMATICS),
+    "dipc.mechanisms": ("dipc.text", "dipc.noise", "dipc.algebra", "dipc.sign", "dipc.claims"),
     "dipc.program": ("dipc.text", "dipc.noise", *_MATHEMATICS, "dipc.chain", "dipc.claims"),
     "dipc.decide": ("dipc", "dipc.text", "dipc.noise", *_MATHEMATICS),  # inequalities, whatever question they come from
     "dipc.options": (*_PROGRAMS, "dipc.decide"),

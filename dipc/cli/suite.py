@@ -17,9 +17,9 @@ import click
 from dipc.cli.options import claims_tested, format_option, output_option, positive_option, quiet_option
 from dipc.cli.output import Output, check_distinct, check_target, later, write_text
 from dipc.cli.terminal import ExitCode, look_of, write, write_diagnostics
+from dipc.mechanisms.dipc_input import imported
 from dipc.mechanisms.expressions import RESERVED
 from dipc.outcome.outcome import render
-from dipc.program.dipc_input import imported
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source
 
 _TEST_EPILOG = """

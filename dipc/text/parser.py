@@ -49,15 +49,15 @@ GRAMMAR = "dipwhile.lark"
 START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound")
 
 
-def grammar_text() -> str:
-    """The text of the grammar, from the installed package or else from the checkout around it.
+def grammar_text(name: str = GRAMMAR) -> str:
+    """The text of a grammar, from the installed package or else from the checkout around it.
 
     A wheel carries `grammars/` inside the package; an editable install and a bare checkout have it beside.
     """
     try:
-        packaged = get_data("dipc", f"grammars/{GRAMMAR}")
+        packaged = get_data("dipc", f"grammars/{name}")
     except OSError:
-        return Path(__file__).resolve().parents[2].joinpath("grammars", GRAMMAR).read_text(encoding="utf-8")
+        return Path(__file__).resolve().parents[2].joinpath("grammars", name).read_text(encoding="utf-8")
     return (packaged or b"").decode("utf-8")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.program.dipc_input import imported
+from dipc.mechanisms.dipc_input import imported
 from dipc.text.diagnostic import Source
 
 ABOVE = """-1 1
@@ -99,6 +99,11 @@ def test_a_statement_with_a_probability() -> None:
         ('0 1\nreal r ;\nr = Lap "eps/k" 0 ;\nreturn r ;', 3, "eps/k cannot be read: `k` is not known in rate"),
         ("0 1\nint x ;\nx = 1 % 0 ;\nreturn x ;", 3, "a remainder by `0`"),
         ("0 1\nint x ;\nint y ;\nx = 1 ;\nreturn x ;\nreturn y ;", 6, "this returns other variables"),
+        ("0 1\nint x ;\nx = DLap eps 0 ;\nx = x % 2 ;\nreturn x ;", 4, "`x` is not an integer of a range"),
+        ("0 1\nint x ;\nint y ;\nx = DLap eps 0 ;\ny = TDLap eps x 0 1 ;\nreturn y ;", 5, "`x` is not an integer of a"),
+        ("0 1\nint x ;\nreal r ;\nbool b ;\nb = x = 1 ;\nr = Lap eps/x 0 ;\nreturn b ;", 6, "`x` is not known in rate"),
+        ('0 1\nint x ;\nx = "1 ;\nreturn x ;', 3, '`"` is not a name'),
+        ("0 1\nint x ;\nreturn ;", 3, "nothing is returned"),
         ("0 1\nbool b ;\nb = true ;\nif b then int b ; fi\nreturn b ;", 4, "`b` is declared twice"),
     ],
 )
