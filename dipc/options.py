@@ -389,7 +389,7 @@ def open_constant(option: str) -> tuple[str, int | None]:
     except BadValue as bad:
         raise DiagnosticError(bad.located("E1210", source)) from None
     if least.denominator != 1 or abs(least) >= _LEAST:
-        notes = ('write a constant, or such as --for-all "m >= 3"',)
+        notes = ('write a constant, or a range such as --for-all "m >= 3"',)
         place = source.excerpt(bound.least.span)
         raise DiagnosticError(Diagnostic("E1210", "the least value is not an integer", place, notes=notes))
     return bound.name, int(least)

@@ -178,7 +178,7 @@ class Budget:
         if self.intervals < 0:
             raise LimitReached(
                 "intervals",
-                f"the sign was not settled within {self.limits.intervals} subdivisions of the interval of eps",
+                f"the sign could not be decided within {self.limits.intervals} subdivisions of the interval of eps",
             )
 
     def check_bits(self, bits: int) -> None:
@@ -186,7 +186,7 @@ class Budget:
         if bits > self.limits.bits:
             raise LimitReached(
                 "bits",
-                f"the sign was not settled with numbers of {self.limits.bits} bits: "
+                f"the sign could not be decided with numbers of {self.limits.bits} bits: "
                 "there are roots very close to each other, or one of even multiplicity",
             )
 

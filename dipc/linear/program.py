@@ -306,7 +306,7 @@ class NotConfirmed(Undecided):
     """A proposal of the solver that exact arithmetic does not bear out."""
 
     def __init__(self) -> None:
-        super().__init__("an answer about linear inequalities was not confirmed by exact arithmetic")
+        super().__init__("exact arithmetic did not confirm the answer to a system of linear inequalities")
 
 
 @frozen
@@ -470,7 +470,9 @@ class Interiors:
     def _count(self) -> None:
         self.asked += 1
         if self.asked > self._limit:
-            raise LimitReached("cells", f"the constraints fall into more cells than {self._limit} questions tell apart")
+            raise LimitReached(
+                "cells", f"the constraints fall into more cells than {self._limit} questions can tell apart"
+            )
 
 
 def _opened(item: Halfspace) -> Halfspace:

@@ -147,6 +147,6 @@ def _vertices(
         else:
             ends.append((-radius,) if True in signs else (radius,) if signs else (_ZERO,))
     if count > most:
-        raise LimitReached("vertices", f"a box of moves has {count} vertices to look at")
+        raise LimitReached("vertices", f"the adjacent inputs have {count} extreme moves to look at")
     for choice in product(*ends):
         yield dict(zip(moved, choice, strict=True))

@@ -134,10 +134,10 @@ def event_shape(event: Event) -> EventShape:
     whole_numbers = bool(event.noises) and event.noises[0].law.whole
     for noise in event.noises:
         if noise.law.whole is not whole_numbers or noise.law.sides(noise.rate) != Sides(noise.rate, noise.rate):
-            raise OutsideFragment("the noise is not all of one kind, Laplace or discrete Laplace")
+            raise OutsideFragment("one event mixes Laplace and discrete Laplace noise")
     scales = _scales(event)
     if whole_numbers and any(abs(s) != 1 for s in scales):
-        raise OutsideFragment("integer noises are compared in other proportions than 1 or -1")
+        raise OutsideFragment("multiples of integer noises other than 1 and -1 are compared")
     rows: list[tuple[int, int, Fraction] | None] = []
     for constraint in event.constraints:
         match constraint.coefficients:
@@ -150,10 +150,10 @@ def event_shape(event: Event) -> EventShape:
                 slope = c / scales[i]
                 if d / scales[j] != -slope:
                     raise OutsideFragment(
-                        "two noises are compared in two different proportions; such constraints are not measured yet"
+                        "two noises are compared in two different proportions, which is not covered yet"
                     )
             case more:
-                raise OutsideFragment(f"a constraint relates {len(more)} noises at once; at most two are measured yet")
+                raise OutsideFragment(f"one constraint relates {len(more)} noises; only two are covered yet")
         # Up to the constant this is slope·(Z_i - Z_j).
         rows.append((i, j, -1 / slope) if slope > 0 else (j, i, 1 / slope))
     whole = lcm(*(s.denominator for s in scales), *(row[2].denominator for row in rows if row is not None))

@@ -334,7 +334,7 @@ def _poles_of(sums: list[_Sum]) -> Powers:
     """The least powers of all Φ_d over which the sums can be written."""
     groups = {key for each in sums for key in each}
     if sum(w * m for w, m in groups) > MOST_DEGREE:
-        raise OutsideFragment("rates differ too much for polynomials in the exponential of their common unit")
+        raise OutsideFragment("rates of integer noise differ too much: their common unit makes polynomials too long")
     result: dict[int, int] = {}
     for w, m in groups:
         for d in _divisors(w):
@@ -564,7 +564,7 @@ class Unsettled(Undecided):
     the same for all."""
 
     def __init__(self, enough: int) -> None:
-        super().__init__("the probability is another function of the distance for small distances")
+        super().__init__("the probability follows another formula at small distances")
         self.enough = enough
 
 
@@ -582,7 +582,7 @@ class _Summation:
         assert all(n.law.whole and n.mean.denominator == 1 for n in event.noises)
         for noise in event.noises:
             if noise.law.sides(noise.rate) != Sides(noise.rate, noise.rate):
-                raise OutsideFragment("the mass of an integer noise does not fall alike on both sides")
+                raise OutsideFragment("the mass of an integer noise falls at different rates on its two sides")
         self._event = event
         self._limits = limits
         self._feasibility = Interiors(limits.cells)
@@ -640,7 +640,7 @@ class _Summation:
         mixed = [h for h in system if abs(h.coefficient(v)) > 1]
         partners = {w for h in mixed for w, c in h.coefficients if w != v and c % h.coefficient(v)}
         if self._parameter in partners:
-            raise OutsideFragment("the probability depends on the distance by residue classes")
+            raise OutsideFragment("the probability depends on the residue class of the distance")
         unsplit = (partners | {v}) & whole
         if unsplit:
             w = min(unsplit)

@@ -427,7 +427,7 @@ class Share:
         """The events, where all are conjunctions. Raises OutsideFragment where one is about many runs at once."""
         every = tuple([event for event in self.events if isinstance(event, Event)])
         if len(every) < len(self.events):
-            raise OutsideFragment("of many runs at once nothing but their probability is known")
+            raise OutsideFragment("for many runs at once only their probability is known")
         return every
 
 
@@ -701,7 +701,7 @@ class UnexpandedBound:
                 if ball.is_finite() and ball.rad() < flint.arb(2) ** -(bits + 2):
                     return dyadic(ball.lower()), dyadic(ball.upper())
             work *= 2
-        raise OutsideFragment(f"its value takes numbers of more than {MOST_BITS} bits")
+        raise OutsideFragment(f"its value needs numbers of more than {MOST_BITS} bits")
 
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:

@@ -687,8 +687,8 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
     }
     if len(kinds) > 1:
         raise OutsideFragment(
-            "standard deviations of Gaussian noise with and without eps, or with different irrational factors, are "
-            "compared, which is not covered"
+            "Gaussian noises are compared whose standard deviations differ by eps or by an irrational factor, "
+            "which is not covered"
         )
     ((unit, fixed),) = kinds
     return *_merged(event), unit, fixed
@@ -713,7 +713,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
         return None, (Piece(None, None, ((_leaf(values[0], *nearest, _ZERO), 1),)),)
     centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
     if not centers:
-        raise OutsideFragment("Gaussian noises are compared with each other, and no single one with all others")
+        raise OutsideFragment("Gaussian noises are compared with each other, but no single one with all others")
     stars = [(values[center], _canonical(values[center], _star(values, rows, center))) for center in centers]
     return min(stars, key=lambda star: (len(star[1]), str(star) if len(stars) > 1 else ""))
 

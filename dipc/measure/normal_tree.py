@@ -822,7 +822,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
         plain = _center(mine, (i, parent), (_ONE, above))
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
-            raise OutsideFragment("bounds of Gaussian noises meet on lines of more than one direction")
+            raise OutsideFragment("bounds of Gaussian noises meet on lines of several directions")
         # The multiple in which it meets its parent.
         scale = scales[i] = -meeting.pop() if meeting else _ONE
         slope = _ZERO if parent is None else -precision[i][parent] / inverses[i] * scale / above

@@ -73,7 +73,7 @@ def value_system(event: Event) -> ValueSystem:
     meant = [dict(coefficients) for coefficients, _ in system.rows]
     while wide := [row for row, (coefficients, _) in enumerate(system.rows) if len(coefficients) > 2]:
         if not any(_introduce(system, row) for row in wide):
-            raise OutsideFragment("the constraints do not reduce to pairs of values")
+            raise OutsideFragment("some constraint relates more than two values")
     # The meaning of a value must be decided only once, or the measure would be that of another event.
     assert [_written_out(system, coefficients) for coefficients, _ in system.rows] == meant
     return system
@@ -96,14 +96,14 @@ def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
     left, right = (sides.left, sides.right) if factor > 0 else (sides.right, sides.left)
     if noise.law.whole and (abs(factor) != 1 or left != right):
         raise OutsideFragment(
-            "a multiple of an integer noise has no values in between, and its mass has two like sides"
+            "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
         )
     if left is None and right is not None:
         return Support.RIGHT, right / abs(factor)
     if right is None and left is not None:
         return Support.LEFT, left / abs(factor)
     if left is None or left != right:
-        raise OutsideFragment("the two sides of a noise fall at different rates")
+        raise OutsideFragment("the density of a noise falls at different rates on its two sides")
     return Support.BOTH, left / abs(factor)
 
 
@@ -241,7 +241,7 @@ class _Forest(ABC, Generic[_Function]):
         pairs = {tuple(sorted(coefficients)) for coefficients, _ in system.rows if len(coefficients) == 2}
         kernels = {tuple(sorted((i, v.parent))) for i, v in enumerate(system.values) if v.parent is not None}
         if pairs & kernels:
-            raise OutsideFragment("two values are tied both by a constraint and by a noise")
+            raise OutsideFragment("two values are related both by a constraint and by a noise")
         self.adjacent: list[list[int]] = [[] for _ in range(self.count)]
         for i, j in sorted(pairs | kernels):
             self.adjacent[i].append(j)
@@ -266,7 +266,7 @@ class _Forest(ABC, Generic[_Function]):
         lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
         if not self.dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
-            raise OutsideFragment("values of integers are compared in other proportions than 1 and -1")
+            raise OutsideFragment("multiples of integer values other than 1 and -1 are compared")
         #: By value a number near what it is likely to be, so that exponents are small: from there it is counted.
         self._centers: list[int] = self._find_centers()
         #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
@@ -298,7 +298,7 @@ class _Forest(ABC, Generic[_Function]):
                         scales[j] = scales[i] * ratios[i, j]
                         stack.append(j)
         if edges != self.count - trees:
-            raise OutsideFragment("the values are tied in a cycle")
+            raise OutsideFragment("the values are compared in a circle")
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:

@@ -237,5 +237,5 @@ def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[li
                         above[other] = noise
                         pending.append(other)
     if len(ties) != 2 * (len(noises) - trees):
-        raise OutsideFragment("one step of a run compares its noises in a cycle")
+        raise OutsideFragment("one step of a run compares its noises in a circle")
     return order, above

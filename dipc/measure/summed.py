@@ -417,7 +417,7 @@ def lattice_sum(event: Event) -> LatticeSum:
     """The measure of the event as that of one sum, between two numbers. Raises OutsideFragment for others: half-spaces
     of different forms, multiples of noises, and noises that are no discrete Laplace noises of integer means."""
     if not event.constraints or not event.constraints[0].coefficients:
-        raise OutsideFragment("no sum is bounded")
+        raise OutsideFragment("no sum of noises is bounded")
     first = _primitive(event.constraints[0])
     low: int | None = None
     high: int | None = None
@@ -429,18 +429,18 @@ def lattice_sum(event: Event) -> LatticeSum:
         elif terms == tuple([(i, -c) for i, c in first[0]]):
             high = constant if high is None else min(high, constant)
         else:
-            raise OutsideFragment("the half-spaces bound different sums")
+            raise OutsideFragment("the comparisons bound different sums of noises")
     rates: Counter[Fraction] = Counter()
     mean = 0
     for i, sign in first[0]:
         noise = event.noises[i]
         sides = noise.law.sides(noise.rate)
         if not noise.law.whole or sides != Sides(noise.rate, noise.rate) or noise.mean.denominator != 1:
-            raise OutsideFragment("a noise is no discrete Laplace noise")
+            raise OutsideFragment("a noise is not discrete Laplace noise with an integer mean")
         rates[noise.rate] += 1
         mean += sign * int(noise.mean)
     if low is not None and high is not None and low > high:
-        raise OutsideFragment("the bounds leave no room")
+        raise OutsideFragment("the bounds contradict each other")
     return LatticeSum(
         tuple(sorted(rates.items())), None if low is None else low - mean, None if high is None else high - mean
     )
@@ -471,5 +471,5 @@ def watch_rates(event: Event, degree: int = 0) -> None:
         raise LimitReached(
             "steps",
             f"the closed form of a sum of integer noises of {len(rates)} different rates is too long to be written "
-            "out: with like rates, or small multiples of one, it is short",
+            "out: with equal rates, or small multiples of one rate, it is short",
         )

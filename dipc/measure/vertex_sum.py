@@ -80,7 +80,7 @@ def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
         raise LimitReached(
             "cells",
             f"{len(event.constraints)} linear tests of {len(event.noises)} noises have more than {most} corners: "
-            "fewer tests, or tests of fewer noises each, have fewer",
+            "use fewer tests, or fewer noises in each",
         )
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
     index = {i: position for position, i in enumerate(used)}
@@ -104,7 +104,7 @@ def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
 def _sides(event: Event, i: int) -> _Sides:
     noise = event.noises[i]
     if noise.law.whole or not noise.law.scales:
-        raise OutsideFragment("a noise is no continuous one that scales with 1/eps")
+        raise OutsideFragment("a noise is not continuous, or does not scale with 1/eps")
     sides = noise.law.sides(noise.rate)
     left, right = (None if rate is None else to_fmpq(rate) for rate in (sides.left, sides.right))
     if left is not None and right is not None:

@@ -41,9 +41,9 @@ _RESERVED = frozenset(_RESERVED_TEXT.split())
 #: What is missing, by a terminal that may follow, where the text ends; what is wrong about another word; and a way out.
 #: Where several may follow, the first counts.
 _EXPECTED = {
-    "RANGE": ("the range", "the first line is the range of the integers", "write for example `-1 1`"),
+    "RANGE": ("the range", "the first line must be the range of the integers", "write for example `-1 1`"),
     "RETURN": ("a statement", "`{}` is not a name", "a name is letters, digits and _"),
-    "OPERATOR": ("`;`", "`{}` is not an operator that is read", "+ - * % and comparisons are"),
+    "OPERATOR": ("`;`", "`{}` is not an operator that is read", "use + - * % or a comparison"),
     "SEMICOLON": ("`;`", "`;` is expected here, not `{}`", "a statement ends with `;`"),
     "BOOL": ("int or bool", "`{}` is not the type of an input", "inputs are int or bool"),
     "THEN": ("`then`", "`then` is expected here, not `{}`", "write for example `if b then x = 1 ; fi`"),
@@ -300,7 +300,7 @@ class _Reader(Interpreter[Token, list[str]]):
             self._refuse(ends[-1], "the range has one value or none", "give the lower end first")
         values = self._values(center, mean)
         if values is None:
-            note = "clamped noise is read as one choice for each value that its center may have"
+            note = "the center of clamped noise must be a number or an integer variable with a known range"
             self._refuse(center, f"`{center}` is not an integer of a range", note)
         z = f"exp(-({rate})*%d)"
         below = f"(1 + {z % 1})"
@@ -376,7 +376,7 @@ class _Reader(Interpreter[Token, list[str]]):
             if flat is not None and not all(_nowhere_negative(poly) for poly in (flat, 1 - flat)):
                 place, note = self.source.excerpt(token_span(word)), "fix eps: dipc import --at 1/2"
                 self.warnings.append(
-                    Diagnostic("W1421", "this is a probability for some eps only", place, notes=(note,))
+                    Diagnostic("W1421", "this is a probability only for some eps", place, notes=(note,))
                 )
         return self._written(text)
 

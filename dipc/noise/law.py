@@ -253,7 +253,7 @@ class Law(ABC):
         return f"`{self.keyword}` takes a {what}{also}, for example `{self.keyword}({first}{example})`"
 
     def _lacks(self, what: str) -> NoReturn:
-        raise Missing(f"{self.name} noise has not {what}")
+        raise Missing(f"{self.name} noise does not have {what}")
 
 
 class Weighted(Law):

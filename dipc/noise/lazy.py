@@ -189,7 +189,7 @@ class LazyReal(ABC):
 
     def __float__(self) -> float:
         raise TypeError(
-            "a lazy real is not rounded: compare it, or let a run round it down to a grid, which is part of its answer"
+            "a lazy real cannot be rounded: compare it, or give the run a grid to round its outputs down to"
         )
 
 

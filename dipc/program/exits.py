@@ -246,7 +246,7 @@ def _endless(chain: Chain, weight: ChoiceWeight, root: Root) -> DiagnosticError:
             f"a `while` can go on forever {place}",
             program.source.excerpt(weight.span),
             f"this weight is 0 {place}",
-            ("a program must end with probability 1 for every eps > 0: give a way out of the loop some weight",),
+            ("a program must end with probability 1 for every eps > 0: give a way out of the loop a positive weight",),
             () if loop is None else (Label(program.source.excerpt(loop), "the loop"),),
         )
     )

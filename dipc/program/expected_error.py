@@ -68,7 +68,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     the `metric` block gives. Raises DiagnosticError where there is no such error, ValueError for another moment."""
     core = program.core
     if moment not in (1, 2):
-        raise ValueError(f"the moment is 1 or 2, not {moment}")
+        raise ValueError(f"the moment must be 1 or 2, not {moment}")
     kind = Moment(moment)
     numeric = {core.slots[slot].name: position for position, slot in enumerate(core.outputs) if _is_numeric(core, slot)}
     if output is not None:
@@ -81,12 +81,12 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
         return Measured(kind, None)
     if len(core.outputs) == 1 and numeric:
         return Measured(kind, 0)
-    advice = [f"name one with `--output NAME`; those that are numbers: {listing(numeric)}"] if numeric else []
+    advice = [f"choose one with `--output NAME`: {listing(numeric)} are numbers"] if numeric else []
     if not _has_symbolic(core):
         advice.append("`metric { output: discrete; }` counts every other answer as 1; `output: linf` is about numbers")
     outputs = f"{len(core.outputs)} outputs" if len(core.outputs) > 1 else "one output"
     outputs += "" if numeric else ", which is not a number" if len(core.outputs) == 1 else ", none of them a number"
-    message = f"an error is asked of one number, and `{core.name}` has {outputs}"
+    message = f"an expected error is about one output that is a number, but `{core.name}` has {outputs}"
     raise DiagnosticError(Diagnostic("E1803", message, notes=tuple(advice)))
 
 
@@ -188,7 +188,10 @@ class ExpectedErrors(Probabilities):
         program, cell = self.program, outputs[index]
         slot = program.outputs[index]
         if cell is None or not isinstance(cell.value, Fraction):
-            message = f"the output `{program.slots[slot].name}` is left open, so that nothing is off from it"
+            message = (
+                f"the cell of the output `{program.slots[slot].name}` is empty, so there is nothing to measure "
+                "its error from"
+            )
             raise DiagnosticError(Diagnostic("E1804", message, notes=("fill the cell, or choose another --output",)))
         finite = tuple([inputs[position] for position in self._finite_inputs])
         if finite not in self._exits:
@@ -206,7 +209,7 @@ class ExpectedErrors(Probabilities):
         value = exit_.state.outputs[slot]
         if value is None:
             name = self.program.slots[slot].name
-            message = f"the output `{name}` is not always assigned, so that it has no distance from the answer"
+            message = f"the output `{name}` is not always assigned, so it may have no distance from the answer"
             notes = (f"give it an initial value: `output {name} : … = 0`",)
             raise DiagnosticError(Diagnostic("E1804", message, notes=notes))
         if not isinstance(value, Affine):
@@ -321,7 +324,8 @@ class _Area:
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
         if self.constraints or len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
-                "an expected error of an int output is known where it is one noise that is not compared"
+                "the expected error of an int output is known only where it is one noise that is not compared "
+                "with others"
             )
         return self.noises, self.coefficients
 

@@ -68,7 +68,7 @@ def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | S
     where = f"at the input {', '.join(given)}" if given else "at every input"
     return Diagnostic(
         "E1102",
-        f"the ideal is partial: `{output}` is undefined {where}",
+        f"the ideal gives no answer for `{output}` {where}",
         program.source.excerpt(ideal.span),
         f"`{output}` gets no value",
         (f"assign `{output}` on every path, or declare it with an initial value",),
@@ -782,9 +782,7 @@ class Distances:
                     total = self._norm.combined([line[step][0] for line, step in zip(lines, further, strict=True)])
                     heappush(pending, (total, further))
         if most < count:
-            raise LimitReached(
-                "combinations", f"the finite inputs have {count} combinations, more than can be compared"
-            )
+            raise LimitReached("combinations", f"the finite inputs have {count} combinations, too many to compare")
 
 
 def _key(finite: tuple[Value, ...], answer: tuple[Value, ...]) -> _Key:

@@ -118,7 +118,7 @@ def default_inputs(program: Program) -> FiniteInputs:
 
 def _alone(given: Sequence[str], one: str) -> None:
     if len(given) > 1:
-        message = f"`{one.strip()}` stands alone: no other inputs can be given beside it"
+        message = f"`{one.strip()}` cannot be combined with other inputs"
         raise DiagnosticError(_mistake(Source("<--inputs>", one), Span(0, len(one)), message, "give one or the other"))
 
 

@@ -342,8 +342,8 @@ class Nearness:
         self.require_finite()
         missing = [slot.name for slot, cell in zip(self._slots, answer, strict=True) if cell is None]
         if missing:
-            note = "the distance of answers in the `metric` block is about whole answers: fill the cell"
-            message = f"the output `{missing[0]}` is left open, so that no answer has a distance from it"
+            note = "the `metric` block compares whole answers: fill the cell"
+            message = f"the cell of the output `{missing[0]}` is empty, so answers have no distance from it"
             raise DiagnosticError(Diagnostic("E1133", message, notes=(note,)))
         return tuple(map(value_of, answer))
 
@@ -428,5 +428,5 @@ def _not_finite(name: str) -> Diagnostic:
     return Diagnostic(
         "E1132",
         f"the output `{name}` has infinitely many values, and the `metric` block gives its own distance of answers",
-        notes=("other distances than `output: product` are for bool and DOM outputs",),
+        notes=("use `output: product`, or make the outputs bool or DOM: other distances are for these only",),
     )

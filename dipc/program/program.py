@@ -334,7 +334,7 @@ class NearProbabilities(Probabilities):
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
         """Never: which answers are near enough depends on the input, and is not the same for a class of them."""
         del inputs, outputs
-        raise OutsideFragment("which answers are near enough depends on the input: they are not the same for a class")
+        raise OutsideFragment("which answers are near enough depends on the input, so they differ within a class")
 
     def _near(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
         key = (*inputs, *outputs, gamma)
@@ -491,7 +491,7 @@ class Program:
     def _bound(self, given: Mapping[str, object], output: Mapping[str, object], gamma: Fraction | int | str) -> Bound:
         radius = exact_rational(gamma, "gamma")
         if radius < 0:
-            raise ValueError(f"gamma is at least 0, not {radius}")
+            raise ValueError(f"gamma must be at least 0, not {radius}")
         inputs = input_cells(self.core, given, self._pool)
         outputs = output_cells(self.core, output, self._pool)
         return self._engine.bound(inputs, outputs, self._pool.cell(radius))
@@ -586,9 +586,9 @@ def within(program: object, limits: object = None, eps: GivenEps = None) -> Prog
         program = getattr(program, "program", program)
     if not isinstance(program, Program):
         kind = type(program).__name__
-        raise TypeError(f"the program is what dipc.load gives, a mechanism, or its path, not {kind}")
+        raise TypeError(f"the program must come from dipc.load, be a mechanism, or be a path, not {kind}")
     if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"limits are given as dipc.Limits(terms=…), not {type(limits).__name__}")
+        raise TypeError(f"limits must be given as dipc.Limits(terms=…), not {type(limits).__name__}")
     return program if limits is None else program.with_limits(limits)
 
 
@@ -646,7 +646,7 @@ def source_at(path: Path) -> Source:
         source: Source = above("mechanism").read_mechanism(read_source(Path(file)), name).source
         return source
     if path.suffix == ".py":
-        message = f"`{path}` is a Python file: which of its mechanisms is meant?"
+        message = f"`{path}` is a Python file: say which of its mechanisms you mean"
         notes = (f"write `{path}{SEPARATOR}NAME`, with the name of the function",)
         raise DiagnosticError(Diagnostic("E1905", message, notes=notes))
     return read_source(path)

@@ -186,9 +186,9 @@ SUM = "E0313"
 
 _ENOUGH = 20
 _LONGEST_SUM = 60
-_SUM_NOTE = "the weights of a `{}` sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
+_SUM_NOTE = "the weights of a `{}` must sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
 _FIX = f"where the weights are rational at one eps, {FIX_EPS}"
-_RANGE = 'where they are probabilities for some eps only, ask about these: `--eps "(0, 1)"`, `claim { eps: (0, 1); }`'
+_RANGE = 'where they are probabilities only for some eps, ask about these: `--eps "(0, 1)"`, `claim { eps: (0, 1); }`'
 
 
 @frozen
@@ -257,7 +257,11 @@ def _mistakes(
         if point is not None:
             message = f"a weight is negative at eps = {point}"
             label = f"this is {_value_text(value, point)}"
-            advice = ("a weight is a probability: it is at least 0 for every eps that is asked about", _RANGE, _FIX)
+            advice = (
+                "a weight is a probability and must be at least 0 for every eps that is asked about",
+                _RANGE,
+                _FIX,
+            )
             diagnostics.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
     if len(values) < len(arms):
         return diagnostics

@@ -61,9 +61,9 @@ _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 #: Of ints those just before more outputs are near.
 _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 
-_BEYOND = "alpha and gamma are both left open, and the checker derives bounds for one distance at a time"
-_NO_SUM = "beta is no sum of functions of alpha*eps and of gamma*eps, and no function of min(alpha, gamma)*eps"
-_APART = "its finite outputs and its numbers are proved one by one, and the checker derives bounds of all together"
+_BEYOND = "alpha and gamma are both left open, but the checker derives bounds for one distance at a time"
+_NO_SUM = "beta is neither a function of alpha*eps plus one of gamma*eps nor a function of min(alpha, gamma)*eps"
+_APART = "its finite outputs and its numbers are proved separately, but the checker derives one bound for all of them"
 
 
 class EveryDistance(EveryInput):
@@ -116,7 +116,7 @@ class BothOpenCase(ClassCase):
                 if refuted.verdict is Verdict.INACCURATE:
                     return _at_gamma(refuted, gamma)
         reason = self.convex.refused or (
-            _NO_SUM if not sums else "beta is not proved in parts, one for alpha and one for gamma"
+            _NO_SUM if not sums else "beta could not be proved as a part for alpha plus a part for gamma"
         )
         return replace(self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input refutes it")
 

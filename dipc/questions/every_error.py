@@ -37,7 +37,9 @@ def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool
     for case in source.cases():
         entry = case.undecided_row()
         if not isinstance(case, ClassCase):
-            yield ErrorRow(case.number, {}, entry.output, None, None, reason="the class could not be made out")
+            yield ErrorRow(
+                case.number, {}, entry.output, None, None, reason="the class of inputs could not be determined"
+            )
             continue
         try:
             yield _row(source, case, engine, point, entry, claimed=claimed)
@@ -58,12 +60,12 @@ def _row(
     place = program.error.place
     states, answer, _ = source.exits.ends(inputs.finite, inputs.region)
     if place is None or not states:
-        raise OutsideFragment("for every input there is a proof for outputs that are sums of noise alone")
+        raise OutsideFragment("expected errors for every input are known only for outputs that are sums of noise")
     slot = program.core.outputs[place]
     exact = answer[slot]
     form = Affine.number(exact) if isinstance(exact, Fraction) else exact
     if not isinstance(form, Affine):
-        raise OutsideFragment(f"the answer `{program.core.slots[slot].name}` is no number")
+        raise OutsideFragment(f"the answer `{program.core.slots[slot].name}` is not a number")
     noise, equal = _noise(states, slot, form, case.convex.guards)
     drawn = {each.id: each for state in states for each in state.noises}
     noises = tuple([Noise(drawn[key].law, drawn[key].rate, _ZERO) for key, _ in noise.noises])
@@ -105,7 +107,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
     """The D of the lemma, and whether it is the error itself. Raises OutsideFragment where there is none."""
     means = {noise.id: noise.mean for state in states for noise in state.noises}
     if any(means[noise.id] != noise.mean for state in states for noise in state.noises):
-        raise OutsideFragment("a noise has one mean on one way and another one on others")
+        raise OutsideFragment("the mean of a noise depends on the path through the program")
     outputs = []
     for state in states:
         value = state.outputs[slot]
@@ -118,7 +120,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
         noise = form - Affine((), over.inputs, over.constant)
         if all(_is_less(value - answer, noise, state, guards) for value, state in outputs):
             return over - Affine((), over.inputs, over.constant), all(value - answer == noise for value, _ in outputs)
-    raise OutsideFragment("for every input there is a proof where an output is as far off as its noise, at most")
+    raise OutsideFragment("expected errors for every input are known only where the output is off by at most its noise")
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:

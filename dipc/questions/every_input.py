@@ -182,8 +182,8 @@ class EveryInput(ClassSource):
         if number <= max(_MANY, 8 * inputs):
             return None
         return (
-            f"{number} classes of inputs are decided, one for each way in which the comparisons of the right answer "
-            f"go; their number is exponential in that of the inputs, {inputs}"
+            f"{number} classes of inputs have to be decided, one for each outcome of the right answer's "
+            f"comparisons; their number is exponential in the number of inputs, which is {inputs}"
         )
 
     def case(self, convex: ConvexClass) -> Case:
@@ -210,7 +210,7 @@ class EveryInput(ClassSource):
                 yield Unsorted(self, number + 1, undecided.reason)
                 return
             every = list(self._convex_classes(input_class))
-            assert every, "regions are not empty: a class without cases would hold of itself"
+            assert every, "a class needs a case: without one it would hold trivially"
             for convex in every:
                 number += 1
                 yield self.case(replace(convex, number=number))
@@ -334,7 +334,7 @@ class ClassCase:
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
         if self.goal.is_about_integers and self.convex.inputs.integral:
-            raise Undecided("distances of ints are integers, which only `check` decides one by one")
+            raise Undecided("distances of ints are integers, and only `check` decides these one by one")
         every = [self._exactly(proof) for proof in simple_proofs(self.goal)]
         if every:
             # Of several answers that are near the others say more.
@@ -342,7 +342,7 @@ class ClassCase:
         other = next(united_proofs(self.goal), None)
         if other is not None:
             return other.all_posed
-        return self._posed_by_implying(self.goal.required.reason or "beta is no function of the obligation's variable")
+        return self._posed_by_implying(self.goal.required.reason or "beta does not depend on distance*eps alone")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
         """Other claims about the class, one distance at most left open in each, which all of a list together imply this
@@ -762,7 +762,7 @@ class ClassCase:
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
-        beyond = "its `metric` block treats different answers as the same, of which the checker derives no bound"
+        beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
         if isinstance(evidence, Proved):
             return replace(evidence, beyond=evidence.beyond or beyond)
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)

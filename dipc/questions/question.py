@@ -82,7 +82,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
         number = None if opened is None else opened[0]
         return _between(program, claim, None, about_all, number)
     if table is not None and asked.classes:
-        note = 'give `--inputs` in its place, such as `--inputs "q = -1..1"`: det comes from the `ideal` block then'
+        note = 'give `--inputs` instead, such as `--inputs "q = -1..1"`: the answers then come from the `ideal` block'
         message = "the rows of a table are checked one by one, not in classes"
         raise DiagnosticError(Diagnostic("E1255", message, notes=(note,)))
     if table is not None or program.core.ideal is None:
@@ -124,8 +124,11 @@ def _between(
         return source(options if enclosed is None else enclosed.stronger)
     stronger = source(enclosed.stronger)
     if stronger.numbers is not None and stronger.numbers[1] < 0:
-        message = f"a claim with transcendental numbers is about numbers that are not negative, and `{number}` may be"
-        raise DiagnosticError(Diagnostic("E0615", message, notes=(f'say which: --for-all "{number} >= 0"',)))
+        message = (
+            "in a claim with transcendental numbers a constant that is left open must not be negative, and "
+            f"`{number}` may be"
+        )
+        raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
     return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
 
 
@@ -149,9 +152,9 @@ def prepared(
     Raises DiagnosticError for what cannot be read, and where neither is given and the program does not do without.
     """
     if table is not None and inputs is not None:
-        note = "give inputs alone to have the answers computed, or the table alone"
+        note = "give either the inputs, to have the answers computed, or the table"
         raise DiagnosticError(
-            Diagnostic("E1114", "a table and inputs are given, and the table has its own", notes=(note,))
+            Diagnostic("E1114", "a table and inputs are both given, but the table lists its own inputs", notes=(note,))
         )
     if table is not None:
         return completed(program, read_table(table, program.core), progress)
@@ -182,7 +185,7 @@ def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
     if wants_inputs or program.core.source.tree is not None:
         message = f"the program `{program.name}` has no `ideal` block that says what the answers are at these inputs"
         if program.core.source.tree is not None:
-            message = f"the mechanism `{program.name}` makes a `choice`: its right answer has to be said"
+            message = f"the mechanism `{program.name}` makes a `choice`, so it has to say what its right answer is"
         notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
         return Diagnostic("E1101", message, notes=notes)
     return Diagnostic(
@@ -365,10 +368,10 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
     if not isinstance(source, errors_of_rows.ErrorRows):
         source = getattr(source, "source", source)
     if not isinstance(source, errors_of_rows.ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
-        message = "expected errors are known at finitely many inputs only"
+        message = "expected errors are known only at finitely many inputs here"
         notes = (
             'give a table, or inputs such as --inputs "q = -1..1"',
-            "for every input there is a proof where one output is a number: errors do not fall as slacks grow",
+            "for every input they are known only where a single output is a number",
         )
         raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
     return ErrorAsked(source, None if stated is None else print_expression(stated.tree))

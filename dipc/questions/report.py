@@ -368,7 +368,9 @@ class Report:
         )
 
     def __bool__(self) -> bool:
-        raise TypeError("a report has one of three verdicts: look at its `verdict`, or call `require()`")
+        raise TypeError(
+            "a report has one of three verdicts and no truth value: look at its `verdict`, or call `require()`"
+        )
 
     @property
     def claim(self) -> Mapping[str, str | None]:
@@ -513,9 +515,9 @@ class Method(StrEnum):
     WITNESS = "witness"
     """An input refutes the claim."""
     UNION = "union bound"
-    """A union bound over single comparisons proves the claim for every m from some one on."""
+    """A union bound over single comparisons proves the claim for every m from some number on."""
     EMPTY = "empty"
-    """No input of the class is so far from other answers: the claim says nothing about it."""
+    """No input of the class is that far from other answers, so the claim says nothing about the class."""
     NOTHING = "nothing"
     """beta is at least 1 everywhere: the claim says nothing, whatever the probabilities are."""
     NONE = "none"

@@ -501,10 +501,10 @@ def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
             return slope, base
     raise claim.alpha.error(
         "E1253",
-        "the claim is not limit-definable: alpha is no linear function of gamma",
+        "the claim is not limit-definable: alpha is not a linear function of gamma",
         claim.alpha.tree,
         "",
-        "with gamma free, alpha is dd, a number, or a multiple of gamma plus a number",
+        "with gamma free, alpha must be dd, a number, or a number plus a multiple of gamma",
     )
 
 
@@ -514,7 +514,7 @@ def _require_finite(program: Program) -> None:
     if symbolic:
         message = f"gamma is free, but the output `{symbolic[0]}` has infinitely many values"
         notes = (
-            "all gamma are decided at once where every output has finitely many values",
+            "every gamma is decided at once only where all outputs have finitely many values",
             "give gamma a number; or, for all real inputs at once, ask with `--inputs all`",
         )
         raise DiagnosticError(Diagnostic("E1252", message, notes=notes))
@@ -523,5 +523,5 @@ def _require_finite(program: Program) -> None:
 def _outside(claim: Claim, failed: Condition) -> Diagnostic:
     beta = claim.beta
     excerpt = None if beta is None else beta.source.excerpt(beta.tree.span)
-    notes = ("with gamma free, one obligation stands for a range of gamma only on that condition: give gamma a number",)
+    notes = ("give gamma a number: only under that condition can one decision stand for a range of gamma",)
     return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", excerpt, notes=notes)

@@ -202,7 +202,7 @@ def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
 #
 # A claim between a stronger and a weaker one that are easier to decide: without logarithms, or of fewer summands.
 
-LOGARITHMS = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
+LOGARITHMS = f"whether the claim fails depends on the direction in which its logarithms are rounded to {DIGITS} digits"
 
 
 class Enclosed(OtherSource):

@@ -213,9 +213,9 @@ def _fraction(value: Value) -> Fraction:
 def _too_many(what: str) -> Diagnostic:
     return Diagnostic(
         TOO_MANY,
-        f"the inputs cannot be gone through: {what}",
+        f"the inputs cannot be enumerated: {what}",
         notes=(
-            "inputs that can be exchanged for each other are decided once, but too few of these can",
+            "inputs that can be exchanged for each other are decided only once, but too few of these can be exchanged",
             "ask about fewer values of the inputs, or check the rows that matter with a table",
         ),
     )
@@ -304,7 +304,7 @@ def _beyond(
         whole = floor(steps)
         return Fraction(whole if guard.strict and steps == whole else whole + 1)
     if "int" in kinds:
-        raise ValueError("int inputs and others in one comparison")
+        raise ValueError("one comparison mixes int inputs with others")
     return _stepwise(guard, slack, inputs, positions)
 
 

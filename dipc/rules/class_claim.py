@@ -90,7 +90,9 @@ class ClassClaim:
         expression = self.alpha
         if expression is not None and mentions(expression.tree, "gamma"):
             advised = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
-            raise expression.error("E1211", "for all inputs alpha is `dd` or a number", expression.tree, "", advised)
+            raise expression.error(
+                "E1211", "for all inputs alpha must be `dd` or a number", expression.tree, "", advised
+            )
         self.at_distance = expression is None or (isinstance(expression.tree, Name) and expression.tree.name == "dd")
         #: Whether alpha is dd(u), and gamma left open as well: then no single distance is.
         self.both_open = self.free_gamma and self.at_distance
@@ -229,7 +231,7 @@ class ClassClaim:
         value = self._claim.alpha.number(self._claim.constants, self._claim.intervals)
         if value is None or value < 0:
             tree = self._claim.alpha.tree
-            raise self._claim.alpha.error("E0610", "alpha is a number that is not negative, or `dd`", tree)
+            raise self._claim.alpha.error("E0610", "alpha must be `dd` or a number that is at least 0", tree)
         return value
 
     def is_near(self, dd: Fraction) -> bool:
@@ -258,17 +260,18 @@ class ClassClaim:
     def _bad_gamma(self, expression: ClaimExpression) -> DiagnosticError:
         return expression.error(
             "E1202",
-            "for all inputs gamma is a number or a multiple of alpha",
+            "for all inputs gamma must be a number or a multiple of alpha",
             expression.tree,
             "",
-            "such as `--gamma 0`, `--gamma alpha` or `--gamma free`",
+            "write for example `--gamma 0`, `--gamma alpha` or `--gamma free`",
         )
 
     def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
         """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
-            return None, f"beta is not a function of {scale.value}*eps, which would decide them all at once: {advice}"
+            name = scale.value
+            return None, f"beta is not a function of {name}*eps, so not every {name} can be decided at once: {advice}"
         given = self._given
         gamma = given["gamma"] if scale is Scale.ALPHA else 1
         # beta at every eps, whatever program it is claimed of.

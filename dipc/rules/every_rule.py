@@ -209,8 +209,8 @@ SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
 #: The rules for exits that were put together, with weights of choices at their ends.
 UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, CLAMPS, VERTICES, JOINT_TAILS, CORNERS)
 
-_NOT_DERIVED = "its bound is of a kind that the checker does not derive"
-_ONE_BY_ONE = "it was proved for one integer distance after the other"
+_NOT_DERIVED = "the checker does not derive this kind of bound"
+_ONE_BY_ONE = "it was proved separately for each integer distance"
 
 
 @frozen

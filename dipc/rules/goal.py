@@ -199,7 +199,7 @@ class Goal:
         if rule.name not in self._known:
             bounds = rule.bounds(self.instance)
             if isinstance(bounds, Lower) and self.convex.inputs.incomplete:
-                bounds = replace(bounds, attained=False, lost=bounds.lost or "some ways to the answer are left out")
+                bounds = replace(bounds, attained=False, lost=bounds.lost or "some paths to the answer are left out")
             self._known[rule.name] = bounds
         return self._known[rule.name]
 

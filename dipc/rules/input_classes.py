@@ -155,11 +155,11 @@ def same_answers(
             if not contradict([*classes.region.guards, *guards, *case])
         ]
         if len(both) > most:
-            raise LimitReached("pieces", f"`same` cuts a region into more than {most} pieces")
+            raise LimitReached("pieces", f"the conditions of `same` cut a region into more than {most} pieces")
         cases = both
     core = near.ideal.metric.core
     if any(known[classes.region.answer] for _, known in cases) and (core.input == "discrete" or core.apart is not None):
-        raise Undecided("an answer does not count as the same as itself")
+        raise Undecided("by the `metric` block an answer is not the same as itself")
     every = (*classes.others, *classes.rivals)
     return [
         (
@@ -293,7 +293,7 @@ class NearAnswers:
         except Fault as fault:
             raise fault.diagnosed(program.source) from None
         except NotPieced:
-            raise Undecided("the distance of answers is not put together from affine functions of the inputs") from None
+            raise Undecided("the distance of answers is not made of affine functions of the inputs") from None
         negative = (case for form in forms for case in cases_of(self._all_less(form, CompareOp.LT, _ZERO)))
         if any(not contradict([*region.guards, *case]) for case in negative):
             raise Undecided("the distance of answers may be negative")
@@ -323,7 +323,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
     if ideal.metric.core.output == "product":
         return NearAnswers(ideal, Fraction(0))
     if claim.free_gamma or claim.gamma_moves:
-        raise DiagnosticError(_unsupported(core, "gamma as other than a number with this distance of answers"))
+        raise DiagnosticError(_unsupported(core, "a gamma other than a number with this distance of answers"))
     fixed = claim.open().gamma_base if claim.is_open else claim.without_distance().gamma
     return NearAnswers(ideal, fixed)
 
@@ -334,7 +334,7 @@ def require_product(core: CoreProgram) -> None:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
         notes = ("give the constant a number",)
-        raise DiagnosticError(Diagnostic("E1206", f"`--for-all` does not know {what}", _in_metric(core), notes=notes))
+        raise DiagnosticError(Diagnostic("E1206", f"`--for-all` does not cover {what}", _in_metric(core), notes=notes))
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
@@ -353,7 +353,7 @@ def _values(answer: Sequence[object]) -> tuple[Value, ...]:
 
 def _unsupported(core: CoreProgram, what: str) -> Diagnostic:
     notes = ("give gamma a number, such as --gamma 1",)
-    return Diagnostic("E1206", f"`--inputs all` does not know {what}", _in_metric(core), notes=notes)
+    return Diagnostic("E1206", f"`--inputs all` does not cover {what}", _in_metric(core), notes=notes)
 
 
 def _in_metric(core: CoreProgram) -> Excerpt | None:

@@ -131,7 +131,7 @@ class FarAway:
                 return start, self._bounds(rule, start, further)
             except lattice.Unsettled as small:
                 start = max(small.enough, start + 1)
-        raise OutsideFragment("the probability is one function of the distance only for large distances")
+        raise OutsideFragment("the probability follows one formula only at large distances")
 
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
         """At every distance from `start` on the probability is at least one of these."""

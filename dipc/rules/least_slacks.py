@@ -106,7 +106,7 @@ class _Attempt:
         if distances.is_open and any(slack is not None and slack.base > 0 for slack in self._noisy(exits)):
             lost.append("a slack does not shrink to 0 with the distance")
         if self.corner is None:
-            lost.append("no single input attains the least of every slack")
+            lost.append("no single input makes every slack the least")
         slacks = tuple(form for form, _ in self.slacks if form.inputs)
         why = Farkas(tuple(facets), distances, tuple(evidence))
         return Lower((Bound(tuple(shares)),), why, not lost, self.corner, lost[0] if lost else None, slacks)
@@ -125,14 +125,14 @@ class _Attempt:
         for point in centered.points:
             slack = self.slacks[point, 1]
             if slack is None or not distances.is_nonnegative(slack):
-                return "an output without noise is not always within gamma of det's"
+                return "an output without noise is not always within gamma of the right answer"
         if distances.is_open:
             if centered.weight is not None and not is_constant(centered.weight):
-                return "the weight of a choice depends on eps alone"
+                return "the weight of a choice does not scale with the distance"
             if not all(component.continuous for component in centered.parts):
-                return "a noise on integers depends on eps alone"
+                return "noise on integers does not scale with the distance"
             if not all(component.scales for component in centered.parts):
-                return "the law of a noise is not known to scale with eps"
+                return "a noise is not known to scale with eps"
         for component in centered.parts:
             for half in component.halfspaces:
                 slack = self.slacks[half.slack, half.radius]

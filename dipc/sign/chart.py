@@ -354,7 +354,7 @@ def coprime_base(
                 break
             work += other.product_box(value)
             if work > most:
-                raise LimitReached("monomials", "functions with too many different exponents were to be put in order")
+                raise LimitReached("monomials", "the functions to be ordered have too many different exponents")
             shared = other.common_divisor(value)
             if not shared.is_unit():
                 del base[position]

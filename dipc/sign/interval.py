@@ -94,7 +94,7 @@ def simplest_between(
     Fraction(19, 6)
     """
     if lower < 0:
-        raise ValueError("the simplest rational is asked for nonnegative intervals only")
+        raise ValueError("the simplest rational is known only in intervals without negative numbers")
     if upper is not None and (upper < lower or (upper == lower and not (lower_closed and upper_closed))):
         raise ValueError("an empty interval has no simplest rational")
     quotients: list[int] = []

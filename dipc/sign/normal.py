@@ -337,4 +337,6 @@ def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tup
         return ((_ONE, plain),) if scale.sign > 0 else ((Fraction(2), None), (-_ONE, plain))
     if function == "exp" and power == 2 and scale.sign <= 0:
         return ((_ONE, NormalFunction(-scale, exponential=True) if scale.sign else None),)
-    raise NoClosedForm("erfc is taken of a number times eps or of a number, exp of a negative number times eps^2")
+    raise NoClosedForm(
+        "the argument of erfc must be a number or a number times eps, and that of exp a negative number times eps^2"
+    )

@@ -138,7 +138,7 @@ class Number:
         """An enclosure at the current precision, which it doubles for the next one; None where it was too low."""
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
-            raise LimitReached("bits", f"a value was not settled with numbers of {bits} bits")
+            raise LimitReached("bits", f"a value could not be computed with numbers of {bits} bits")
         if self._denominator == 1 and isinstance(self._at, Fraction):
             terms = self._numerator.terms()
             if not any(q for _, q, _ in terms):

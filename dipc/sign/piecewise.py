@@ -141,7 +141,7 @@ class PiecewiseForm:
         known = self._cells.get(interval)
         if known is None:
             known = self._cells[interval] = tuple(self._split(interval, limits))
-            assert known, "an interval has points: a claim about none of its cells would hold of itself"
+            assert known, "an interval needs a cell: a claim about no cell would hold trivially"
         return known
 
     def _split(self, interval: Interval, limits: Limits | None) -> list[FormCell]:

@@ -330,7 +330,7 @@ def simulate(
     point, level = exact_eps(eps), exact_confidence(options["confidence"])
     radius = exact_rational(options["gamma"], "gamma")
     if radius < 0:
-        raise ValueError(f"gamma is at least 0, not {radius}")
+        raise ValueError(f"gamma must be at least 0, not {radius}")
     if runs < 1:
         raise ValueError(f"at least one run is needed, not {runs}")
     core, pool = program.core, CellPool()

@@ -72,7 +72,7 @@ class Budget:
                 span,
                 f"with its loops unrolled the program has more than {MAX_UNROLLED} statements",
                 label=what,
-                notes=("choose a smaller bound, or a `while` over DOM variables",),
+                notes=("choose a smaller bound, or use a `while` over DOM variables",),
             )
         return self.complete
 
@@ -161,7 +161,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
     truths = [written for written in expr.values if isinstance(written, ast.Truth)]
     if truths:
         notes = ("declare the variable as `bool`",)
-        message = "truth values are not a domain: they have the type bool"
+        message = "a domain cannot hold truth values: their type is bool"
         elaborator.findings.report(Code.BAD_DOMAIN, truths[0].span, message, notes=notes)
         return None
     before = len(elaborator.findings)
@@ -175,7 +175,7 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
             elaborator.findings.report(
                 Code.BAD_DOMAIN,
                 written.span,
-                f"a domain holds either names or numbers, and {_described(written, value, elaborator)}",
+                f"a domain holds either names or numbers, but {_described(written, value, elaborator)}",
                 notes=("declare two domains, or rename the value that has the name of a constant",),
                 secondary=((values[first].span, _described(values[first], first, elaborator)),),
             )
@@ -234,8 +234,8 @@ def _named(expr: ast.NamedDomain, elaborator: Elaborator) -> DomType | None:
 
 
 def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
-    message = f"a domain has at most {MAX_DOMAIN} values, and this one has {size}"
-    elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("the chain visits every value: choose fewer",))
+    message = f"a domain has at most {MAX_DOMAIN} values, but this one has {size}"
+    elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("choose fewer: every value is visited",))
 
 
 # --- Registering the names a program declares, and computing its constants, some of them given from outside -----------
@@ -395,7 +395,7 @@ def _initial(
             Code.INPUT_INITIALIZED,
             expr.span,
             f"the input `{name}` cannot have an initial value",
-            notes=("inputs get their values from the table",),
+            notes=("inputs get their values from the table or from --inputs",),
         )
         return None
     match type_:
@@ -536,7 +536,7 @@ def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> 
     """alpha may be given by gamma or gamma by alpha, not both."""
     if _uses(fields.get("alpha"), "gamma") and _uses(fields.get("gamma"), "alpha"):
         span = max(fields["alpha"].span, fields["gamma"].span, key=lambda span: span.start)
-        notes = ("give one of the two without the other",)
+        notes = ("define one of the two without the other",)
         elaborator.findings.report(Code.BAD_CLAIM, span, "alpha and gamma are defined by each other", notes=notes)
 
 
@@ -594,12 +594,12 @@ class NumberReader:
             message = f"the range is empty: {low} is more than {high}"
             raise BadValue(tree.span, message, "write the smaller end first")
         if low.denominator != 1 or high.denominator != 1:
-            note = "a range is of integers; list other numbers: `{0, 1/2, 1}`"
-            raise BadValue(tree.span, "the ends of a range are integers", note)
+            note = "a range holds integers; list other numbers: `{0, 1/2, 1}`"
+            raise BadValue(tree.span, "the ends of a range must be integers", note)
         result = range(int(low), int(high) + 1)
         if high - low >= MOST_VALUES:
             message = f"the range has {high - low + 1} values"
-            raise BadValue(tree.span, message, f"at most {MOST_VALUES} are enumerated")
+            raise BadValue(tree.span, message, f"at most {MOST_VALUES} can be enumerated")
         return result
 
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:

@@ -71,8 +71,8 @@ FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(
 
 #: What to do about thresholds such as log(D)/eps.
 LOG_OVER_EPS = (
-    "a threshold such as log(D)/eps has a meaning here at one eps, `claim { eps: 1/2; }`; for every eps say how far it "
-    "is, `const t = 5;`, and what it is good for in the claim: `beta: exp(-t*eps)/2`"
+    "a threshold such as log(D)/eps can be written for one eps, `claim { eps: 1/2; }`; for every eps "
+    "make it a constant, `const t = 5;`, and say in the claim what it achieves: `beta: exp(-t*eps)/2`"
 )
 
 _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
@@ -129,7 +129,7 @@ class Elaborator(References):
         self.findings.report(
             Code.WRONG_DISTRIBUTION,
             expr.span,
-            f"`{self.findings.snippet(expr.span)}` draws a value, and nothing is drawn here",
+            f"`{self.findings.snippet(expr.span)}` draws a random value, which is not possible here",
             notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
         )
         return UNKNOWN
@@ -204,7 +204,7 @@ class Elaborator(References):
             self.findings.report(
                 Code.MISMATCH,
                 expr.span,
-                f"a condition is needed here, and `{self.findings.snippet(expr.span)}` is {typed.kind.value}",
+                f"a condition is needed here, but `{self.findings.snippet(expr.span)}` is {typed.kind.value}",
                 notes=("compare it with something: `=`, `!=`, `<`, `<=`, `>`, `>=`",),
             )
             return UNKNOWN
@@ -446,7 +446,7 @@ class Elaborator(References):
         self.findings.report(
             Code.MISMATCH,
             expr.span,
-            f"`{operation}` needs numbers, and `{self.findings.snippet(expr.span)}` is {_kind_word(typed)}",
+            f"`{operation}` needs numbers, but `{self.findings.snippet(expr.span)}` is {_kind_word(typed)}",
             notes=("arithmetic is for numbers, numeric DOM values, ints and reals",),
         )
         return False
@@ -487,7 +487,7 @@ class Elaborator(References):
             where = "`erfc` may stand only in the claim"
             if expr.function != "erfc":
                 where = f"`{expr.function}` may stand only in the claim and in standard deviations"
-            notes = ("elsewhere a program uses rationals: round the number in the direction that is safe",)
+            notes = ("elsewhere a program uses rationals: round the number in the safe direction",)
             if expr.function == "log":
                 notes = (self._rounded_logarithm(expr), *(() if self.scope.eps.value is not None else (LOG_OVER_EPS,)))
             self.findings.report(Code.MISUSED_NAME, expr.span, where, notes=notes)
@@ -500,12 +500,12 @@ class Elaborator(References):
         typed = self.typed(expr.arguments[0])
         value = typed.value if isinstance(typed, Concrete) else None
         if not isinstance(value, Fraction) or value <= 0 or value == 1:
-            return "a program uses rationals: round the logarithm in the direction that is safe"
+            return "a program uses rationals: round the logarithm in the safe direction"
         with localcontext(prec=40):
             exact = (Decimal(value.numerator) / Decimal(value.denominator)).ln()
         below, above = (exact.quantize(Decimal("1e-6"), rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
         written = self.findings.snippet(expr.span)
-        return f"a program uses rationals: {written} lies between {below} and {above}, write the one that is safe"
+        return f"a program uses rationals: {written} lies between {below} and {above}; write the safe one"
 
     def _too_large(self, span: Span) -> Unknown:
         notes = ("numbers of more than about 3000 digits are refused",)
@@ -605,7 +605,7 @@ class Fitting:
         self._elaborator.report_value(
             Code.NOT_AN_INTEGER,
             expr.span,
-            f"`{name}` is an int, and {problem}",
+            f"`{name}` is an int, but {problem}",
             notes=(
                 "ints are sums of ints, each times an integer; assign a quotient to a DOM variable of integers first",
             ),
@@ -627,7 +627,7 @@ class Fitting:
             note = "a bool takes true, false or a condition"
         else:
             note = "change the variable's type or the value"
-        message = f"`{name}` is of type {show_type(type_)}, and `{snippet}` is {what}"
+        message = f"`{name}` is of type {show_type(type_)}, but `{snippet}` is {what}"
         self._elaborator.findings.report(Code.MISMATCH, expr.span, message, notes=(note,))
 
 

@@ -65,7 +65,7 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
             factor, power = _monomial(base, constant)
             count = constant(exponent)
             if count.denominator != 1 or abs(count) > _MOST_POWER:
-                raise NoMonomial(exponent.span, f"an exponent is a whole number up to {_MOST_POWER}")
+                raise NoMonomial(exponent.span, f"an exponent must be a whole number up to {_MOST_POWER}")
             return _few_digits(factor.power(int(count)), expr.span), power * count
         case ast.Call("sqrt", (inner,)):
             factor, power = _monomial(inner, constant)
@@ -73,7 +73,9 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
         case ast.Call(function, (inner,)) if function in _FUNCTIONS:
             factor, power = _monomial(inner, constant)
             if power and factor.sign:
-                raise NoMonomial(expr.span, f"`{function}` is taken of constants here, and this has eps in it")
+                raise NoMonomial(
+                    expr.span, f"`{function}` can be applied only to constants here, but this has eps in it"
+                )
             return _few_digits(_FUNCTIONS[function](factor if factor.sign else ZERO), expr.span), Fraction(0)
     raise NoMonomial(expr.span, "this is not a product of constants and powers of eps")
 

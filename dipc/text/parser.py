@@ -285,7 +285,7 @@ class Builder:
     def claimed_inputs(self, children: Children) -> Subtree:
         items = _nodes(children)
         if not items and str(children[0]) != "all":
-            message = f"`{children[0]}` is given no value"
+            message = f"`{children[0]}` has no value"
             notes = ("write `inputs: all;`, or for example `inputs: q = -1..1, x in {0, 1};`",)
             raise Problem(SyntaxCode.BAD_CLAIM_FIELD, _span(children), message, "no inputs", notes)
         return _parent(ast.ClaimedInputs(items, _span(children)), children)

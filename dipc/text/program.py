@@ -113,8 +113,8 @@ def _named(field: ast.MetricField, known: tuple[str, ...], findings: Findings) -
     findings.report(
         Code.BAD_METRIC,
         field.value.span,
-        f"the distance of inputs is {listed} or {known[-1]}",
-        notes=(*close, "other distances are made with `apart`"),
+        f"the distance of inputs must be {listed} or {known[-1]}",
+        notes=(*close, "define other distances with `apart`"),
     )
     return None
 
@@ -130,7 +130,7 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
         return Gap(typed.expr, tuple(elaborator.scope.slots), elaborator.places(shared), field.value.span)
     if not isinstance(typed, Unknown):
         listed = ", ".join(OUTPUT_DISTANCES)
-        message = f"the distance of answers is a number, and `{findings.snippet(field.value.span)}` is not one"
+        message = f"the distance of answers must be a number, but `{findings.snippet(field.value.span)}` is not one"
         notes = (f"write one of {listed}, or a number such as `abs(q[out] - q[out'])`",)
         findings.report(Code.BAD_METRIC, field.value.span, message, notes=notes)
     return None
@@ -325,12 +325,12 @@ class CoreProgram:
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None
-        asked = "others are asked about" if one is None else f"eps = {one} is asked about"
+        asked = "it is asked about other eps" if one is None else f"it is asked about eps = {one}"
         if self.only_at not in (None, one):
-            message = f"`{self.name}` is read at eps = {self.only_at} alone, and {asked}"
-            notes = ("at another eps its constants and rates are others: ask about one eps at a time",)
+            message = f"`{self.name}` is read at eps = {self.only_at} only, but {asked}"
+            notes = ("its constants and rates depend on eps: ask about one eps at a time",)
             raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))
         if self.only_in and not all(any(own.covers(each) for own in self.only_in) for each in ranges):
-            message = f"`{self.name}` is read for eps in {self.asked_eps} alone, and {asked}"
+            message = f"`{self.name}` is read only for eps in {self.asked_eps}, but {asked}"
             notes = ("at another eps its weights are not known to be probabilities",)
             raise DiagnosticError(Diagnostic(Code.OTHER_EPS.value, message, notes=notes))

@@ -161,9 +161,9 @@ def with_noiseless_ideal(program: ast.Program, source: Source) -> ast.Program:
 def _undetermined(span: Span, source: Source) -> Diagnostic:
     return Diagnostic(
         "E0309",
-        "what `choose` means without noise is not known",
+        "`choose` has no meaning without noise",
         source.excerpt(span),
-        "a random value without a mean",
+        "a random value that has no mean",
         ("write the exact answer as a program of its own, `ideal { out <- x }`, in place of `ideal { noiseless }`",),
     )
 

@@ -105,7 +105,7 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.Noise | None = None)
         if elaborator.scope.eps.value is not None:
             return _fixed_rate(expr, elaborator)
         notes = (*_inverted(expr, error.span, elaborator, noise), FIX_EPS)
-        _bad_rate(error.span, f"a rate is a positive multiple of eps, and {error.reason}", elaborator, *notes)
+        _bad_rate(error.span, f"a rate must be a positive multiple of eps, but {error.reason}", elaborator, *notes)
         return None
     if constant != 0 and elaborator.scope.eps.value is not None:
         return _fixed_rate(expr, elaborator)
@@ -113,7 +113,7 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.Noise | None = None)
         note = "write `eps`, `eps/2`, `eps/(4*c)`, ..."
         _bad_rate(expr.span, "the rate does not contain eps", elaborator, note, FIX_EPS)
     elif constant != 0:
-        message = f"a rate is a positive multiple of eps, and this adds {constant}"
+        message = f"a rate must be a positive multiple of eps, but this adds {constant}"
         _bad_rate(expr.span, message, elaborator, FIX_EPS)
     elif slope < 0:
         _bad_rate(expr.span, f"the rate {show_multiple(slope)} is negative", elaborator)
@@ -148,7 +148,7 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
 
 
 def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
-    message = f"a standard deviation is s/eps or s with a constant s > 0, and {reason}"
+    message = f"a standard deviation must be s/eps or s with a constant s > 0, but {reason}"
     notes = ("write `1/eps`, `2*c/eps`, `3`, `sqrt(2*log(5/(4*delta)))/eps`, ...",)
     elaborator.report_value(Code.BAD_RATE, span, message, notes=notes)
 
@@ -188,7 +188,7 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
     if scale[0] != 1:
         below += f"/({above})" if isinstance(expr.left, ast.Binary) else f"/{above}"
     if findings.source.tree is not None:
-        return [f"a rate grows with eps, it is one over the scale: write `{below}`"]
+        return [f"a rate grows with eps, as it is one over the scale: write `{below}`"]
     if noise is None:
         return [f"the first argument is the rate, which grows with eps: write `{below}`"]
     mean = "" if noise.mean is None else f", {findings.snippet(noise.mean.span)}"
@@ -295,7 +295,7 @@ def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> 
             return None
         slope = fixed
     elif reason is not None:
-        message = f"the argument of exp is a rational multiple of eps, and {reason}"
+        message = f"the argument of exp must be a rational multiple of eps, but {reason}"
         elaborator.report_value(
             Code.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...", FIX_EPS)
         )
@@ -455,7 +455,7 @@ class Sampling:
         self._findings.report(
             Code.MISMATCH,
             expr.span,
-            f"a score must be a number of a finite domain, and `{written}` is {what}",
+            f"a score must be a number of a finite domain, but `{written}` is {what}",
             notes=(note,),
         )
         return None

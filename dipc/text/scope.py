@@ -289,7 +289,7 @@ class References:
             if isinstance(typed, Concrete) and typed.value is not None
         ]
         bound += [f"{self.scope.slots[slot].name} = {show_value(value)}" for slot, value in self.fixed.items()]
-        here = (f"this is so for {', '.join(bound)}",) if bound else ()
+        here = (f"this happens for {', '.join(bound)}",) if bound else ()
         self.findings.report(code, span, message, label=label, notes=(*here, *notes))
 
     def check_local(self, name: str, within: Span, what: str, *, may_hide_variables: bool) -> bool:
@@ -333,7 +333,7 @@ class References:
                 notes = [f"write `{name}[{low}]`, or any index from {low} to {(low or 0) + len(slots) - 1}"]
                 if name.endswith("'"):
                     notes.append("`output: linf` takes the greatest distance of two elements, `input: l1` their sum")
-                message = f"`{name}` is an array and stands here without an index"
+                message = f"`{name}` is an array and needs an index here"
                 self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=tuple(notes))
                 return UNKNOWN
             case Foreign():
@@ -426,7 +426,7 @@ class References:
                 self.findings.report(
                     Code.MISMATCH,
                     expr.index.span,
-                    f"an index must be a DOM number, and `{self.findings.snippet(expr.index.span)}` is {what}",
+                    f"an index must be a DOM number, but `{self.findings.snippet(expr.index.span)}` is {what}",
                     notes=("an index may be made of constants, loop variables and DOM variables",),
                 )
             return None
@@ -450,7 +450,7 @@ class References:
             self.findings.report(Code.RESERVED, span, message, notes=("a program uses numbers and its own constants",))
             return
         if name in FUNCTIONS:
-            message = f"`{name}` is a function and stands here without arguments"
+            message = f"`{name}` is a function and needs arguments here"
             self.findings.report(Code.MISUSED_NAME, span, message, notes=(f"write `{name}(...)`",))
             return
         bounds = "[1..m]" if index else ""
@@ -477,7 +477,7 @@ class References:
         self.findings.report(
             Code.NOT_CONSTANT,
             span,
-            f"`{name}` is a variable, and a constant is needed here",
+            f"`{name}` is a variable, but a constant is needed here",
             notes=("constants, domains and array bounds are made of numbers and constants; -D changes a constant",),
         )
         return UNKNOWN
@@ -486,7 +486,7 @@ class References:
         self.findings.report(
             Code.BAD_IDEAL,
             span,
-            f"`{name}` is a variable of the program, and the ideal has its own",
+            f"`{name}` is a variable of the program, but the ideal has its own variables",
             notes=("declare it in the ideal block; inputs, outputs and constants are shared",),
         )
         return UNKNOWN

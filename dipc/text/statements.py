@@ -287,7 +287,7 @@ class Statements:
             self._whole = False
             return range(0)
         count = max(0, high - low + 1)
-        text = f"{count} iterations" if count < 10**15 else "far too many iterations"
+        text = f"{count} iterations" if count < 10**15 else "this makes too many iterations"
         fits = self._budget.fits(count * len(statement.body), statement.span, text)
         return range(low, low + count) if fits else range(0)
 

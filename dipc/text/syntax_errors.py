@@ -240,7 +240,7 @@ SIGNATURES = {
 #: What others draw by weights or scores with, in small letters, and how it is done here.
 CHOICES = frozenset({"choice", "choices", "choose", "pick", "random", "sample", "select", "draw"})
 BY_WEIGHT_OR_SCORE = (
-    "random choices are written `choose {a: w1, b: w2}`, with weights that sum to 1, and those by scores "
+    "write random choices as `choose {a: w1, b: w2}`, with weights that sum to 1, or by scores as "
     "`Exp(eps/2, k in {1..4} : s[k])`"
 )
 #: What others call the blocks of a program, in small letters.
@@ -252,7 +252,7 @@ FOREIGN = {
     **dict.fromkeys(("elif", "elsif", "elseif", "elsef"), "there is no `elif`: write `else if ... end end`"),
     **dict.fromkeys(("endif", "endwhile", "endfor", "fi", "od", "done"), "`if`, `while` and `for` close with `end`"),
     **dict.fromkeys(("return", "break", "stop", "halt", "abort"), "`exit` ends the program with the outputs it has"),
-    **dict.fromkeys(("skip", "pass"), "an empty block is written as nothing at all"),
+    **dict.fromkeys(("skip", "pass"), "an empty block is written by writing nothing"),
     **dict.fromkeys(("let", "set"), "an assignment is written `x <- ...`"),
 }
 
@@ -265,7 +265,7 @@ def hint(situation: Situation) -> str | None:
 def keyword_note(situation: Situation) -> str:
     """How to mend a keyword in place of a name."""
     if situation.kind() in ("EPS", "EPSILON"):
-        return "`eps` is the privacy parameter, it is neither declared nor assigned"
+        return "`eps` is the privacy parameter: it cannot be declared or assigned"
     return f"choose another name, for example `{situation.text()}_`"
 
 
@@ -279,7 +279,7 @@ def _foreign_word(s: Situation) -> str | None:
 
 def _not_assigned(s: Situation) -> str | None:
     if s.kind() in DISTRIBUTIONS and s.starts_statement():
-        return f"what is drawn is assigned to a variable, `x <- …`: {SIGNATURES[s.kind()]}"
+        return f"assign what is drawn to a variable, `x <- …`: {SIGNATURES[s.kind()]}"
     return None
 
 
@@ -475,7 +475,7 @@ def _beginning(s: Situation) -> str | None:
 
 def _item(s: Situation) -> str | None:
     if s.start == "lower_bound":
-        return 'write the name of a constant, or such as "m >= 3"'
+        return 'write the name of a constant, or a range such as "m >= 3"'
     if s.start != "items":
         return None
     if s.kind(-1) == "COMMA" and "COMMA" in s.accepts:
@@ -647,7 +647,7 @@ def _expectations(situation: Situation) -> list[str]:
 
 def _alternatives(items: list[str]) -> str:
     if len(items) > MOST_NAMED:
-        items = [*items[: MOST_NAMED - 1], "something else that fits"]
+        items = [*items[: MOST_NAMED - 1], "something else"]
     if len(items) == 1:
         return items[0]
     return ", ".join(items[:-1]) + " or " + items[-1]
@@ -736,11 +736,11 @@ def _mend(text: str, position: int, character: str) -> str:
     if character == "\0":
         return "a program is plain text; this looks like a binary file or one in the encoding UTF-16"
     if character in QUOTES:
-        return "nothing is quoted: names and domain values are written bare, and names have no primes"
+        return "write names and domain values without quotes; names have no primes"
     if character == ".":
         return _point(text, position)
     if character == "#":
-        return "there are no comments here"
+        return "a comment cannot stand here"
     if character == "%":
         return "comments begin with `#`; there is no remainder"
     if character in INSTEAD:

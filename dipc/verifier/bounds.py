@@ -132,7 +132,7 @@ class Way:
     def require_steady(self) -> None:
         """Raises NotDerived where its weight depends on eps."""
         if not is_steady(self.weight):
-            raise NotDerived("the weight of a choice depends on eps alone")
+            raise NotDerived("the weight of a choice does not scale with the distance")
 
 
 def is_steady(weight: Closed) -> bool:

@@ -160,7 +160,7 @@ class Agreement:
         starts = list(self._ways(self._ideal, self._ideal.start()))
         begun = list(self._agreeing(self._own, self._own.start(), ()))
         if len(starts) != 1 or len(begun) != 1 or starts[0].at != ideal.head or begun[0].at != own.head:
-            raise NotDerived("there is more than one way to the loop")
+            raise NotDerived("more than one path leads to the loop")
         self._head(begun[0], starts[0])
         iterations, endings = [], []
         for number, (program, exact) in enumerate(self._heads):
@@ -179,7 +179,9 @@ class Agreement:
         ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
         for one, other in combinations(ways, 2):
             if not self._differ(one, other):
-                raise NotDerived("two ways through an iteration of the `ideal` leave the same answer there")
+                raise NotDerived(
+                    "different paths through an iteration of the `ideal` give the same answer for that index"
+                )
         for way in ways:
             known = self._moved(entry, way)
             if contradictory(known, self.budget):

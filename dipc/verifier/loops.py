@@ -186,7 +186,7 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
                 _ends_at_most(parameter, type_)
                 known = domains.get(type_.name) if isinstance(type_, Named) else type_
                 if role == "input" and (isinstance(known, Named) or parameter in names(known)):
-                    raise NotDerived(f"an input has more values the greater `{parameter}` is")
+                    raise NotDerived(f"the number of values of an input grows with `{parameter}`")
                 _without(parameter, initial, "an initial value")
                 for name, ends in declarators:
                     if ends is not None and ends[1] == Name(parameter):
@@ -216,7 +216,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
     """The loop up to the parameter, if the statements are as the module says."""
     loops = [statement for statement in body if isinstance(statement, For)]
     if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
-        raise NotDerived("there is another loop, or none")
+        raise NotDerived("there is not exactly one loop")
     (loop,) = loops
     if loop.high != Name(parameter):
         raise NotDerived(f"the loop does not end at `{parameter}`")

@@ -182,7 +182,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
         still, moving, above = handed[number], set[Fraction](), set[Fraction]()
         for a, b, d in centers[number].edges:
             if a and b and a != -b:
-                raise NotDerived("bounds of Gaussian noises meet on lines of more than one direction")
+                raise NotDerived("bounds of Gaussian noises meet on lines of several directions")
             if a and b:
                 moving.add(d / a)
             elif a:

@@ -427,7 +427,7 @@ class _Rooted:
         plain = Center(slope, law, *self._forms(mine, (i, parent), (_ONE, above)), ())
         meeting = {a / b for a, b, _ in plain.edges if a and b}
         if len(meeting) > 1:
-            raise NotDerived("bounds of Gaussian noises meet on lines of more than one direction")
+            raise NotDerived("bounds of Gaussian noises meet on lines of several directions")
         scales = [-meeting.pop()] if meeting else []
         if not scales:
             ratios = [abs(b / a) for leaf, _ in plain.leaves for a, b, _ in leaf.forms if a and b]

@@ -37,7 +37,7 @@ def test_values(text: str, expected: list[Fraction | int]) -> None:
     [
         ("3..1", "the range is empty"),
         ("a..b", "not a rational"),
-        ("0.5..2", "the ends of a range are integers"),
+        ("0.5..2", "the ends of a range must be integers"),
         ("1..20000", f"more than {MOST_MEMBERS} values"),
         ("1..1000000000000", "the range has 1000000000000 values"),
         ("1/0", "divides by zero"),

@@ -461,7 +461,7 @@ def test_bad_parameters() -> None:
         solve(LAPLACE, HERE, wanted="eps", beta="1/2", digits=0)
     with pytest.raises(ValueError, match="delta"):
         solve(LAPLACE, HERE, wanted="delta", beta="1/2")
-    with pytest.raises(TypeError, match=r"what dipc\.load gives"):
+    with pytest.raises(TypeError, match=r"must come from dipc\.load"):
         solve(7, HERE, wanted="eps")  # type: ignore[arg-type]
 
 

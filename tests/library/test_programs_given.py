@@ -66,5 +66,7 @@ def test_a_mechanism_does_as_well() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_no_program_is_refused_with_what_it_has_to_be(name: str) -> None:
-    with pytest.raises(TypeError, match=r"the program is what dipc\.load gives, a mechanism, or its path, not int"):
+    with pytest.raises(
+        TypeError, match=r"the program must come from dipc\.load, be a mechanism, or be a path, not int"
+    ):
         FUNCTIONS[name](3)

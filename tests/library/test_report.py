@@ -239,7 +239,7 @@ def test_other_answers_are_neither_true_nor_false() -> None:
             "eps must be a number, or a text of intervals, not a truth value",
         ),
         (lambda: dipc.load(COIN, eps=True), "eps must be a number, or a text of intervals, not a truth value"),
-        (lambda: dipc.check(dipc.load(COIN), limits=3), "limits are given as dipc.Limits"),
+        (lambda: dipc.check(dipc.load(COIN), limits=3), "limits must be given as dipc.Limits"),
         (
             lambda: dipc.check_privacy(dipc.load(COIN), "hamming:1", budget=True),
             "budget is a number, not a truth value",
@@ -266,5 +266,5 @@ def test_a_report_prints_what_was_found_and_a_path_is_loaded(tmp_path: Path) -> 
     copy = tmp_path / "at_one.dip"
     copy.write_text("program p; output b : bool; b <- Lap(eps, 0) > 1/eps", encoding="utf-8")
     assert dipc.check(str(copy), [{"b": "true"}], beta="1", eps="1/2").verdict is dipc.Verdict.ACCURATE
-    with pytest.raises(TypeError, match="or its path"):
+    with pytest.raises(TypeError, match="or be a path"):
         dipc.check(3)  # type: ignore[arg-type]

@@ -114,7 +114,7 @@ REFUSED = {
     "`min` means something else in this file": """
     return min(x, 1)
 """,
-    "a condition is needed here, and `x` is a number": """
+    "a condition is needed here, but `x` is a number": """
     y = bool(x)
     return 1 if y else 0
 """,

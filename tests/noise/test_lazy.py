@@ -140,5 +140,5 @@ def test_refining_narrows_the_same_number() -> None:
 
 
 def test_a_lazy_real_is_no_float() -> None:
-    with pytest.raises(TypeError, match="not rounded"):
+    with pytest.raises(TypeError, match="cannot be rounded"):
         float(Exponential(1))

@@ -93,7 +93,7 @@ def test_losses_of_real_outputs_add_up() -> None:
     assert single.proved is not None
     assert (found.proved, found.refuted_below) == (3 * single.proved, 3 * single.proved)
     real = question(text, 2, inputs="q = 0..1")
-    with pytest.raises(OutsideFragment, match="one program that releases them all"):
+    with pytest.raises(OutsideFragment, match="one program that releases all of them"):
         real.largest_loss(F(1))
     assert real.decide(read_claim(real.program, "eps", "1/9", None))["verdict"] != "private"
 
@@ -146,7 +146,7 @@ def test_composed_programs_have_a_meaning_at_the_eps_that_is_asked_about() -> No
             lambda asked: asked.question.constant("[1, 3]"),
             lambda asked: asked.question.least_delta(read_claim(every, "eps", None, "[1, 3]")),
         ):
-            with pytest.raises(dipc.DiagnosticError, match="is read for eps in"):
+            with pytest.raises(dipc.DiagnosticError, match="is read only for eps in"):
                 ask(together)
 
 

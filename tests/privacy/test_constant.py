@@ -230,7 +230,7 @@ def test_finite_inputs_that_change_the_noise() -> None:
     found = constant(text)
     assert found.proved is None
     assert (
-        found.reason == "no shift of the noise leads from an answer at one input to the same one at the adjacent input"
+        found.reason == "no shift of the noise turns an answer at one input into the same answer at the adjacent input"
     )
     assert found.refuted_below is None or found.refuted_below > 0
 

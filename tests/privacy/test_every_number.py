@@ -137,8 +137,12 @@ def test_constants_as_functions_of_the_number(source: str, adjacent: str, line: 
         (SPARSE, "hamming:1", "the cost of a shift grows with the move of an input"),
         (SPARSE.replace("r >= rT", "r >= rT or q[i] >= 9"), "linf:1", "inputs are compared without noise"),
         (SPARSE.replace("r >= rT", "r >= rT or q[i] >= q[1]"), "linf:1", "an array is not indexed by `i` alone"),
-        (SPARSE.replace("eps/(4*c)", "eps/(4*i)"), "linf:1", "`i` is used otherwise than as an index"),
-        (SPARSE.replace("Lap(eps/(4*c), q[i])", "Lap(eps*(9 - m), q[i])"), "linf:1", "is not seen to be positive"),
+        (SPARSE.replace("eps/(4*c)", "eps/(4*i)"), "linf:1", "`i` is used other than as an index"),
+        (
+            SPARSE.replace("Lap(eps/(4*c), q[i])", "Lap(eps*(9 - m), q[i])"),
+            "linf:1",
+            "could not be shown to be positive",
+        ),
     ],
 )
 def test_what_is_not_covered(source: str, adjacent: str, reason: str) -> None:

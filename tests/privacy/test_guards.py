@@ -165,7 +165,7 @@ def test_cells_of_inputs_have_one_law_each(adjacent: str) -> None:
     claim = read_claim(every.program, "eps/8", "2/5", None)
     assert len({each.decide(claim).verdict for each in asked}) == 1
     other = question(TWO_RATES.replace("eps/4, 0", "eps/4, q"), adjacent)
-    with pytest.raises(dipc.DiagnosticError, match="no pair of all real inputs is known"):
+    with pytest.raises(dipc.DiagnosticError, match="no pair of real inputs is known"):
         other.largest_loss(F(1))
 
 

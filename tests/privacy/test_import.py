@@ -83,18 +83,18 @@ def test_a_statement_with_a_probability() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", 1, "the first line is the range"),
+        ("", 1, "the first line must be the range"),
         ("1 -1\nreturn x ;", 1, "the range is empty"),
         ("0 1\nint x\nx = 1 ;\nreturn x ;", 3, "`;` is expected here, not `x`"),
         ("0 1\nint x ;\ny = 1 ;\nreturn x ;", 3, "`y` is not declared"),
         ("0 1\nint x ;\nint x ;\nreturn x ;", 3, "`x` is declared twice"),
-        ("0 1\nint x ;\nx = x ? 1 ;\nreturn x ;", 3, "`?` is not an operator that is read"),
+        ("0 1\nint x ;\nx = x ? 1 ;\nreturn x ;", 3, "the operator `?` cannot be imported"),
         ("0 1\nbool b ;\nif b then b = b ;\nreturn b ;", 3, "this `if` is not closed"),
         ("0 1\nint x ;\nx = 1 ;\n", 3, "nothing is returned"),
         ("0 1\nint x ;\nx =", 3, "the file ends where a value is expected"),
         ("0 1\ninput real x ;\nreturn x ;", 2, "`real` is not the type of an input"),
         ("0 1\ninput int x 1 0 ;\nreturn x ;", 2, "the range is empty"),
-        ("0 1\nint x ;\nelse\nreturn x ;", 3, "`else` closes nothing"),
+        ("0 1\nint x ;\nelse\nreturn x ;", 3, "`else` closes no open statement"),
         ('0 1\nreal r ;\nr = Lap "1/eps" 0 ;\nreturn r ;', 3, "the rate 1/eps is not a multiple of eps"),
         ('0 1\nreal r ;\nr = Lap "eps/k" 0 ;\nreturn r ;', 3, "eps/k cannot be read: `k` is not known in rate"),
         ("0 1\nint x ;\nx = 1 % 0 ;\nreturn x ;", 3, "a remainder by `0`"),
@@ -226,7 +226,7 @@ def test_a_directory_is_tested(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (tmp_path / "bad.txt").write_text("nothing", encoding="utf-8")
     assert run(["import", str(tmp_path)]) == 2
     captured = capsys.readouterr()
-    assert "the first line is the range" in captured.err
+    assert "the first line must be the range" in captured.err
     assert "svt.txt: private" in captured.out
     assert run(["import", str(kept)]) == 2
     assert run(["import", str(tmp_path / "svt.txt"), "--budget", "eps"]) == 2

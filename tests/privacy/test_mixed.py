@@ -174,7 +174,7 @@ def test_a_loss_that_some_pair_attains_is_that_of_all() -> None:
     program = dipc.load(MIXED.format("eps/2", "eps/3"))
     asked = PrivacyQuestion(program, "linf:1", "all", Engine(program.measurer, program.limits))
     assert asked.largest_loss(Fraction(3)).value == (Fraction(5, 2), Fraction(5, 2))
-    with pytest.raises(dipc.DiagnosticError, match="no pair of all real inputs is known"):
+    with pytest.raises(dipc.DiagnosticError, match="no pair of real inputs is known"):
         asked.least_delta(read_claim(program, None, None, None))
 
 

@@ -304,7 +304,7 @@ def test_too_many_finite_inputs_are_a_limit() -> None:
         Distances(Ideal(program)).at([F(0)] * 7)
     assert (
         caught.value.reason
-        == "the finite inputs have 10000000 combinations, more than can be compared (limit `combinations`)"
+        == "the finite inputs have 10000000 combinations, too many to compare (limit `combinations`)"
     )
 
 
@@ -386,4 +386,4 @@ def test_a_solver_that_is_wrong_is_not_believed(
     monkeypatch.setattr(Simplex, "minimized", lambda self, goal: told)
     with pytest.raises(Undecided) as caught:
         Distances(Ideal(program), Norm.L1).at((F(0), F(0)))
-    assert caught.value.reason == "an answer about linear inequalities was not confirmed by exact arithmetic"
+    assert caught.value.reason == "exact arithmetic did not confirm the answer to a system of linear inequalities"

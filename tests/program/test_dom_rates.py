@@ -59,7 +59,11 @@ def test_the_checker_derives_them() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "note"),
     [
-        (RATE.replace("{1..3}", "{0..3}"), "a rate is a positive multiple of eps, and this divides by zero", "k = 0"),
+        (
+            RATE.replace("{1..3}", "{0..3}"),
+            "a rate must be a positive multiple of eps, but this divides by zero",
+            "k = 0",
+        ),
         (RATE.replace("eps/k", "(k - 2)*eps"), "the rate -eps is negative", "k = 1"),
         (WEIGHT.replace("{0..4}", "{0..5}"), "a weight is negative at eps = 1", None),
     ],
@@ -69,4 +73,4 @@ def test_each_value_has_to_do(text: str, message: str, note: str | None) -> None
         dipc.load(text)
     found = caught.value.diagnostics[0]
     assert found.message == message
-    assert note is None or f"this is so for {note}" in found.notes
+    assert note is None or f"this happens for {note}" in found.notes

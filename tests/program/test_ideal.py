@@ -189,14 +189,14 @@ def test_a_partial_ideal_names_an_input_where_it_is_undefined() -> None:
     ideal = Ideal(program)
     assert {region.answer for region in ideal.regions({b: True})} == {(F(1),), (F(2),)}
     text = message(lambda: ideal.regions({b: False}))
-    assert "error[E1102]: the ideal is partial: `out` is undefined at the input x = " in text
+    assert "error[E1102]: the ideal gives no answer for `out` at the input x = " in text
     assert ", b = false" in text
     assert "= help: assign `out` on every path, or declare it with an initial value\n" in text
     where = Fraction(text.split("x = ")[1].split(",")[0])
     assert where < 3
     assert x in ideal.symbolic_inputs
     assert message(lambda: ideal.values((F(5, 2), False))) == (
-        "error[E1102]: the ideal is partial: `out` is undefined at the input x = 5/2, b = false\n"
+        "error[E1102]: the ideal gives no answer for `out` at the input x = 5/2, b = false\n"
         " --> <text>:1:65\n"
         "  |\n"
         "1 | program p; input x : real; input b : bool; output out : {0..9};  ideal "

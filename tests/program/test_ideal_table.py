@@ -166,14 +166,14 @@ def test_what_is_missing() -> None:
     assert diagnostic(lambda: dipc.check(sparse, [], inputs="q = 0"))[0] == "E1114"
     assert diagnostic(lambda: dipc.table(sparse, "all"))[:2] == ("E1112", "all inputs cannot be written as a table")
     assert diagnostic(lambda: dipc.table("sparse.dip", "q = 0"))[:2] == ("E0802", "there is no file `sparse.dip`")
-    with pytest.raises(TypeError, match=r"the program is what dipc\.load gives.*, not int"):
+    with pytest.raises(TypeError, match=r"the program must come from dipc\.load.*, not int"):
         dipc.table(7, "q = 0")  # type: ignore[arg-type]
 
 
 def test_a_partial_ideal_stops_the_check() -> None:
     program = with_ideal("if x > 0 then y <- 1 end", "input x : real; output y : real;")
     code, message, _ = diagnostic(lambda: dipc.table(program, "x = -1..1"))
-    assert (code, message) == ("E1102", "the ideal is partial: `y` is undefined at the input x = -1")
+    assert (code, message) == ("E1102", "the ideal gives no answer for `y` at the input x = -1")
 
 
 def test_dd_is_exact_for_long_decimals() -> None:

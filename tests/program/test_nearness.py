@@ -140,7 +140,7 @@ def test_a_distance_of_infinitely_many_answers() -> None:
 def test_an_answer_that_is_left_open() -> None:
     assert diagnostic(die("output: discrete"), {"k": 2, "x": 2, "b": ""}) == (
         "E1133",
-        "the output `b` is left open, so that no answer has a distance from it",
+        "the cell of the output `b` is empty, so answers have no distance from it",
     )
 
 

@@ -130,7 +130,7 @@ def test_inexact_values() -> None:
         program.probability({"q": (0.5, 0), "n": 0}, {})
     with pytest.raises(TypeError, match=r"gamma = 0\.5 is a binary"):
         program.probability({"q": (0, 0), "n": 0}, {}, gamma=0.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="gamma is at least 0, not -1"):
+    with pytest.raises(ValueError, match="gamma must be at least 0, not -1"):
         program.probability({"q": (0, 0), "n": 0}, {}, gamma=-1)
 
 

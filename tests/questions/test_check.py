@@ -503,7 +503,7 @@ def test_an_empty_report_has_no_verdict() -> None:
 
 
 def test_the_program_must_be_a_program() -> None:
-    with pytest.raises(TypeError, match=r"the program is what dipc\.load gives.*, not int"):
+    with pytest.raises(TypeError, match=r"the program must come from dipc\.load.*, not int"):
         dipc.check(7, [{"q": 0}], beta=1)  # type: ignore[arg-type]
 
 
@@ -531,5 +531,5 @@ def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> No
 
 def test_nothing_is_decided_about_no_interval() -> None:
     form = ClosedForm(ExpPoly.ONE)
-    with pytest.raises(ValueError, match="some interval"):
+    with pytest.raises(ValueError, match="needs an interval"):
         decide(form, PiecewiseForm(form.value), (), Limits())

@@ -114,9 +114,9 @@ REFUSED = {
     ),
     "an exit before the second loop": (
         changed(TWICE, ("v >= t then out[i] <- 2; done <- true", "v >= t then out[i] <- 2; exit")),
-        "left by `exit`",
+        "`exit` leaves a loop",
     ),
-    "another range": (changed(NOISE_FIRST, ("for j in 1..m", "for j in 2..m")), "same index"),
+    "another range": (changed(NOISE_FIRST, ("for j in 1..m", "for j in 2..m")), "same indices"),
     "an element in between": (
         changed(NOISE_FIRST, ("q[i]) end;", "q[i]) end; v[1] <- 0;")),
         "`v` is used outside of the loop",

@@ -41,7 +41,7 @@ FIRST = {
 MENDED_BY = {
     7: "lies between 6.907755 and 6.907756, write the one that is safe",
     11: "`else if` opens a second `if`, which needs an `end` of its own",
-    15: "a threshold such as log(D)/eps has a meaning here at one eps",
+    15: "a threshold such as log(D)/eps can be written for one eps",
 }
 
 #: The same in Python, by name: the inputs asked about, the exit code, and what is said.

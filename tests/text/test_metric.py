@@ -143,13 +143,13 @@ def test_formulas_know_where_their_names_stand() -> None:
 @pytest.mark.parametrize(
     ("block", "expected"),
     [
-        ("input: l2", [("E0311", "the distance of inputs is linf, l1 or discrete", "l2")]),
-        ("input: 1 + 1", [("E0311", "the distance of inputs is linf, l1 or discrete", "1 + 1")]),
+        ("input: l2", [("E0311", "the distance of inputs must be linf, l1 or discrete", "l2")]),
+        ("input: 1 + 1", [("E0311", "the distance of inputs must be linf, l1 or discrete", "1 + 1")]),
         ("apart: out = 1", [("E0311", "`out` cannot stand in `apart`", "out")]),
         ("apart: z = 1", [("E0311", "`z` cannot stand in `apart`", "z")]),
         ("same: q'[1] = 1", [("E0311", "`q'` cannot stand in `same`", "q'[1]")]),
         ("output: z'", [("E0311", "`z'` cannot stand in `output`", "z'")]),
-        ("apart: q[1]", [("E0205", "a condition is needed here, and `q[1]` is a real", "q[1]")]),
+        ("apart: q[1]", [("E0205", "a condition is needed here, but `q[1]` is a real", "q[1]")]),
         (
             "apart: q[1]*q'[1] > 0",
             [
@@ -164,8 +164,8 @@ def test_formulas_know_where_their_names_stand() -> None:
             "same: c = out",
             [("E0205", "`c` is a domain name and `out` is a number: they cannot be compared", "c = out")],
         ),
-        ("output: b", [("E0311", "the distance of answers is a number, and `b` is not one", "b")]),
-        ("output: q", [("E0204", "`q` is an array and stands here without an index", "q")]),
+        ("output: b", [("E0311", "the distance of answers must be a number, but `b` is not one", "b")]),
+        ("output: q", [("E0204", "`q` is an array and needs an index here", "q")]),
         (
             "output: for i in 1..2: out",
             [("E0311", "`for` cannot stand in a distance of answers", "for i in 1..2: out")],

@@ -112,7 +112,7 @@ def test_statements_without_noise() -> None:
 
 def test_what_it_is_not() -> None:
     coin = "program p; input x : bool; output y : bool; ideal { noiseless } y <- choose { true : 1/3, false : 2/3 };"
-    with pytest.raises(dipc.DiagnosticError, match="what `choose` means without noise is not known"):
+    with pytest.raises(dipc.DiagnosticError, match="`choose` has no meaning without noise"):
         dipc.load(coin)
     with pytest.raises(dipc.DiagnosticError, match="an ideal is not `noisless`"):
         dipc.load("program p; input x : bool; output y : bool; ideal { noisless } y <- x;")

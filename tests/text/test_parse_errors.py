@@ -211,7 +211,7 @@ def test_the_caret_is_on_the_offending_token(text: str, line: int, column: int, 
         (
             "choose r { 1 : 1 }",
             "a declaration, a statement or the end of the program",
-            "what is drawn is assigned to a variable, `x <- …`: a choice is written `choose { a : 1/3, b : 2/3 }`",
+            "assign what is drawn to a variable, `x <- …`: a choice is written `choose { a : 1/3, b : 2/3 }`",
         ),
         ("y <- 2x", "`;`", "a product is written with `*`: `2*x`"),
         ("y <- 2(x)", "`;`", "a product is written with `*`: `2*(`"),
@@ -295,8 +295,8 @@ def test_mistakes_at_the_beginning(text: str, expected: str, note: str) -> None:
         ("program if;", "if", "choose another name, for example `if_`"),
         ("program p; for Lap in 1..2 do end", "Lap", "choose another name, for example `Lap_`"),
         ("program p; bool <- true", "bool", "choose another name, for example `bool_`"),
-        ("program p; eps <- 1", "eps", "`eps` is the privacy parameter, it is neither declared nor assigned"),
-        ("program p; var ε : real;", "ε", "`eps` is the privacy parameter, it is neither declared nor assigned"),
+        ("program p; eps <- 1", "eps", "`eps` is the privacy parameter: it cannot be declared or assigned"),
+        ("program p; var ε : real;", "ε", "`eps` is the privacy parameter: it cannot be declared or assigned"),
     ],
 )
 def test_keywords_are_no_names(text: str, word: str, note: str) -> None:
@@ -311,8 +311,8 @@ def test_keywords_are_no_names(text: str, word: str, note: str) -> None:
     ("written", "mark", "message", "note"),
     [
         ("\0", "\0", "U+0000 CONTROL CHARACTER", "a program is plain text; this looks like a binary file"),
-        ("“a”", "“", "U+201C LEFT DOUBLE QUOTATION MARK", "nothing is quoted"),
-        ("'a'", "'", "`'`", "nothing is quoted"),
+        ("“a”", "“", "U+201C LEFT DOUBLE QUOTATION MARK", "without quotes"),
+        ("'a'", "'", "`'`", "without quotes"),
         ("x && y", "&&", "`&&`", "write `and`"),
         ("x || y", "||", "`||`", "write `or`"),
         ("!x", "!", "`!`", "write `not`"),
@@ -499,16 +499,16 @@ def test_a_single_slip_is_a_single_error_on_its_line(program: ast.Program, data:
 
 def test_the_inputs_of_a_claim_have_values() -> None:
     found = refusal("program p; input inputs : {0..2}; claim { beta: 1; inputs: inputs; } exit")
-    assert (found.code, found.message) == ("E0111", "`inputs` is given no value")
+    assert (found.code, found.message) == ("E0111", "`inputs` has no value")
     assert "inputs: all" in found.notes[0]
 
 
 @pytest.mark.parametrize(
     ("text", "code", "note"),
     [
-        ("y <- choice(p: exp(eps*x/2), q: 1)", "E0102", "random choices are written `choose {a: w1, b: w2}`"),
-        ("y <- choice({p: 1/2, q: 1/2})", "E0102", "random choices are written `choose {a: w1, b: w2}`"),
-        ("y <- choice(p, q)", "E0109", "those by scores `Exp(eps/2, k in {1..4} : s[k])`"),
+        ("y <- choice(p: exp(eps*x/2), q: 1)", "E0102", "write random choices as `choose {a: w1, b: w2}`"),
+        ("y <- choice({p: 1/2, q: 1/2})", "E0102", "write random choices as `choose {a: w1, b: w2}`"),
+        ("y <- choice(p, q)", "E0109", "or by scores as `Exp(eps/2, k in {1..4} : s[k])`"),
         (
             "y <- exp(eps/2, k in {1..3} : x)",
             "E0102",
@@ -516,7 +516,7 @@ def test_the_inputs_of_a_claim_have_values() -> None:
         ),
         ("y <- Exp(eps/2, {1..3}, x)", "E0102", "the exponential mechanism is written `Exp(eps/2, v in D : score)`"),
         ("y <- Exp(eps/2, k in 1..3 : x)", "E0102", "in braces: `Exp(eps/2, k in {1..m} : score[k])`"),
-        ("y <- Sample(p, q)", "E0109", "random choices are written `choose {a: w1, b: w2}`"),
+        ("y <- Sample(p, q)", "E0109", "write random choices as `choose {a: w1, b: w2}`"),
     ],
 )
 def test_choices_of_other_languages(text: str, code: str, note: str) -> None:

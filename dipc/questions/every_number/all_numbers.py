@@ -81,7 +81,7 @@ MOST_COMPARED = 1_000
 #: What a row about an input says.
 _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
 
-_UNPROVED = "the union bound over single comparisons does not prove the claim"
+_UNPROVED = "the union bound over single comparisons is too weak to prove the claim"
 
 
 @frozen
@@ -273,7 +273,7 @@ class AllNumbers(ClassSource):
                 rows += row.rows or [row]
         except DiagnosticError as error:
             name = f"{self.parameter} = {number}"
-            reason = f"the program is refused for {name}: {error.diagnostics[0].message}"
+            reason = f"the program is not valid for {name}: {error.diagnostics[0].message}"
             return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
@@ -465,7 +465,7 @@ class _OtherNumbers:
         if numbers.proof is None:
             raise Undecided(numbers.reason)
         if numbers.proof.unit.is_other:
-            raise Undecided(f"the union bound is about another multiple of eps for each `{source.parameter}`")
+            raise Undecided(f"the rates of the union bound depend on `{source.parameter}`")
         try:
             inequalities = list(numbers.proof.inequalities(numbers.start))
         except NotUniform as refused:
@@ -512,9 +512,9 @@ class _OtherNumbers:
                     f": at {source.parameter} = {breaking} the bound is greater than beta for large "
                     f"{source.required.variable}, and "
                     + (
-                        "no input that was looked at refutes the claim"
+                        "no input that was tried refutes the claim"
                         if looked
-                        else "so many queries are not looked at"
+                        else "the program is not explored for so many queries"
                     )
                 )
         where = f"{source.parameter} >= {last}"
@@ -568,7 +568,7 @@ def _require_reals(program: Program) -> None:
         raise DiagnosticError(
             Diagnostic(
                 "E1203",
-                f"`--for-all` is about real inputs, and `{whole[0].name}` is an int",
+                f"`--for-all` is about real inputs, but `{whole[0].name}` is an int",
                 core.source.excerpt(whole[0].span),
                 "declared here",
                 ("give the constant a number: `--inputs all` alone is about int inputs, too",),

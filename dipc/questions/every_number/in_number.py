@@ -309,7 +309,7 @@ class InNumber:
                 raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
 
     def _refused(self) -> NotUniform:
-        return NotUniform(f"{self.what} is no polynomial in `{self.parameter}`")
+        return NotUniform(f"{self.what} is not a polynomial in `{self.parameter}`")
 
     def _name(self, name: str) -> Summands:
         known = name if name in self.names else GREEK.get(name, name)
@@ -321,7 +321,7 @@ class InNumber:
 
     def _times(self, left: Summands, right: Summands) -> Summands:
         if len(left) * len(right) > MOST_SUMMANDS:
-            raise NotUniform(f"{self.what} is too long when multiplied out")
+            raise NotUniform(f"{self.what} has too many terms when multiplied out")
         total: Summands = {}
         for one, a in left.items():
             for other, b in right.items():
@@ -388,7 +388,7 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
     for factors, ratio in terms.items():
         value = ratio.polynomial()
         if value is None:
-            raise NotUniform(f"{evaluation.what} is no polynomial in `{evaluation.parameter}`")
+            raise NotUniform(f"{evaluation.what} is not a polynomial in `{evaluation.parameter}`")
         if value.degree() > MOST_DEGREE:
             raise NotUniform(f"beta has a degree of more than {MOST_DEGREE} in the number of queries")
         own = next(((k, q) for name, k, q in factors if name == _EPS), (0, _ZERO))
@@ -413,7 +413,7 @@ def rate_of(evaluation: InNumber, tree: ast.Expr) -> Ratio:
     match list(evaluation.value(tree).items()):
         case [((("eps", 1, r),), ratio)] if not r:
             return ratio
-    raise NotUniform("a rate is no multiple of eps", tree.span)
+    raise NotUniform("a rate is not a multiple of eps", tree.span)
 
 
 def _plus(left: Summands, right: Summands) -> Summands:

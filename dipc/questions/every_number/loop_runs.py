@@ -141,7 +141,7 @@ class LoopRuns(Generic[N, S]):
             node, position = self._pending.pop(0)
             if len(iterations) >= self._limits.heads:
                 most = self._limits.heads
-                raise LimitReached("heads", f"the head of the loop is reached in more than {most} states")
+                raise LimitReached("heads", f"the head of the loop can be reached in more than {most} states")
             if position + 1 >= self._count:
                 raise TooFew
             iterations.append(tuple(self._iteration(node, position)))
@@ -313,7 +313,7 @@ def require_defined(
                 pending += steps(flow, entered(state, entry))
             continue
         pending += steps(flow, state)
-    raise LimitReached("states", f"the program has more than {states} states to look at")
+    raise LimitReached("states", f"the program has more than {states} states")
 
 
 # --- A uniform program and its ideal, iteration by iteration ----------------------------------------------------------
@@ -413,7 +413,7 @@ def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: Cla
     return None
 
 
-_BARE = "an output may be left without a value"
+_BARE = "an output may have no value at the end"
 
 
 @frozen
@@ -469,7 +469,7 @@ class Agreement(LoopRuns[_Node, Transition]):
         ideal, _ = self._only_run(self._other.flow.first_state(there), self._other.head(0), "before")
         runs = list(self._agreeing(self._own.flow.first_state(self._finite), (), self._own.head(0)))
         if len(runs) != 1 or ideal.label != self._other.head(0) or runs[0][0].label != self._own.head(0):
-            raise NotUniform("there is more than one way to the loop")
+            raise NotUniform("more than one path leads to the loop")
         ((program, terms),) = runs
         yield Transition(self._head(program, ideal, 0), terms)
 
@@ -482,7 +482,9 @@ class Agreement(LoopRuns[_Node, Transition]):
             # Two inputs with different runs have different answers, whatever comes later: each facet leads to another
             # answer. Finite inputs that differ can only be nearer.
             if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in runs}) < len(runs):
-                raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
+                raise NotUniform(
+                    "different paths through an iteration of the ideal give the same answer for that index"
+                )
             begun = entered(node.program, entry)
             for ideal, guards in runs:
                 for program, terms in self._agreeing(begun, guards, self._own.head(iteration + 1)):
@@ -572,7 +574,10 @@ class Agreement(LoopRuns[_Node, Transition]):
                     best = after, flip
         if best is None:
             span = self._core.instructions[state.label].span
-            raise NotUniform("a noisy comparison is not decided by the ideal's way through the iteration", span)
+            raise NotUniform(
+                ("which way a noisy comparison should go does not follow from the ideal's path through the iteration"),
+                span,
+            )
         return best[0], best[1].term
 
     # --- outputs ------------------------------------------------------------------------------------------
@@ -599,7 +604,7 @@ class Agreement(LoopRuns[_Node, Transition]):
                 compared = ball(mine, self._form(theirs), program.noises, moving, self._distances)
             if compared is None:
                 name = self._array_of(own) or self._core.slots[own].name
-                raise NotUniform(f"without noise the program does not give the ideal's `{name}`")
+                raise NotUniform(f"without noise the program gives another `{name}` than the ideal")
             terms += compared
         return terms
 

@@ -113,7 +113,7 @@ class _Fusion:
             between, other, after = after[:place], after[place], after[place + 1 :]
             assert isinstance(other, ast.For)
             if exits((*before, loop, *between)):
-                raise NotUniform("a loop is left by `exit` before another one")
+                raise NotUniform("`exit` leaves a loop that another loop follows")
             if exits((other,)):
                 flag = ast.VariableDecl(
                     ast.Role.VAR,
@@ -127,7 +127,7 @@ class _Fusion:
                 other = replace(other, body=(ast.If(going_on, own_body, ()),))
                 after = (ast.If(going_on, after, ()),) if after else ()
                 if any(self._is_loop(statement) for statements in after for statement in walk(statements)):
-                    raise NotUniform("a loop is left by `exit` before another one")
+                    raise NotUniform("`exit` leaves a loop that another loop follows")
             loop = self._joined(loop, between, other)
             before += between
         return (*before, loop, *after), self.variables[given:]
@@ -151,17 +151,17 @@ class _Fusion:
     def _joined(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
         """The loop that does what both do. Raises NotUniform where that is not seen to be the same."""
         if (loop.low, loop.high) != (other.low, other.high):
-            raise NotUniform("two loops do not go from the same index to the same", other.span)
+            raise NotUniform("two loops do not run over the same indices", other.span)
         for node in walk(between):
             if isinstance(node, ast.Name | ast.Element) and node.name in self.arrays:
                 raise NotUniform(f"`{node.name}` is used outside of the loop", node.span)
         if other.variable != loop.variable and mentions(other.body, loop.variable):
-            raise NotUniform(f"`{loop.variable}` is the index of one loop, and something else in another", other.span)
+            raise NotUniform(f"`{loop.variable}` is the index of one loop but something else in another", other.span)
         for later in (between, other.body):
             for name in self._scalars():
                 used, reused = mentions(loop.body, name), mentions(later, name)
                 if used and reused and (writes(loop.body, name) or writes(later, name)):
-                    raise NotUniform(f"two loops, one after the other, share `{name}`", other.span)
+                    raise NotUniform(f"two loops in a row share `{name}`", other.span)
         body = _renamed(other.body, other.variable, loop.variable)
         return replace(loop, body=(*loop.body, *body))
 
@@ -233,7 +233,7 @@ def _withoutexits(block: Block, flag: str) -> Block:
                 going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag))
                 later = (ast.If(going_on, _withoutexits(rest, flag), ()),) if rest else ()
                 return (*head, branches, *later)
-        raise NotUniform("there is another loop", statement.span)
+        raise NotUniform("there is more than one loop", statement.span)
     return block
 
 
@@ -339,7 +339,7 @@ class LoopText:
         if result is None:
             return LoopText(program, number, tree, None, core.source if tree == own else None)
         if core.only_at is not None:
-            raise NotUniform(f"a rate depends on `{parameter}`, and the program is read at one eps alone")
+            raise NotUniform(f"a rate depends on `{parameter}`, but the program is read at one eps only")
         return LoopText(program, number, result[0], result[1], None)
 
     def with_tree(self, tree: ast.Program) -> LoopText:
@@ -363,7 +363,7 @@ class LoopText:
         try:
             return self.program.given({self.number.parameter: Fraction(number)}, self.source)
         except DiagnosticError:
-            raise NotUniform(f"the program is refused for {self.number.parameter} = {number}") from None
+            raise NotUniform(f"the program is not valid for {self.number.parameter} = {number}") from None
 
 
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:
@@ -481,7 +481,7 @@ class _Moved:
         if isinstance(index, ast.Number):
             value = index.value + self.by
             return ast.Number(value, str(value))
-        raise NotUniform("a loop, or an array, does not begin at a given index")
+        raise NotUniform("a loop or an array does not begin at a fixed index")
 
 
 @frozen
@@ -496,7 +496,9 @@ class Rates:
         """Raises NotUniform where a rate is not seen to be positive for every number from `start` on."""
         for rate in self.of_marks:
             if not rate.is_positive_from(start):
-                raise NotUniform(f"the rate {rate.text(parameter)} is not seen to be positive for every `{parameter}`")
+                raise NotUniform(
+                    f"the rate {rate.text(parameter)} could not be shown to be positive for every `{parameter}`"
+                )
         if not all(divisor.has_sign_from(start) for divisor in self.divisors):
             raise NotUniform(f"a rate divides by something that may be 0 for some `{parameter}`")
 

@@ -98,7 +98,7 @@ def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
                 _declare(declaration, number, arrays, others)
                 known = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
                 if role is ast.Role.INPUT and (isinstance(known, ast.NamedDomain) or mentions(known, parameter)):
-                    raise NotUniform(f"an input has more values the greater `{parameter}` is", declaration.span)
+                    raise NotUniform(f"the number of values of an input grows with `{parameter}`", declaration.span)
             case ast.IdealDecl(declarations=own):
                 for inner in own:
                     _declare(inner, number, arrays, others)
@@ -116,7 +116,7 @@ def uniform_loop(program: ast.Program, number: Number, *, privacy: bool = False)
     arrays = parameter_arrays(program, number)
     loop = _loop(program.body, number, arrays, privacy=privacy)
     if not isinstance(loop.low, ast.Number):
-        raise NotUniform("the loop does not begin at a given index", loop.low.span)
+        raise NotUniform("the loop does not begin at a fixed index", loop.low.span)
     return loop, arrays
 
 
@@ -129,7 +129,7 @@ def uniform(program: ast.Program, number: Number) -> Uniform:
     loop = _loop(program.body, number, arrays)
     other = _loop(ideal.body, number, arrays)
     if loop.low != other.low or not isinstance(loop.low, ast.Number):
-        raise NotUniform("the loops of the program and of its ideal do not begin at the same given index", other.span)
+        raise NotUniform("the loops of the program and of its ideal do not begin at the same fixed index", other.span)
     require_uniform_metric(program, number, arrays, loop.low)
     return Uniform(number.parameter, loop, other, arrays)
 
@@ -173,7 +173,7 @@ def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
     if isinstance(type_, ast.RangeDomain) and is_name(type_.high, parameter):
         number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
     else:
-        number.require_free(type_, f"a domain depends on `{parameter}` otherwise than by ending there")
+        number.require_free(type_, f"a domain depends on `{parameter}` other than by ending there")
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
@@ -196,7 +196,7 @@ def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str
     number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
     number.require_free(loop.body, f"the loop computes with `{parameter}`")
     if not _indexed_alike(loop.body, loop.variable):
-        raise NotUniform(f"`{loop.variable}` is used otherwise than as an index", loop.span)
+        raise NotUniform(f"`{loop.variable}` is used other than as an index", loop.span)
     for element in walk(loop.body):
         if isinstance(element, ast.Element) and (element.name in arrays) is not is_name(element.index, loop.variable):
             raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", element.span)
@@ -211,11 +211,11 @@ def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str
                     raise NotUniform(f"`{node.name}` is used outside of the loop", node.span)
     for node in walk(body):
         if isinstance(node, ast.While | ast.For) and node is not loop:
-            raise NotUniform("there is another loop", node.span)
+            raise NotUniform("there is more than one loop", node.span)
         if (isinstance(node, ast.ExponentialMechanism | ast.Choose) and not privacy) or (
             isinstance(node, ast.Noise) and not node.law.scales
         ):
-            raise NotUniform("there is a random choice other than real noise that its rate scales", node.span)
+            raise NotUniform("the program draws something other than real noise that scales with its rate", node.span)
     return loop
 
 
@@ -279,7 +279,7 @@ def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = F
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     declared = [(declarator.name, declarator.low) for each in inputs for declarator in each.declarators]
     if own.rates is None or own.array not in arrays or (own.array, own.first) not in declared:
-        raise NotUniform("it selects from no noisy values of all inputs")
+        raise NotUniform("it does not select from noisy values of all inputs")
     return own
 
 
@@ -328,7 +328,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
     best, start_value, first_rate = _drawn(first)
     start, first_scale = _query(start_value)
     if not isinstance(start, ast.Element) or not _follows(start.index, low):
-        raise NotUniform("the first value is not that of the index before the loop's first", low.span)
+        raise NotUniform("the first value does not belong to the index before the loop's first", low.span)
     drawn: dict[str, tuple[ast.Expr, ast.Expr | None]] = {}
     *draws, decision = inner
     for statement in draws:
@@ -344,7 +344,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
     )
     query, scale = _query(value)
     if not (isinstance(query, ast.Element) and query.name == start.name and is_name(query.index, variable)):
-        raise NotUniform("what is compared with the best so far is not the value of the loop's index", decision.span)
+        raise NotUniform("what is compared with the best so far is not the value at the loop's index", decision.span)
     answer = _taken(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
@@ -418,7 +418,7 @@ def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: as
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
             names = [declarator.name for declarator in declaration.declarators]
             if names != [answer] or declaration.initial != first:
-                raise NotUniform("the only output is not the index, with the first one to begin with", declaration.span)
+                raise NotUniform("the only output must be the index, starting with the first one", declaration.span)
             type_ = declaration.type
             domain = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
             if not isinstance(domain, ast.RangeDomain) or not is_name(domain.high, parameter):

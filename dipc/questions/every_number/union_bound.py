@@ -138,7 +138,7 @@ def _paths(automaton: Automaton[Transition], most: int) -> Iterator[tuple[tuple[
         terms, once, visited = pending.pop()
         count += 1
         if count > most:
-            raise LimitReached("paths", f"the loop's heads are connected by more than {most} paths")
+            raise LimitReached("paths", f"more than {most} paths lead from one state at the loop's head to another")
         here = visited[-1]
         for ending in automaton.endings[here]:
             yield (*terms, *ending.terms), once, visited
@@ -167,7 +167,7 @@ class UnionBound:
 
     def __post_init__(self) -> None:
         if not self.sums:
-            raise ValueError("a union bound is about some runs: of none of them it would prove anything")
+            raise ValueError("a union bound needs a run: about no run it would prove anything")
 
     def decay(self, number: int) -> Fraction | None:
         """The r such that the bound for this number falls like e^{-r·t}; None where it is 0. ZeroDivisionError where a
@@ -363,7 +363,7 @@ class Unit:
             own for mark in sorted(used) if not ((own := self._own_rate(mark)) * self.scale).never_falls_from(start)
         ]
         if not falling:
-            return f"one-sided noise has another share of the error for each `{parameter}`"
+            return f"the share of the error that one-sided noise gets depends on `{parameter}`"
         rate, beta = falling[0], self.scale.inverse()
         text = f"the rate {rate.text(parameter)} of a noise"
         if beta.constant_value() is not None:
@@ -465,7 +465,7 @@ class UnionProof:
 
     def __post_init__(self) -> None:
         if not self.sums:
-            raise ValueError("a union bound is about some runs: of none of them it would prove anything")
+            raise ValueError("a union bound needs a run: about no run it would prove anything")
 
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None

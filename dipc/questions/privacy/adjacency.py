@@ -99,7 +99,7 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
         return Listed(Path(text.strip()))
     match = _FORM.fullmatch(text)
     if match is None:
-        raise _mistake(text, 0, len(text), "E1405", "this is no adjacency", *_NOTES)
+        raise _mistake(text, 0, len(text), "E1405", "this adjacency is not known", *_NOTES)
     distance = Distance(match[1])
     position, end = match.span(2) if match[2] is not None else (0, len(text))
     radius = Fraction(1)
@@ -110,15 +110,18 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
             message = f"`{match[2].strip()}` {error.reason}"
             raise _mistake(text, position, end, "E1405", message, *_NOTES[:1]) from None
     if radius <= 0:
-        note = "inputs are adjacent where they differ by a positive distance"
+        note = "write a positive distance"
         raise _mistake(text, position, end, "E1405", f"the distance {radius} is not positive", note)
     if distance is Distance.HAMMING and radius.denominator != 1:
-        raise _mistake(text, position, end, "E1405", "a number of inputs is an integer", "write hamming:1")
+        raise _mistake(text, position, end, "E1405", "hamming needs a whole number of inputs", "write hamming:1")
     unfit = [slot for slot in program.input_slots if distance is not Distance.HAMMING and not _is_numeric(slot)]
     if unfit:
         verb = "has" if len(unfit) == 1 else "have"
-        message = f"{listing([slot.name for slot in unfit])} {verb} no numbers for values: there is no distance to move"
-        raise _mistake(text, 0, len(text), "E1406", message, "hamming:1 is about any domain")
+        message = (
+            f"{listing([slot.name for slot in unfit])} {verb} no numbers as values, so there is no distance "
+            "between them"
+        )
+        raise _mistake(text, 0, len(text), "E1406", message, "use hamming:1, which works for any domain")
     return Within(distance, radius)
 
 
@@ -197,7 +200,11 @@ def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None,
         if inputs is not None:
             note = "leave --inputs out, or give a distance such as linf:1"
             raise DiagnosticError(
-                Diagnostic("E1407", "a file of pairs and inputs are given: the file has its own", notes=(note,))
+                Diagnostic(
+                    "E1407",
+                    "a file of pairs and --inputs are both given, but the file lists its own inputs",
+                    notes=(note,),
+                )
             )
         return _listed(program, adjacency)
     given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
@@ -233,7 +240,7 @@ def _pairs_among(given: FiniteInputs | ListedInputs, adjacency: Within, limits: 
         case _:
             assert_never(given)
     if not ordered:
-        note = "a claim about no pair would hold of itself: give inputs that are adjacent"
+        note = "a claim about no pair would hold trivially: give inputs that are adjacent"
         raise DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
     return Pairs(points, tuple(ordered), about)
 
@@ -280,7 +287,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
         one, two = values[: len(slots)], values[len(slots) :]
         if one == two:
             place = _row_place(adjacency, row.number)
-            note = "two inputs are adjacent only if they differ"
+            note = "list pairs of different inputs"
             mistakes.append(Diagnostic("E1409", f"row {row.number}: the two inputs are equal", place, notes=(note,)))
         pairs[one, two] = None
         pairs[two, one] = None

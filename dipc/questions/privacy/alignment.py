@@ -121,7 +121,7 @@ def onto_others(
         fitting = [other for other in left if one.corresponds(other)]
         if not fitting:
             raise OutsideFragment(
-                "no shift of the noise leads from an answer at one input to the same one at the adjacent input"
+                "no shift of the noise turns an answer at one input into the same answer at the adjacent input"
             )
         aligned = next((other for other in fitting if other.state is one.state), fitting[0])
         left.remove(aligned)
@@ -138,7 +138,7 @@ def aligned_exits(
     given = {} if finite is None else finite
     if not all(core.slots[slot].is_symbolic or slot in given for slot in core.inputs):
         raise OutsideFragment(
-            "what is proved for all inputs is about real and int ones, and some are finite: leave out `--inputs all`"
+            "proofs for all inputs are about real and int inputs, but some inputs are finite: leave out `--inputs all`"
         )
     explored = program.exits(given)
     by_likeness: dict[Hashable, list[AlignedExit]] = {}
@@ -174,7 +174,9 @@ class Emptiness:
         """Raises LimitReached past as many questions as there may be cells, NotConfirmed."""
         self.asked += 1
         if self.asked > self._limits.cells:
-            raise LimitReached("cells", f"ways to an answer are united by more than {self._limits.cells} questions")
+            raise LimitReached(
+                "cells", f"uniting the paths to an answer takes more than {self._limits.cells} questions"
+            )
         opened = [
             Halfspace(
                 item.coefficients,
@@ -314,7 +316,7 @@ def _moves(within: Within, keys: Sequence[int], integers: Sequence[int], limits:
     radius, reals = floor(within.radius), [key for key in keys if key not in integers]
     count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
     if count > limits.moves:
-        raise LimitReached("moves", f"there are {count} moves of the inputs to look at")
+        raise LimitReached("moves", f"there are {count} extreme moves of the inputs to look at")
     for values in product(range(-radius, radius + 1), repeat=len(integers)):
         apart = sum(map(abs, values))
         if not box and apart > within.radius:

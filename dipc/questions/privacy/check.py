@@ -102,7 +102,7 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
         return question.decide(read_claim(program, options.budget, options.delta, options.eps))
 
 
-_WITHOUT_END = "the output's probability at u' falls to 0 as this moves on in the same direction, which it may"
+_WITHOUT_END = "the probability of the output at u' falls to 0 as this input moves further in the same direction"
 
 #: What to do where no pair is known to be the worst of all real inputs.
 _ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
@@ -115,9 +115,12 @@ _MOST_CELLS, _NEAR, _NOTHING = 64, 1 + Fraction(1, 10**3), Fraction(1, 10**6)
 _MANY_PAIRS = 1_000
 
 #: How a program over real inputs is proved where these are compared without noise alone.
-OF_CELLS = "comparisons cut the inputs into cells with one law each, and all pairs of adjacent cells are looked at"
+OF_CELLS = (
+    "the comparisons cut the inputs into cells with one output distribution each, and all pairs of "
+    "adjacent cells are compared"
+)
 
-_SEVERAL = "several runs with real outputs are one program that releases them all: write that"
+_SEVERAL = "several runs with real outputs are not covered: write one program that releases all of them"
 
 
 @frozen
@@ -195,7 +198,7 @@ class PrivacyQuestion:
             raise OutsideFragment(_SEVERAL)
         normal = self.normal
         if normal is None:
-            raise Undecided("the least rho is known of sums of inputs and Gaussian noise alone")
+            raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
         claim = read_claim(self.program, None, None, eps)
         ends = [normal.worst(interval) for interval in claim.intervals]
         known = [normal.mechanism.rho(normal.square, end) for end in ends if end is not None]
@@ -225,7 +228,7 @@ class PrivacyQuestion:
         # It fails with a number below delta: so it does with delta, if it fails with one above.
         above = self._decide(more)
         if above.verdict is PrivacyVerdict.PRIVATE:
-            reason = f"the least delta is too near {claim.delta_text}, which is only enclosed, to be told apart from it"
+            reason = f"the least delta could not be told apart from {claim.delta_text}, as it is only enclosed"
             above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
@@ -243,7 +246,7 @@ class PrivacyQuestion:
                 if counterexample.probability[0] > counterexample.allowed[1] + max(more, Fraction(0)):
                     result = report
                     break
-                reason = f"it is too near a tie next to eps = {counterexample.eps}, where delta changes its form"
+                reason = f"two outputs tie next to eps = {counterexample.eps}, where delta changes its form"
                 report = replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
             if result is None or result.verdict is PrivacyVerdict.PRIVATE:
                 result = report
@@ -379,8 +382,8 @@ class PrivacyQuestion:
         self.require_meaning(claim.intervals)
         normal = self.normal
         if point is not None and not any(point in interval for interval in claim.intervals):
-            note = f"the least delta is asked for eps in {claim.eps_text}"
-            raise DiagnosticError(Diagnostic("E1411", f"eps = {point} is outside the intervals", notes=(note,)))
+            note = "change --at or --eps"
+            raise DiagnosticError(Diagnostic("E1411", f"eps = {point} is outside of {claim.eps_text}", notes=(note,)))
         if normal is not None:
             return self._normal_delta(normal, claim, point, digits)
         pairs = self._enumerated("--delta-of")
@@ -442,7 +445,9 @@ class PrivacyQuestion:
         outputs."""
         pairs = self._enumerated("--profile")
         if self.real_outputs:
-            raise OutsideFragment("the loss of real outputs has a density: no list of atoms is its distribution")
+            raise OutsideFragment(
+                "the loss of real outputs has a density, so its distribution cannot be listed value by value"
+            )
         return self.table(pairs), pairs
 
     def _normal_loss(self, normal: gaussian.GaussianPrivacy, eps: Fraction) -> Loss:
@@ -559,7 +564,7 @@ class PrivacyQuestion:
                 'give inputs that can be enumerated, such as --inputs "q = -1..1", or the pairs of a file',
                 "`--constant` bounds the loss of all real inputs and outputs at once",
             )
-            message = f"`{option}` lists pairs, and here are infinitely many: {undecided.reason}"
+            message = f"`{option}` needs a list of pairs, but there are infinitely many: {undecided.reason}"
             raise DiagnosticError(Diagnostic("E1410", message, notes=notes)) from None
 
     @cached_property
@@ -616,7 +621,7 @@ class PrivacyQuestion:
             if cell.is_point:
                 break
             waiting += _halves(cell)
-        return UnprovedLoss(f"the least delta is only enclosed, and near eps = {float(place):.3g} not well enough")
+        return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
     def _delta_in_cells(self, pairs: Pairs, claim: PrivacyClaim, digits: int) -> closed.LeastDelta:
         """The least delta where the worst sets of real outputs are others for each eps: an enclosure of its supremum,
@@ -670,10 +675,10 @@ class PrivacyQuestion:
                 return counterexample_of(decision.counterexample, sides, claim, candidate.balls)
         reason = bounds.reason
         if bounds.proved is not None:
-            reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
+            reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, but no smaller budget is refuted"
             if not claim.is_pure and not isinstance(self.pairs, Pairs):
-                reason += f"; what a delta makes up for is seen at pairs: {_ASK_PAIRS}"
-        return UnprovedLoss(reason or "nothing is known from above")
+                reason += f"; what a delta makes up for is decided only at pairs: {_ASK_PAIRS}"
+        return UnprovedLoss(reason or "no upper bound of the loss is known")
 
     def _at_pairs(self, pairs: Pairs, laws: closed.Laws, claim: PrivacyClaim, by: str | None = None) -> Answer:
         findings = laws.decide(pairs, claim)
@@ -696,8 +701,8 @@ class ComposedQuestion(PrivacyQuestion):
         for other in questions[1:]:
             if [(slot.name, slot.type) for slot in other.program.core.input_slots] != wanted:
                 raise ValueError(
-                    f"`{other.program.name}` has other inputs than `{first.program.name}`: programs are composed at "
-                    "the same pair of inputs, so declare the same ones, in the same order"
+                    f"`{other.program.name}` has other inputs than `{first.program.name}`: programs are "
+                    "composed at the same pair of inputs, so declare the same inputs in the same order"
                 )
         self.runs = sum(question.runs for question in questions)
         self._table = None
@@ -721,7 +726,7 @@ class ComposedQuestion(PrivacyQuestion):
 
     def _worst_pairs(self) -> Pairs:
         if not isinstance(self.pairs, Pairs):
-            raise OutsideFragment("no pair of all real inputs is known to be the worst for several programs")
+            raise OutsideFragment("for several programs no pair of real inputs is known to be the worst: give pairs")
         return self.pairs
 
     def table(self, pairs: Pairs) -> LawTable:

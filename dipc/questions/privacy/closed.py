@@ -253,7 +253,7 @@ def supremum_of(
         for interval in intervals:
             most = supremum(*fraction_of(each.value), interval, digits, limits)
             if most.low is None or most.high is None:
-                raise OutsideFragment("what the least delta is at most grows without end there")
+                raise OutsideFragment("the upper bound of the least delta grows without limit there")
             if most.low > best[0][0]:
                 place_of_peak = most.peaks[0].at
                 place: tuple[Fraction, Fraction] | str

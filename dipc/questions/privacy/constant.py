@@ -92,8 +92,8 @@ def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
     return LossBounds(None if bounds.proved is None else bounds.proved * runs, bounds.reason, candidates, unbounded)
 
 
-_NO_SHIFT = "no shift of the noises maps an exit into itself for every move of the inputs"
-_GROWS = "the cost of a shift grows with the move of an input, and no move is the greatest"
+_NO_SHIFT = "no shift of the noises makes up for every move of the inputs on some path"
+_GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 
 def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pairs | None = None) -> LossBounds:
@@ -469,7 +469,7 @@ def with_open_inputs(program: Program) -> Program:
         text = print_program(of_open_inputs(tree, program, base))
         with suppress(DiagnosticError):
             return program.given(program.core.constants, Source(f"<{base.value} inputs>", text))
-    raise OutsideFragment("a finite input is used otherwise than as a number that noise is added to")
+    raise OutsideFragment("a finite input is used other than as a number to which noise is added")
 
 
 #: For each input the values that it may have; None for every number.

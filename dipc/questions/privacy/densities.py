@@ -204,7 +204,7 @@ class RealOutputs:
         self._program = program
         self._slots = core.output_slots
         if any(isinstance(slot.type, IntType) for slot in self._slots):
-            raise OutsideFragment("some outputs are real, and others int")
+            raise OutsideFragment("some outputs are real and others int")
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
         #: What worst sets that are known up to a number leave out at most.
         self._left = _ZERO
@@ -420,8 +420,8 @@ class RealOutputs:
             ends = self._exponents(factor, other, claim.intervals)
             if ends is None:
                 raise OutsideFragment(
-                    "outputs that lose more than the budget are others for each eps, as finite outputs lose some of "
-                    "it, too: ask at one eps"
+                    "which outputs lose more than the budget depends on eps, as finite outputs use up some of it, too: "
+                    "ask at one eps"
                 )
             low, high = ends
             half = Halfspace(terms, low - claim.budget)
@@ -636,7 +636,7 @@ def worst_pairs(program: Program, within: Within) -> Pairs:
     """Of all adjacent real inputs some pairs, in both orders, of which one is the worst for losses, divergences and
     deltas. Raises OutsideFragment where none are known to be, LimitReached."""
     core = program.core
-    refused = OutsideFragment("no pair of all real inputs is known to be the worst")
+    refused = OutsideFragment("no pair of real inputs is known to be the worst")
     if not core.inputs or not all(isinstance(slot.type, RealType) for slot in core.input_slots):
         raise refused
     states = program.exits({}).states
@@ -684,7 +684,7 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Withi
     every = [cell for cell, _ in cells(halves, program.limits.cells)]
     moves = convex_moves(within, range(count, 2 * count))
     if moves is None:
-        raise OutsideFragment("several inputs may differ by anything")
+        raise OutsideFragment("several inputs may differ by an unbounded amount")
     ordered: dict[tuple[Input, Input], None] = {}
     for one, two in combinations(every, repeat=2):
         moved = [replace(h, coefficients=(*h.coefficients, *((n + count, c) for n, c in h.coefficients))) for h in two]

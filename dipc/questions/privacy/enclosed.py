@@ -184,7 +184,7 @@ class EnclosedLaws:
             if low > 0 and (high - low) * 10 ** (digits + 4) < low:
                 return low, high
             bits *= 2
-        raise OutsideFragment("a probability is less than any that is enclosed")
+        raise OutsideFragment("a probability is too small to be enclosed")
 
     def of_set(self, numbers: Sequence[int], factor: ExpPoly | None = None, more: Closed | None = None) -> EnclosedForm:
         """factor·Pr[one of these answers] + more, as a function of eps."""
@@ -211,8 +211,8 @@ class EnclosedLaws:
             except NotTold as stopped:
                 refuted = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
                 return refuted or UnprovedLoss(
-                    f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their enclosures do "
-                    "not tell"
+                    f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their "
+                    "enclosures are too wide to decide"
                 )
             except Undecided as undecided:
                 return UnprovedLoss(undecided.reason)

@@ -55,9 +55,9 @@ _ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
 #: What is refuted is taken to have settled when it is the same for this many numbers.
 _SETTLED = 3
 
-_OF_ONE = "iterations are independent, and each loses what one does alone"
-_NO_SHIFT = "no shift of the noises maps each path of the loop into itself for every move of the inputs"
-_GROWS = "the cost of a shift grows with the move of an input, and no move is the greatest"
+_OF_ONE = "iterations are independent, and each loses as much as it does alone"
+_NO_SHIFT = "no shift of the noises makes up for every move of the inputs on some path through the loop"
+_GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 
 @frozen
@@ -118,7 +118,9 @@ class EveryNumber:
         adjacency = parse_adjacency(adjacent, program.core)
         if not isinstance(adjacency, Within):
             note = "give a distance such as --adjacent linf:1"
-            raise DiagnosticError(Diagnostic("E1407", "pairs are listed, and inputs are left open", notes=(note,)))
+            raise DiagnosticError(
+                Diagnostic("E1407", "pairs are listed, but the number of queries is left open", notes=(note,))
+            )
         self._within = adjacency
 
     @cached_property
@@ -143,7 +145,7 @@ class EveryNumber:
                 if report.verdict is PrivacyVerdict.NOT_PRIVATE:
                     return replace(report, numbers=replace(self.numbers, at=number))
             if cost is not None:
-                reason = f"{cost.text(self.parameter)}*eps is proved, and nothing refutes less"
+                reason = f"{cost.text(self.parameter)}*eps is proved, but no smaller budget is refuted"
         return PrivacyReport(
             self.program.name,
             str(self._within),
@@ -207,14 +209,14 @@ class EveryNumber:
         grows = self.refuted_from(constants) if large else ()
         each = None if cost is None or cost.is_constant else cost.text(self.parameter)
         if cost is not None:
-            reason = "nothing refutes less than what is proved"
+            reason = "no smaller constant than the one proved is refuted"
         if attained:
             assert cost is not None, "it has a value"
             if _reaches(grows, cost.bounds, last):
                 numbers = replace(numbers, each=each, exact=True)
                 return replace(most, proved=None, refuted_below=None, at=None, reason=None, numbers=numbers)
             numbers = replace(numbers, attained=last)
-            reason = f"nothing refutes less for {self.parameter} > {last}"
+            reason = f"for {self.parameter} > {last} no smaller constant is refuted"
         below = bounds_text(grows, self.parameter, last) if grows else None
         return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
 
@@ -361,7 +363,7 @@ class EveryNumber:
         shifted by as much as the queries can move towards each other."""
         drawn = selection.drawn(text.instance(self.least + 2).core)
         if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
-            raise NotUniform("the least value is selected by noise that is not symmetric")
+            raise NotUniform("the program selects the least value with noise that is not symmetric")
         costs = [shift_cost(law, text.rates, rate) for law, rate in drawn]
         one, other = map(abs, selection.scales)
         box = self._within.distance is Distance.LINF

@@ -168,7 +168,7 @@ class GaussianMechanism:
         (output,) = self.outputs
         root = Real.of(square * output.variance).sqrt().rational
         if root is None or root.denominator != 1:
-            raise OutsideFragment("an output with discrete Gaussian noise moves by something that is no integer")
+            raise OutsideFragment("an output with discrete Gaussian noise moves by an amount that is not an integer")
         low, high = (end**2 * output.variance for end in self.unit.enclosure(_BITS))
         scale = 1 if self.fixed else eps**2
         ends = [floor(root / 2 - budget * eps * size / (scale * root)) for size in (high, low)]
@@ -220,7 +220,10 @@ def outward_ends(value: Ends) -> Ends:
 
 
 #: What proves a claim about such a program.
-OF_NORMAL_OUTPUTS = "the outputs are normal: delta is a function of how far they move, and largest at one end of eps"
+OF_NORMAL_OUTPUTS = (
+    "the outputs are normal, so delta depends only on how far they move, and is largest at one end "
+    "of the intervals of eps"
+)
 
 
 def _phi(x: flint.arb) -> flint.arb:
@@ -263,7 +266,10 @@ class GaussianPrivacy:
     def _require_point(self, interval: Interval) -> None:
         """Raise OutsideFragment where nothing is known of all eps."""
         if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
-            raise OutsideFragment("the delta of discrete Gaussian noise whose deviation is s/eps is decided at one eps")
+            raise OutsideFragment(
+                "the delta of discrete Gaussian noise with standard deviation s/eps is decided at one eps only: "
+                "give --eps"
+            )
 
     def worst(self, interval: Interval) -> Fraction | None:
         """The end of an interval at which, or next to which, most is needed; None is infinity."""
@@ -293,7 +299,10 @@ class GaussianPrivacy:
             elif number is not None:
                 allowed = number
             else:
-                reason = "a delta that depends on eps is compared with that of Gaussian noise at one eps only"
+                reason = (
+                    "a delta that depends on eps is compared with the delta of Gaussian noise at one eps only: give "
+                    "--eps"
+                )
                 return UnprovedLoss(reason)
             end = self.worst(interval)
             if end is None:
@@ -306,7 +315,7 @@ class GaussianPrivacy:
                 filter(None, (self._counterexample(claim, eps, digits) for eps in _towards(interval, end))), None
             )
             if counterexample is None:
-                return UnprovedLoss(f"the least delta is too near {claim.delta_text} to be told apart from it")
+                return UnprovedLoss(f"the least delta could not be told apart from {claim.delta_text}")
             return counterexample
         return None
 
@@ -403,7 +412,9 @@ def _vertices(program: Program, adjacency: Within, count: int, used: Sequence[in
     radius = adjacency.radius
     match adjacency.distance:
         case Distance.HAMMING if used:
-            raise OutsideFragment("hamming moves a real input by anything, and Gaussian noise hides bounded moves only")
+            raise OutsideFragment(
+                "hamming moves a real input by an unbounded amount, but Gaussian noise only hides bounded moves"
+            )
         case Distance.LINF:
             if 2 ** (len(used) - 1) > program.limits.vertices:
                 raise LimitReached("vertices", f"{len(used)} inputs may each move up or down")

@@ -416,7 +416,7 @@ _MANY, _FIRST = 1_000, 20
 OF_SHIFTS = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
 
 
-OF_EXTREMUM = "one noise is shifted by as much as the extremum moves that it is compared with, whatever the others are"
+OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extremum that it is compared with can move"
 
 
 @frozen
@@ -448,8 +448,8 @@ def bounds_text(bounds: Sequence[Bound], parameter: str, least: int) -> str:
         return texts[0]
     if len(texts) == 2:
         return f"{texts[0]} for even {parameter}, {texts[1]} for odd {parameter}"
-    rests = [f"{text} where {parameter} leaves {rest}" for rest, text in enumerate(texts)]
-    return f"{', '.join(rests)} when it is divided by {len(texts)}"
+    rests = [f"{text} for {parameter} with remainder {rest}" for rest, text in enumerate(texts)]
+    return f"{', '.join(rests)} modulo {len(texts)}"
 
 
 def _greatest(ratios: Sequence[Ratio], least: int) -> list[Ratio]:
@@ -744,7 +744,7 @@ def _corners(path: LoopPath, within: Within) -> list[Move] | None:
     if all(change.here == change.there for change in path.changes) and not points:
         return None
     if not points or not all(is_bounded_on(_by_place(change, names), closed) for change in path.changes):
-        raise NotUniform("what a move of the inputs changes has no bound")
+        raise NotUniform("a move of the inputs can change a value by an unbounded amount")
     return [Move(dict(zip(names, here, strict=True)), dict(zip(names, there, strict=True))) for here, there in points]
 
 
@@ -759,7 +759,7 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
         for each in (form, opposite):
             least = minimum(each, closed)
             if not isinstance(least, Least) or least.value < 0:
-                raise NotUniform("inputs are compared without noise, and outputs jump where they are the same")
+                raise NotUniform("inputs are compared without noise, and the output jumps where they are equal")
 
 
 @frozen
@@ -804,7 +804,7 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
 
     outlines = list(islice(onwards(steps[0].start, (), 0, 0), most + 1)) if steps else []
     if len(outlines) > most:
-        raise LimitReached("paths", f"the loop's heads are connected by more than {most} paths")
+        raise LimitReached("paths", f"more than {most} paths lead from one state at the loop's head to another")
     yield from outlines
 
 

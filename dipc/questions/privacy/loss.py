@@ -177,7 +177,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     """The laws at these inputs. Raises Undecided for real outputs, and for int ones of another kind."""
     slots = program.core.output_slots
     if any(slot.is_symbolic and not isinstance(slot.type, IntType) for slot in slots):
-        raise OutsideFragment("a delta is decided for finite and int outputs, and some are real")
+        raise OutsideFragment("a delta is decided for finite and int outputs only, but some are real")
     reached = list(_reached(program, inputs))
     taken: set[tuple[int, int]] = set()
     tails = {slot.index: _tails(slot, reached, taken) for slot in slots if isinstance(slot.type, IntType)}
@@ -191,7 +191,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
         ]
         answers += itertools.product(*each)
     if len(answers) > program.limits.answers:
-        raise LimitReached("answers", f"{len(answers)} answers are looked at one by one")
+        raise LimitReached("answers", f"{len(answers)} answers have to be looked at one by one")
     numbering = Numbering()
     rows = []
     for point in inputs:
@@ -256,7 +256,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
             or not drawn.law.exponential_tails
             or (position, noise) in taken
         ):
-            raise OutsideFragment(f"`{slot.name}` is not one noise and a number: its tails are not geometric")
+            raise OutsideFragment(f"`{slot.name}` is not a single noise plus a number, so its tails are not geometric")
         taken.add((position, noise))
         rates.add(drawn.rate)
         far = max(far, abs(constant + factor * drawn.mean.at(here.given)))
@@ -266,11 +266,11 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
                 continue
             if len(compared.noises) > 1:
                 raise OutsideFragment(
-                    f"the noise of `{slot.name}` is compared with others: its tails are not geometric"
+                    f"the noise of `{slot.name}` is compared with others, so its tails are not geometric"
                 )
             far = max(far, abs(constant - factor * compared.constant / compared.noises[0][1]))
     if len(rates) > 1:
-        raise OutsideFragment(f"`{slot.name}` has noises of several rates: its tails are not geometric")
+        raise OutsideFragment(f"`{slot.name}` has noises of several rates, so its tails are not geometric")
     # One more, so that single values come to the ratio of each tail.
     return _Tails(ceil(far) + 1, next(iter(rates), None))
 
@@ -520,7 +520,7 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
             return ClosedForm(ExpPoly.ZERO, eps) if _vanishes(first, eps) else None
         inverse, only_at = over_positive(below, above, (Interval(eps, eps, True, True),)), eps
     if inverse is None:
-        raise OutsideFragment("a probability is too near to 0")
+        raise OutsideFragment("a probability is too close to 0")
     return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)
 
 
@@ -566,7 +566,7 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     """The laws of this many runs. Raises Undecided where a probability has no closed form, and past the limit of
     answers."""
     if table.is_enclosed:
-        raise OutsideFragment("probabilities of these runs have no closed form to be multiplied")
+        raise OutsideFragment("the probabilities of these runs have no closed form and cannot be multiplied")
     kinds = _kinds(table)
     count = comb(runs + len(kinds) - 1, runs)
     if count > limits.answers:
@@ -592,7 +592,7 @@ def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
     result, *others = tables
     for other in others:
         if result.is_enclosed or other.is_enclosed:
-            raise OutsideFragment("probabilities of these runs have no closed form to be multiplied")
+            raise OutsideFragment("the probabilities of these runs have no closed form and cannot be multiplied")
         left, right = _kinds(result), _kinds(other)
         if len(left) * len(right) > limits.answers:
             raise LimitReached("answers", f"the runs have {len(left) * len(right)} different answers")

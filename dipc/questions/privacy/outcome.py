@@ -130,8 +130,8 @@ def read_budget(program: Program, text: str, what: str) -> Fraction:
             case [(1, exponent, factor)] if not exponent and factor > 0:
                 return factor
             case [(1, exponent, factor)] if not exponent:
-                raise expression.error("E1402", "a budget is not negative", expression.tree, "", _EXAMPLE)
-    raise expression.error("E1401", f"the {what} is no multiple of eps", expression.tree, "", _EXAMPLE)
+                raise expression.error("E1402", "a budget must be at least 0", expression.tree, "", _EXAMPLE)
+    raise expression.error("E1401", f"the {what} is not a multiple of eps", expression.tree, "", _EXAMPLE)
 
 
 def _in_pieces(
@@ -149,7 +149,7 @@ def _in_pieces(
 
 def _negative(expression: ClaimExpression, eps: Fraction) -> DiagnosticError:
     message = f"delta is negative at eps = {eps}"
-    return expression.error("E1403", message, expression.tree, "", "a probability is at least 0")
+    return expression.error("E1403", message, expression.tree, "", "it must be at least 0, like every probability")
 
 
 def _delta(
@@ -325,7 +325,9 @@ class PrivacyReport(PrivacyAnswer):
         return text
 
     def __bool__(self) -> bool:
-        raise TypeError("a report has one of three verdicts: look at its `verdict`, or call `require()`")
+        raise TypeError(
+            "a report has one of three verdicts and no truth value: look at its `verdict`, or call `require()`"
+        )
 
     def require(self) -> PrivacyReport:
         """The report itself, if it is private. Raises AssertionError otherwise, which names adjacent inputs, outputs,

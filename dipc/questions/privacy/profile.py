@@ -228,7 +228,7 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
     """The least budget of a delta at an eps. Raises DiagnosticError for real inputs that are not enumerated, Undecided
     past a limit and beyond budgets that are looked at; ValueError for a negative delta."""
     if delta < 0:
-        raise ValueError(f"a delta is at least 0, not {delta}")
+        raise ValueError(f"a delta must be at least 0, not {delta}")
     question.require_meaning(eps)
     theorems = theorems_of(question, eps)
     if not delta:
@@ -265,7 +265,9 @@ def _of_sets(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: 
         more = best + max(best, Fraction(1, 10**digits)) / 10**power_of_ten
         if laws.greatest(pairs, more / eps, eps, 2 * digits).value[1] <= delta:
             return outward(best, more, digits)
-    raise OutsideFragment("delta is too near that of outputs that are impossible at the adjacent input")
+    raise OutsideFragment(
+        "delta is too close to the probability of the outputs that are impossible at the adjacent input"
+    )
 
 
 def _ratio(known: tuple[Ends, Ends]) -> tuple[bool, Fraction]:
@@ -283,7 +285,7 @@ def _bisected(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
     while not suffices(high):
         low, high = high, 2 * high
         if high > _MOST_BUDGET:
-            raise OutsideFragment(f"the budget is more than {low}, if there is one")
+            raise OutsideFragment(f"the budget is more than {low}, or infinite")
     while (high - low) * 10**digits > high:
         middle = (low + high) / 2
         if suffices(middle):
@@ -404,7 +406,7 @@ def compose(
     """
     counts = [runs] * len(programs) if isinstance(runs, int) else list(runs)
     if not programs or len(counts) != len(programs) or min(counts) < 1:
-        raise ValueError("give programs, and with `runs` a number >= 1 for each of them")
+        raise ValueError("give at least one program and, in `runs`, a number >= 1 for each")
     loaded = [within(program) for program in programs]
     questions = [
         PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits), runs=count)
