@@ -33,7 +33,7 @@ from dipc.text.ast import (
     rewritten,
     walk,
 )
-from dipc.text.diagnostic import DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
@@ -407,6 +407,59 @@ def theorem_of(claim: Claim) -> Theorem | None:
     if all(condition.holds for condition in conditions):
         return Theorem("Theorem 10", "every alpha < dd(u)", conditions[1:])
     return Theorem(None, "alpha = dd(u)", conditions)
+
+
+def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None) -> Theorem:
+    """Theorem 12 with its conditions, for a claim with gamma left open and its `gamma_curve`; raises DiagnosticError
+    for a claim outside it."""
+    keys = [key for key, _ in claim.compiled() if key[2] is None]
+    betas = betas_of(claim, keys)
+    alphas = {terms.alpha for key, terms in claim.compiled() if key[2] is None}
+    alpha = alphas.pop() if len(alphas) == 1 else None
+    values = {} if alpha is None else {"alpha": Parametric.number(alpha)}
+    growing: tuple[str, ...] = ("gamma",)
+    if any(at_dd(claim, key) for key in keys):
+        values = {}
+        growing = ("alpha", "gamma")
+    elif curve is not None:
+        rate, base = map(Parametric.number, curve)
+        values = {"alpha": rate * Parametric.unknown("gamma") + base}
+    conditions = list(region_conditions(claim, betas, values, growing))
+    slope = Fraction(0) if curve is None else curve[0]
+    why = "alpha does not depend on gamma" if slope == 0 else "alpha never falls as gamma grows"
+    monotonic = Condition("(alpha, gamma)-monotonic", slope >= 0, why if slope >= 0 else "alpha falls as gamma grows")
+    decides = "every gamma and every alpha < dd(u)" if len(growing) > 1 or slope else "every gamma"
+    theorem = Theorem("Theorem 12", decides, (*conditions, monotonic))
+    failed = theorem.failed
+    if failed is not None:
+        raise DiagnosticError(_outside(claim, failed))
+    return theorem
+
+
+def gamma_curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
+    """k and b where alpha is k·gamma + b; None where it does not mention gamma. Raises DiagnosticError for others."""
+    if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
+        return None
+    value = claim.alpha.value({**claim.constants, "gamma": Parametric.unknown("gamma")})
+    powers = value.powers("gamma") if isinstance(value, Parametric) else None
+    if powers is not None and powers.keys() <= {0, 1}:
+        slope, base = (powers[power].constant() if power in powers else Fraction(0) for power in (1, 0))
+        if slope is not None and base is not None:
+            return slope, base
+    raise claim.alpha.error(
+        "E1253",
+        "the claim is not limit-definable: alpha is not a linear function of gamma",
+        claim.alpha.tree,
+        "",
+        "with gamma free, alpha must be dd, a number, or a number plus a multiple of gamma",
+    )
+
+
+def _outside(claim: Claim, failed: Condition) -> Diagnostic:
+    beta = claim.beta
+    excerpt = None if beta is None else beta.source.excerpt(beta.tree.span)
+    notes = ("give gamma a number: only under that condition can one decision stand for a range of gamma",)
+    return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", excerpt, notes=notes)
 
 
 def region_conditions(

@@ -688,16 +688,14 @@ def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> 
             ]
             return Saying(tuple([FailureInterval(*both) for both in ends]))
         return Saying((), "beta has functions of the normal distribution")
+    where: list[FailureInterval] = []
     try:
-        decision = decide(ClosedForm(ExpPoly.ZERO), beta, intervals, limits)
+        for interval in intervals:
+            regions = failing_regions(ClosedForm(ExpPoly.ZERO), beta, interval, limits)
+            where += failure_intervals(regions, limits)
     except Undecided as undecided:
         return Saying((), undecided.reason)
-    match decision.verdict:
-        case Verdict.ACCURATE:
-            return Saying(())
-        case Verdict.INACCURATE if decision.failing:
-            return Saying(decision.failing)
-    return Saying((), decision.reason or "finding where beta < 1 goes past a limit")
+    return Saying(tuple(where))
 
 
 def together(all_of: Iterable[Saying]) -> Saying:

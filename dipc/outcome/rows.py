@@ -196,8 +196,9 @@ def findings(report: Report) -> Iterator[Part]:
 def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     """What was claimed, for which eps that says anything, and how many rows came to what: labels and texts."""
     yield from about(statement, report.eps)
-    if report.theorem is not None:
-        yield "decided", str(report.theorem)
+    theorem = report.theorem
+    if theorem is not None:
+        yield "decided", str(theorem)
     yield from says_something(report)
     counts = report.counts
     accurate = f"{counts.accurate} accurate"

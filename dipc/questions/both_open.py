@@ -185,7 +185,7 @@ class BothOpenCase(ClassCase):
             (row,) = rows
             assert row.note is not None
             assert result.note is not None
-            note = replace(row.note, corner={})
+            note = replace(row.note, hardest=None)
             return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
         result = replace(result, obligations=_single(rows))
         says = _says(self)

@@ -33,14 +33,12 @@ from dipc.questions.report import (
     ClassEvidence,
     ClassNote,
     ClassResult,
+    DescribedClass,
     Method,
     Refuted,
     Report,
     RowResult,
     answer_texts,
-    corner_texts,
-    facet_texts,
-    guard_texts,
     input_texts,
 )
 from dipc.questions.source import Case, Settling, Source, reported
@@ -76,7 +74,6 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -298,7 +295,7 @@ class Unsorted:
     def undecided_row(self) -> ClassResult:
         """A class without an answer, undecided."""
         alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.ZERO)
-        note = ClassNote({}, (), Method.NONE)
+        note = ClassNote(Method.NONE)
         return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
 
     def settle(self) -> Settling:
@@ -840,19 +837,21 @@ class ClassCase:
         )
 
     def _note(self, method: Method, convex: ConvexClass, stated: _Shown | None) -> ClassNote:
-        known = described(self._core, convex, method)
+        region, finite = convex.inputs.region, convex.inputs.finite
+        described = DescribedClass(self._core, region, finite, convex.guards, convex.side)
         if stated is None:
-            return known
-        required, bound, corner = stated.goal.required, stated.bound, stated.corner
+            return ClassNote(method, described)
+        required, bound = stated.goal.required, stated.bound
         if bound is not None and required.variable == "eps":
             bound = bound.standing_for(self._core.only_at)
-        return replace(
-            known,
+        return ClassNote(
+            method,
+            described,
             variable=required.variable,
-            range=", ".join(map(str, stated.goal.intervals)),
-            corner={} if corner is None else corner_texts(self._core, corner, convex.inputs.finite, "alpha"),
-            probability=None if bound is None else str(bound),
-            beta=None if required.beta is None else str(required.beta),
+            intervals=stated.goal.intervals,
+            hardest=stated.corner,
+            bound=bound,
+            required=required.beta,
             exact=stated.exact,
         )
 
@@ -870,12 +869,6 @@ class _Shown:
     @staticmethod
     def of(goal: Goal, bound: ClosedForm | None = None) -> _Shown:
         return _Shown(goal, bound, goal.lower.corner, goal.lower.attained)
-
-
-def described(core: CoreProgram, convex: ConvexClass, method: Method) -> ClassNote:
-    """The row about the class, except for its decision."""
-    where = (*guard_texts(core, convex.guards, convex.inputs.finite), *facet_texts(core, convex.side))
-    return ClassNote(answer_texts(core, convex.inputs.region), where, method)
 
 
 def _is_approached(goal: Goal) -> bool:
@@ -900,9 +893,9 @@ def _vacuous(result: ClassResult, method: Method) -> ClassResult:
     """A class about which the claim says nothing. No input of it is the hardest; if it was not decided, it is now."""
     assert result.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
     assert result.note is not None
-    note = replace(result.note, corner={}, method=method)
+    note = replace(result.note, hardest=None, method=method)
     if method is Method.EMPTY:
-        note = replace(note, probability=None, beta=None)
+        note = replace(note, bound=None, required=None)
     return replace(result, vacuous=True, note=note, verdict=Verdict.ACCURATE, reason=None)
 
 

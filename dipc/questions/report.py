@@ -19,21 +19,24 @@ from typing import TYPE_CHECKING, Any, overload
 from dipc.above import VERSION, above
 from dipc.algebra.exppoly import ClosedForm
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
-from dipc.claims.claim import Claim, Terms
+from dipc.claims.claim import Claim, Terms, intervals_text
 from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.program.program import Probabilities, Program
+from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
-    from dipc.claims.conditions import Theorem
+    from dipc.claims import conditions
     from dipc.program.ideal import Region
     from dipc.rules.halfspaces import Corner, Moving
     from dipc.rules.rule import Empty, Proved
+else:
+    conditions = Later("dipc.claims.conditions")
 
 
 @frozen
@@ -329,10 +332,11 @@ class Report:
 
     `verdict` is INACCURATE if some row is, else UNDECIDED if some row is or if the check was `interrupted` before
     the last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval the
-    claim was decided on, as text. `evidence` is what a certificate is written from, where it was asked for. `theorem`
-    says what the rows decide besides their own obligations. Where rows stand for classes, `inputs` is how many inputs
-    these have together. `constants` are the program's, and `stated` has alpha, beta and gamma as they were claimed,
-    None for one that every row has its own of. `warnings` say where the claim may not mean what it seems to.
+    claim was decided on, as text. `evidence` is what a certificate is written from, where it was asked for.
+    `decided_by` is the theorem that says what the rows decide besides their own obligations, or the claim that it is
+    found from. Where rows stand for classes, `inputs` is how many inputs these have together. `constants` are the
+    program's, and `stated` has alpha, beta and gamma as they were claimed, None for one that every row has its own of.
+    `warnings` say where the claim may not mean what it seems to.
 
     A report is neither true nor false: `require` fails unless it is accurate.
     """
@@ -343,7 +347,7 @@ class Report:
     interrupted: bool = False
     effort: Effort = field(default_factory=Effort, compare=False)
     evidence: Evidence | CaseEvidence | None = field(default=None, compare=False, repr=False)
-    theorem: Theorem | None = None
+    decided_by: conditions.Theorem | Claim | None = field(default=None, compare=False, repr=False)
     inputs: int | None = None
     constants: Mapping[str, str] = field(default_factory=dict)
     stated: Mapping[str, str | None] = field(default_factory=dict)
@@ -366,6 +370,11 @@ class Report:
             vacuous=sum(1 for row in self.rows if row.vacuous),
             above_one=sum(1 for row in self.rows if row.vacuous and row.says is not None),
         )
+
+    @property
+    def theorem(self) -> conditions.Theorem | None:
+        """What the rows decide besides their own obligations, found when it is asked for."""
+        return conditions.theorem_of(self.decided_by) if isinstance(self.decided_by, Claim) else self.decided_by
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -459,8 +468,9 @@ class Report:
         }
         result["says_something"] = {variable: says.as_json() for variable, says in self.sayings.items()}
         result |= warnings_json(self.warnings)
-        if self.theorem is not None:
-            result["theorem"] = self.theorem.as_json()
+        theorem = self.theorem
+        if theorem is not None:
+            result["theorem"] = theorem.as_json()
         if self.inputs is not None:
             result["inputs"] = self.inputs
         return result
@@ -542,29 +552,92 @@ class ClassEvidence:
 
 
 @frozen
-class ClassNote:
-    """What a row for a whole class of inputs adds.
+class DescribedClass:
+    """A class of inputs as reports name it: those of the `region` with these values of `finite` inputs that satisfy the
+    `guards` and are behind the facets of one `side`."""
 
-    `answer` is det on the class, real outputs as forms of the inputs; `where` the inequalities of the class. `corner`
-    is the input that decides, as forms of the open distance, empty where the proof needs none or has none. `variable`
-    is what the closed forms of the obligation are functions of, written `eps` there: `alpha*eps`, `gamma*eps` or `eps`;
-    `range` its values. `probability` is the least probability of the class where `exact`, else a lower bound of all;
-    the claim for the class is `probability` >= 1 - `beta` for every value of the variable.
+    core: CoreProgram = field(compare=False, repr=False)
+    region: Region
+    finite: Mapping[int, Value]
+    guards: tuple[Constraint, ...]
+    side: tuple[Moving, ...]
+
+    @property
+    def answer(self) -> dict[str, str]:
+        """det on the class: a value for every output, or a form of the inputs."""
+        return answer_texts(self.core, self.region)
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """Its inequalities, `q[1] < 0`, and those that move with alpha, `-x - 1 >= 2*alpha`."""
+        moving = [f"{form_text(self.core, each.form)} >= {_line(Fraction(0), each.step)}" for each in self.side]
+        return (*guard_texts(self.core, self.guards, self.finite), *moving)
+
+    def corner_texts(self, corner: Corner) -> dict[str, str]:
+        """An input of the class for each alpha, as forms of it."""
+        texts: dict[str, str] = {}
+        for slot in self.core.inputs:
+            line = slot in corner.base
+            value = _line(corner.base[slot], corner.slope[slot]) if line else show_value(self.finite[slot])
+            texts[self.core.slots[slot].name] = value
+        return texts
+
+
+@frozen
+class ClassNote:
+    """What a row for a whole class of inputs adds; its texts are made when they are asked for.
+
+    `inputs` is the class; None for a row about a number of queries, which says so in `numbered`, and what det is in
+    `output` where it is about one input. `hardest` is the input that decides, None where the proof needs none or has
+    none. `variable` is what the functions of the obligation are functions of, written `eps` there: `alpha*eps`,
+    `gamma*eps` or `eps`; `intervals` has its values. `bound` is the least probability of the class where `exact`, else
+    a lower bound of all; the claim for the class is `bound` >= 1 - `required` for every value of the variable.
     """
 
-    answer: Mapping[str, str]
-    where: tuple[str, ...]
     method: Method
+    inputs: DescribedClass | None = None
+    numbered: tuple[str, ...] = ()
+    output: Mapping[str, str] = field(default_factory=dict)
     variable: str = "eps"
-    range: str = ""
-    corner: Mapping[str, str] = field(default_factory=dict)
-    probability: str | None = None
-    beta: str | None = None
+    intervals: tuple[Interval, ...] = ()
+    hardest: Corner | None = None
+    bound: ClosedForm | None = None
+    required: BetaForm | None = None
     exact: bool = False
-    #: Whether `beta` is only a lower bound of the claim's: the claim with it implies the claim.
+    #: Whether `required` is only a lower bound of the claim's beta: the claim with it implies the claim.
     lesser: bool = False
     #: Of a row about all numbers of queries from some one on: the least number that the claim is about, and that one.
     numbers: tuple[int, int] | None = None
+
+    @property
+    def answer(self) -> Mapping[str, str]:
+        """det on the class, real outputs as forms of the inputs."""
+        return self.output if self.inputs is None else self.inputs.answer
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The inequalities of the class, after the number of queries."""
+        return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.where)
+
+    @property
+    def range(self) -> str:
+        """The values of the variable."""
+        return intervals_text(self.intervals)
+
+    @property
+    def corner(self) -> Mapping[str, str]:
+        """The input that decides, as forms of the open distance; empty where there is none."""
+        return {} if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest)
+
+    @property
+    def probability(self) -> str | None:
+        """The bound as text, None where it is not known."""
+        return None if self.bound is None else str(self.bound)
+
+    @property
+    def beta(self) -> str | None:
+        """beta as a function of the variable, None where it is none."""
+        return None if self.required is None else str(self.required)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -618,7 +691,7 @@ class ReportedRows(list[RowResult]):
 
 # --- describe -------------------------------------------------------------------------------------
 #
-# Classes of inputs and their corners as texts.
+# Classes of inputs as texts.
 
 
 def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
@@ -634,23 +707,6 @@ def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping
     fixed = [f"{core.slots[slot].name} = {show_value(value)}" for slot, value in finite.items()]
     texts = [comparison_text(g.difference, g.op.value, _no_noise, _names(core)) for g in guards]
     return tuple(dict.fromkeys([*fixed, *texts]))
-
-
-def facet_texts(core: CoreProgram, facets: Iterable[Moving]) -> tuple[str, ...]:
-    """Facets that move with alpha: `-x - 1 >= 2*alpha`."""
-    return tuple(f"{form_text(core, facet.form)} >= {_line(Fraction(0), facet.step, 'alpha')}" for facet in facets)
-
-
-def corner_texts(core: CoreProgram, corner: Corner, finite: Mapping[int, Value], letter: str) -> dict[str, str]:
-    """The corner as forms of the open distance `letter`."""
-    texts: dict[str, str] = {}
-    for slot in core.inputs:
-        name = core.slots[slot].name
-        if slot in corner.base:
-            texts[name] = _line(corner.base[slot], corner.slope[slot], letter)
-        else:
-            texts[name] = show_value(finite[slot])
-    return texts
 
 
 def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str]:
@@ -671,5 +727,6 @@ def _no_noise(noise: int) -> str:
     raise AssertionError(f"noise {noise} in a form of inputs")
 
 
-def _line(base: Fraction, slope: Fraction, letter: str) -> str:
-    return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: letter)
+def _line(base: Fraction, slope: Fraction) -> str:
+    """base + slope·alpha."""
+    return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: "alpha")

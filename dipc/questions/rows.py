@@ -9,9 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Undecided
-from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import FREE, Claim, Given, GivenEps, Terms, gamma_warnings, resolve_claim
-from dipc.claims.conditions import Condition, Theorem, at_dd, betas_of, region_conditions, theorem_of
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, settled
@@ -25,12 +23,13 @@ from dipc.program.program import Program
 from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
 from dipc.sign.piecewise import BetaForm
-from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
+    from dipc.claims import conditions
     from dipc.rules import rule as rules
 else:
+    conditions = Later("dipc.claims.conditions")
     rules = Later("dipc.rules.rule")
 
 #: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
@@ -134,7 +133,7 @@ class TableRows(TableSource):
         evidence = None
         if engine.keep_proofs and isinstance(rows, DecidedRows):  # a part of another question gets rows of its own
             evidence = Evidence(self.program, self.table, self.claim, rows, self.probabilities)
-        return replace(report, theorem=theorem_of(self.claim), evidence=evidence)
+        return replace(report, decided_by=self.claim, evidence=evidence)
 
 
 #: Rows that are compared with each other before the first of them is decided.
@@ -318,17 +317,17 @@ class FreeGamma(TableSource):
         """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
         _require_finite(program)
         super().__init__(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps))
-        self.theorem = _theorem(self.claim)
         self._nearness = Nearness(program.core, program.limits)
         self._pool = CellPool()
-        self._curve = _curve(self.claim)
+        self._curve = conditions.gamma_curve(self.claim)
+        self.theorem = conditions.theorem_of_every_gamma(self.claim, self._curve)
         self.stated = self.claim.stated | {"gamma": FREE}
 
     def cases(self) -> Iterable[FreeRow]:
         return (FreeRow(self, row) for row in self.table.rows)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        report = replace(super().report(rows, engine, interrupted=interrupted), theorem=self.theorem)
+        report = replace(super().report(rows, engine, interrupted=interrupted), decided_by=self.theorem)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def ranges(self, row: Row) -> list[GammaRange]:
@@ -459,55 +458,6 @@ def _least(one: Fraction | None, other: Fraction) -> Fraction:
     return other if one is None else min(one, other)
 
 
-# --- the conditions of Theorem 12 ------------------------------------------------------------------
-
-
-def _theorem(claim: Claim) -> Theorem:
-    """Theorem 12 with its conditions; raises DiagnosticError for a claim outside it."""
-    keys = [key for key, _ in claim.compiled() if key[2] is None]
-    betas = betas_of(claim, keys)
-    alphas = {terms.alpha for key, terms in claim.compiled() if key[2] is None}
-    alpha = alphas.pop() if len(alphas) == 1 else None
-    values = {} if alpha is None else {"alpha": Parametric.number(alpha)}
-    growing: tuple[str, ...] = ("gamma",)
-    curve = _curve(claim)
-    if any(at_dd(claim, key) for key in keys):
-        values = {}
-        growing = ("alpha", "gamma")
-    elif curve is not None:
-        rate, base = map(Parametric.number, curve)
-        values = {"alpha": rate * Parametric.unknown("gamma") + base}
-    conditions = list(region_conditions(claim, betas, values, growing))
-    slope = Fraction(0) if curve is None else curve[0]
-    why = "alpha does not depend on gamma" if slope == 0 else "alpha never falls as gamma grows"
-    monotonic = Condition("(alpha, gamma)-monotonic", slope >= 0, why if slope >= 0 else "alpha falls as gamma grows")
-    decides = "every gamma and every alpha < dd(u)" if len(growing) > 1 or slope else "every gamma"
-    theorem = Theorem("Theorem 12", decides, (*conditions, monotonic))
-    failed = theorem.failed
-    if failed is not None:
-        raise DiagnosticError(_outside(claim, failed))
-    return theorem
-
-
-def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
-    """k and b where alpha is k·gamma + b; None where it does not mention gamma. Raises DiagnosticError for others."""
-    if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
-        return None
-    value = claim.alpha.value({**claim.constants, "gamma": Parametric.unknown("gamma")})
-    powers = value.powers("gamma") if isinstance(value, Parametric) else None
-    if powers is not None and powers.keys() <= {0, 1}:
-        slope, base = (powers[power].constant() if power in powers else Fraction(0) for power in (1, 0))
-        if slope is not None and base is not None:
-            return slope, base
-    raise claim.alpha.error(
-        "E1253",
-        "the claim is not limit-definable: alpha is not a linear function of gamma",
-        claim.alpha.tree,
-        "",
-        "with gamma free, alpha must be dd, a number, or a number plus a multiple of gamma",
-    )
-
-
 def _require_finite(program: Program) -> None:
     slots = program.core.output_slots
     symbolic = [slot.name for slot in slots if slot.is_symbolic]
@@ -518,10 +468,3 @@ def _require_finite(program: Program) -> None:
             "give gamma a number; or, for all real inputs at once, ask with `--inputs all`",
         )
         raise DiagnosticError(Diagnostic("E1252", message, notes=notes))
-
-
-def _outside(claim: Claim, failed: Condition) -> Diagnostic:
-    beta = claim.beta
-    excerpt = None if beta is None else beta.source.excerpt(beta.tree.span)
-    notes = ("give gamma a number: only under that condition can one decision stand for a range of gamma",)
-    return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", excerpt, notes=notes)

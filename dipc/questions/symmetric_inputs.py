@@ -549,7 +549,7 @@ def with_corollary(report: Report) -> Report:
     theorem = report.theorem
     if theorem is None or theorem.name is None:
         return report
-    return replace(report, theorem=Theorem("Corollary 13", f"{theorem.decides}, at all inputs", theorem.conditions))
+    return replace(report, decided_by=Theorem("Corollary 13", f"{theorem.decides}, at all inputs", theorem.conditions))
 
 
 def is_everything(program: Program, inputs: Any) -> bool:

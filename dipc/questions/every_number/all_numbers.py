@@ -290,7 +290,7 @@ class AllNumbers(ClassSource):
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
             if refuted is not None:
                 facts = {name: getattr(refuted.row, name) for name in _OF_A_ROW}
-                note = ClassNote(refuted.row.output, (where,), Method.WITNESS)
+                note = ClassNote(Method.WITNESS, numbered=(where,), output=refuted.row.output)
                 row = self.row(where, Method.WITNESS, Verdict.INACCURATE)
                 return replace(row, **facts, note=note, evidence=ClassEvidence((), refuted))
         return None
@@ -340,7 +340,7 @@ class AllNumbers(ClassSource):
         reason: str | None = None,
         numbers: tuple[int, int] | None = None,
     ) -> ClassResult:
-        note = ClassNote({}, (where,), method, numbers=numbers)
+        note = ClassNote(method, numbered=(where,), numbers=numbers)
         zero = PiecewiseForm(ExpPoly.ZERO)
         return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
 
@@ -558,7 +558,7 @@ def _together(rows: Sequence[RowResult]) -> Verdict:
 
 
 def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
-    return None if note is None else replace(note, where=(where, *note.where))
+    return None if note is None else replace(note, numbered=(where, *note.numbered))
 
 
 def _require_reals(program: Program) -> None:
