@@ -399,16 +399,8 @@ class Claim:
         return Diagnostic("E0612", "alpha is dd, but the table has no column `dd`", notes=notes)
 
 
-def resolve_claim(
-    program: CoreProgram,
-    table: Table,
-    *,
-    beta: Given = None,
-    alpha: Given = None,
-    gamma: Given = None,
-    eps: GivenEps = None,
-) -> Claim:
-    """The claim for `table`; None stands for an option that is not given.
+def resolve_claim(program: CoreProgram, table: Table, options: ClaimOptions) -> Claim:
+    """The claim for `table`.
 
     Raises DiagnosticError for what cannot be read or makes no sense, TypeError for inexact numbers.
     """
@@ -416,10 +408,10 @@ def resolve_claim(
     claim = Claim(
         program,
         table,
-        alpha=claim_expression(program, "alpha", alpha),
-        beta=claim_expression(program, "beta", beta),
-        gamma=claim_expression(program, "gamma", gamma),
-        intervals=claimed_intervals(program, eps, constants),
+        alpha=claim_expression(program, "alpha", options.alpha),
+        beta=claim_expression(program, "beta", options.beta),
+        gamma=claim_expression(program, "gamma", options.gamma),
+        intervals=claimed_intervals(program, options.eps, constants),
         constants=constants,
     )
     claim.check()

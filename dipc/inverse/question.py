@@ -93,10 +93,8 @@ class Question:
 
     def claim(self) -> Claim:
         """The claim about its table, about no rows where there is no table. Raises DiagnosticError."""
-        o = self.options
         table = _NO_TABLE if self.table is None else self.table
-        gamma = "0" if self.free else o.gamma
-        return resolve_claim(self.program.core, table, beta=o.beta, alpha=o.alpha, gamma=gamma, eps=o.eps)
+        return resolve_claim(self.program.core, table, replace(self.options, gamma="0") if self.free else self.options)
 
     def first(self) -> int:
         """The least value of the constant that is left open."""

@@ -639,7 +639,7 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
         case Wanted.BETA:
             if question.table is None and question.parameter is None:
                 # Of one distance that is left open at most: raises DiagnosticError.
-                ClassClaim(question.program, "0", question.options.alpha, question.options.gamma, question.options.eps)
+                ClassClaim(question.program, replace(question.options, beta="0"))
             claims = claims_of(question.asking(beta="0"), progress)
             return replace(solve_beta(claims, digits), warnings=claims.warnings)
     assert_never(wanted)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from dipc.claims.transcendental import enclosed_claim
+from dipc.claims.claim import FREE
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
@@ -33,11 +33,8 @@ from dipc.outcome.words import (
 from dipc.program.program import Program
 from dipc.questions.report import NO_UNION_BOUND, ClassResult, Counts, Method, Report, RowResult
 from dipc.questions.source import Source
-from dipc.rules.class_claim import ClassClaim
 from dipc.text.declarations import computed_from
 from dipc.text.parser import parse
-from dipc.text.printer import print_expression
-from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     from dipc.inverse.solve import WrittenForm
@@ -104,7 +101,7 @@ def outcome(
 ) -> Outcome:
     """The answer about every real input. `forms` are a class and its probabilities, which are to be written out,
     `times` says to tell how long it took."""
-    statement = about_every_input(asked, source.program, source.numbers)
+    statement = about_every_input(asked, source.program, source.stated, source.numbers)
 
     def parts() -> Iterator[Part]:
         yield from _parts(report, statement)
@@ -120,43 +117,31 @@ def outcome(
     return accuracy(source, engine, report, class_verdict_line(report, statement), parts, "class")
 
 
-def about_every_input(asked: Asked, program: Program, numbers: tuple[str, int] | None) -> Statement:
-    """What was asked about every real input; `numbers`: a constant that is left open, and its least value."""
-    core, options = program.core, asked.options.claim
+def about_every_input(
+    asked: Asked, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
+) -> Statement:
+    """What was asked about every real input, with alpha, beta and gamma as they are `stated`; `numbers`: a constant
+    that is left open, and its least value."""
+    core = program.core
     left_open: tuple[str, ...] = ()
     if numbers is not None:
         left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.given, numbers[0]))
-    between = enclosed_claim(core, options, left_open=left_open)
-    options, texts = (options, {}) if between is None else (between.stronger, between.said)
-    beta = options.beta if options.beta is not None or _states_beta(core) else "0"
-    claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps, together=True)
-    alpha = texts.get("alpha", claim.alpha_text)
+    alpha, beta, gamma = (stated[name] or "" for name in ("alpha", "beta", "gamma"))
     return Statement(
         program=f"{core.name} ({asked.program_path})",
         table=None,
         constants=tuple((name, str(value)) for name, value in core.constants.items() if name not in left_open),
         alpha=ABOUT_EVERY_INPUT if alpha == "0" else alpha,
-        beta=texts.get("beta", print_expression(claim.beta.tree)),
-        gamma=texts.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
+        beta=beta,
+        gamma=gamma,
         near=near_outputs(core),
         side=side_text(core),
         disputed=disputed_text(core),
         distance=not core.has_product_distance,
-        distances=_left_open(claim),
+        distances=(*(("alpha",) if alpha == "dd" else ()), *(("gamma",) if gamma == FREE else ())),
         numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
         inputs=kinds(core, core.inputs) or "finite",
     )
-
-
-def _states_beta(core: CoreProgram) -> bool:
-    return core.claim is not None and any(field.name == "beta" for field in core.claim.fields)
-
-
-def _left_open(claim: ClassClaim) -> tuple[str, ...]:
-    """The distances that are left open."""
-    if claim.both_open:
-        return ("alpha", "gamma")
-    return (claim.open().scale.value,) if claim.is_open else ()
 
 
 def _parts(report: Report, statement: Statement) -> Iterator[Part]:

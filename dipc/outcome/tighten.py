@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.numbers import exact_text
+from dipc.claims.claim import claim_expression
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
@@ -29,6 +30,7 @@ from dipc.outcome.words import (
     says_nothing,
 )
 from dipc.questions.report import ClassResult, RowResult, warnings_json
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import Variable
 
 SCHEMA = "dipc.tighten/1"
@@ -254,8 +256,11 @@ def about_question(asked: Asked, question: Question) -> Statement:
     if question.table is not None:
         return asked.about_rows(question.program, question.table)
     numbers = None if question.parameter is None else (question.parameter, question.first())
-    beta = question.options.beta or asked.options.beta
-    return about_every_input(replace(asked, options=replace(asked.options, beta=beta)), question.program, numbers)
+    options = replace(asked.options.claim, beta=question.options.beta or asked.options.beta)
+    if claim_expression(question.program.core, "beta", options.beta) is None:
+        options = replace(options, beta="0")
+    claim = ClassClaim(question.program, options, together=True)
+    return about_every_input(asked, question.program, claim.stated, numbers)
 
 
 def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:

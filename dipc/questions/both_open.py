@@ -69,8 +69,6 @@ _APART = "its finite outputs and its numbers are proved separately, but the chec
 class EveryDistance(EveryInput):
     """The claim about every real and int input, alpha = dd(u), and every gamma."""
 
-    together = True
-
     def case(self, convex: ConvexClass) -> Case:
         return BothOpenCase(self, convex)
 
@@ -243,11 +241,11 @@ def _says(case: ClassCase) -> Saying | None:
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
     """The claim about every real and int input, or, `scaled`, about multiples of its beta. Raises DiagnosticError."""
-    claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
+    claim = ClassClaim(program, options, together=True)
     if claim.both_open:
-        return EveryDistance(program, options, scaled=scaled)
+        return EveryDistance(program, claim, scaled=scaled)
     is_one = claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base
-    return (OneGamma if is_one and claim.open().beta is None else EveryInput)(program, options, scaled=scaled)
+    return (OneGamma if is_one and claim.open().beta is None else EveryInput)(program, claim, scaled=scaled)
 
 
 def _right_and_near(

@@ -121,24 +121,18 @@ class ClassSource(Source):
 class EveryInput(ClassSource):
     """The claim about every real and int input of one program."""
 
-    #: Whether alpha and gamma may both be left open.
-    together = False
-
     def __init__(
-        self, program: Program, options: ClaimOptions, like: EveryInput | None = None, *, scaled: bool = False
+        self, program: Program, claim: ClassClaim, like: EveryInput | None = None, *, scaled: bool = False
     ) -> None:
         """The question; `like` is one about the same program, with another claim. `scaled`: multiples of beta are asked
         about, and not only beta itself.
 
-        Raises DiagnosticError for a program or a claim that is not of this kind.
+        Raises DiagnosticError for a program that is not of this kind.
         """
+        super().__init__(program, claim)
         self.scaled: bool = scaled if like is None else like.scaled
         self.ideal: Ideal = Ideal(program) if like is None else like.ideal
-        self.options = options
-        super().__init__(
-            program,
-            ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=self.together),
-        )
+        self.options = claim.options
         self.metric: FacetMetric = facet_metric(self.ideal) if like is None else like.metric
         #: Which answers are as good as det's, where that depends on more than equality and gamma.
         self.near = near_answers(self.ideal, self.claim)
@@ -146,7 +140,7 @@ class EveryInput(ClassSource):
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
         self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
-        self.witnesses = Witnesses(self.ideal, Distances(self.ideal), options)
+        self.witnesses = Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     @cached_property
     def setting(self) -> Setting:
@@ -156,7 +150,7 @@ class EveryInput(ClassSource):
 
     def asking(self, options: ClaimOptions) -> EveryInput:
         """The same question with another claim."""
-        return EveryInput(self.program, options, self)
+        return EveryInput(self.program, ClassClaim(self.program, options), self)
 
     @property
     def about(self) -> str:

@@ -63,7 +63,6 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner without what only these need.
         from dipc.questions.both_open import EveryDistance, question_about_all
-        from dipc.questions.every_input import EveryInput
 
         def about_all(options: ClaimOptions) -> Source:
             if opened is not None:
@@ -75,7 +74,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
             # Integer distances are decided with beta as it is.
             if not betas or every_input.ideal.whole_inputs:
                 return every_input
-            first, *others = (EveryInput(program, replace(options, beta=beta)) for beta in betas)
+            first, *others = (every_input.asking(replace(options, beta=beta)) for beta in betas)
             texts, why = {"beta": every_input.stated["beta"] or ""}, every_input.claim.open().reason or ""
             return Enclosed(first, every_input, texts, why, tuple(others), itself=True)
 
@@ -99,8 +98,8 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
 def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
     def about_rows(o: ClaimOptions) -> Source:
         if is_free(program.core, o.gamma):
-            return rows.FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
-        claim = resolve_claim(program.core, table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps)
+            return rows.FreeGamma(program, table, o)
+        claim = resolve_claim(program.core, table, o)
         return (rows.TableRows if program.said is None else errors_of_rows.ErrorRows)(program, table, claim)
 
     return _between(program, options, table, about_rows)
@@ -361,7 +360,7 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
     """The question that the options put about expected errors. Raises DiagnosticError."""
     erring, asked = about_errors(within(program, options.limits), options)
-    stated = resolve_claim(erring.core, _NO_ROWS, beta=asked.beta, alpha=asked.alpha, eps=asked.eps).beta
+    stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta
     if stated is None:
         asked = replace(asked, beta="0")
     source = question_of(erring, table, replace(asked, classes=False))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Undecided
-from dipc.claims.claim import FREE, Claim, Given, GivenEps, Terms, gamma_warnings, resolve_claim
+from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, resolve_claim
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, settled
@@ -311,12 +311,10 @@ class FreeGamma(TableSource):
     the first one that fails. A cell of the column gamma is one gamma, and wins.
     """
 
-    def __init__(
-        self, program: Program, table: Table, *, beta: Given = None, alpha: Given = None, eps: GivenEps = None
-    ) -> None:
+    def __init__(self, program: Program, table: Table, options: ClaimOptions) -> None:
         """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
         _require_finite(program)
-        super().__init__(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps))
+        super().__init__(program, table, resolve_claim(program.core, table, replace(options, gamma="0")))
         self._nearness = Nearness(program.core, program.limits)
         self._pool = CellPool()
         self._curve = conditions.gamma_curve(self.claim)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, permutations, product
 from math import ceil, exp, floor, sqrt
@@ -351,10 +352,7 @@ class Witnesses:
     def _case(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
         program, options = self._ideal.program, self._options
         table = read_table([self._row(inputs)], program.core)
-        chosen = options.gamma if gamma is None else gamma
-        claim = resolve_claim(
-            program.core, table, beta=options.beta, alpha=options.alpha, gamma=chosen, eps=options.eps
-        )
+        claim = resolve_claim(program.core, table, options if gamma is None else replace(options, gamma=gamma))
         (case,) = rows.TableRows(program, table, claim).cases()
         return case
 

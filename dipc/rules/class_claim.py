@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil
 
 from dipc.algebra.parametric import Parametric, rebuilt
-from dipc.claims.claim import FREE, Claim, Given, GivenEps, Terms, forgotten, is_free, resolve_claim, unused_gamma
+from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, forgotten, is_free, resolve_claim, unused_gamma
 from dipc.claims.conditions import lesser
 from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
@@ -68,18 +68,14 @@ class Fixed:
 class ClassClaim:
     """The claim about all inputs, from the options and the program's claim block; a table has no part in it."""
 
-    def __init__(
-        self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: GivenEps, *, together: bool = False
-    ) -> None:
+    def __init__(self, program: Program, options: ClaimOptions, *, together: bool = False) -> None:
         """Raises DiagnosticError for what cannot be read, or is not about all inputs; `together` says that alpha and
         gamma may both be left open."""
-        self.free_gamma = is_free(program.core, gamma)
-        core = program.core
-        self._program: CoreProgram = core
-        self._given: dict[str, Given] = {"beta": beta, "alpha": alpha, "gamma": gamma}
-        self._claim: Claim = resolve_claim(
-            core, _NO_TABLE, beta=beta, alpha=alpha, gamma=0 if self.free_gamma else gamma, eps=eps
-        )
+        self.options = options
+        self.free_gamma = is_free(program.core, options.gamma)
+        self._program: CoreProgram = program.core
+        fixed = replace(options, gamma=0) if self.free_gamma else options
+        self._claim: Claim = resolve_claim(self._program, _NO_TABLE, fixed)
         self.intervals: tuple[Interval, ...] = self._claim.intervals
         if self._claim.beta is None:
             notes = ("give `--beta EXPR`, or `beta:` in the program's claim block",)
@@ -161,17 +157,15 @@ class ClassClaim:
     def far(self) -> BetaForm:
         """The limit of beta as alpha and gamma, both open, grow without bound. Raises DiagnosticError where there is
         none."""
-        row = Row(1, (), (), None, None, None, INFINITY)
-        return self._claim.terms_towards(row, None, None, Cell(Fraction(0), "0"), "inf").beta
+        return self._claim.terms_towards(replace(_ANY_ROW, dd=INFINITY), None, None, Cell(Fraction(0), "0"), "inf").beta
 
     def at_gamma(self, gamma: Fraction) -> BetaForm:
         """beta as a function of eps for one value of a gamma that is left open."""
-        given = self._given
-        one = resolve_claim(self._program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma)
-        return one.terms(Row(1, (), (), None, None, None, None)).beta
+        one = resolve_claim(self._program, _NO_TABLE, replace(self.options, gamma=gamma, eps=None))
+        return one.terms(_ANY_ROW).beta
 
     def _fixed(self, distance: Cell | None) -> Fixed:
-        terms: Terms = self._claim.terms(Row(1, (), (), None, None, None, distance))
+        terms: Terms = self._claim.terms(replace(_ANY_ROW, dd=distance))
         assert isinstance(terms.gamma.value, Fraction)
         return Fixed(terms.alpha, terms.gamma.value, terms.beta)
 
@@ -272,15 +266,11 @@ class ClassClaim:
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
             name = scale.value
             return None, f"beta is not a function of {name}*eps, so not every {name} can be decided at once: {advice}"
-        given = self._given
-        gamma = given["gamma"] if scale is Scale.ALPHA else 1
         # beta at every eps, whatever program it is claimed of.
-        program = replace(self._program, only_at=None)
-        everywhere = resolve_claim(
-            program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma, eps="(0, inf)"
-        )
+        everywhere = replace(self.options, eps="(0, inf)", gamma=self.options.gamma if scale is Scale.ALPHA else 1)
+        claim = resolve_claim(replace(self._program, only_at=None), _NO_TABLE, everywhere)
         one = Cell(Fraction(1), "1") if scale is Scale.ALPHA else None
-        return everywhere.terms(Row(1, (), (), None, None, None, one)).beta, None
+        return claim.terms(replace(_ANY_ROW, dd=one)).beta, None
 
 
 def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.parametric import Parametric
-from dipc.claims.claim import Claim, intervals_text, resolve_claim
+from dipc.claims.claim import Claim, ClaimOptions, intervals_text, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import read_table
 from dipc.sign.piecewise import PiecewiseForm
@@ -35,7 +35,7 @@ def program(*declarations: str) -> CoreProgram:
 
 def resolved(core: CoreProgram, *rows: dict[str, object], **options: object) -> Claim:
     table = read_table([{"q": 0, "out": 0, **row} for row in rows or ({},)], core)
-    return resolve_claim(core, table, **options)
+    return resolve_claim(core, table, ClaimOptions(**options))
 
 
 def terms(core: CoreProgram, row: dict[str, object] | None = None, **options: object) -> tuple[str, str, str, bool]:
@@ -198,7 +198,7 @@ def test_mistakes_in_beta_cells_point_into_the_table(tmp_path: Path) -> None:
     path.write_text('q,beta,out\n0,exp(-eps),0\n0, "min(1, bete)",0\n0,exp(1),0\n0,exp(1),0\n0,1 +,0\n')
     core = program()
     with pytest.raises(DiagnosticError) as caught:
-        resolve_claim(core, read_table(path, core))
+        resolve_claim(core, read_table(path, core), ClaimOptions())
     assert [
         (d.code, d.excerpt.file, d.excerpt.line, d.excerpt.column, d.excerpt.length, d.excerpt.text)
         for d in caught.value.diagnostics

@@ -17,6 +17,7 @@ from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import question
 from dipc.questions.source import Case, Source, results
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import Exact, Posed, Variable
 from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.questions.test_all_inputs import RowByRow, random_inputs
@@ -49,7 +50,7 @@ PROGRAMS = [
 def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[str, Any]) -> None:
     """Where all that a class poses holds, so does every row; where what is exact fails, the class is refuted."""
     program = dipc.load(source)
-    asked = EveryInput(program, ClaimOptions(**options))
+    asked = EveryInput(program, ClassClaim(program, ClaimOptions(**options)))
     engine = engine_of(asked)
     inputs = list(random_inputs(program, len(source), 40))
     rows = RowByRow(program, **options).decided(inputs)
@@ -83,7 +84,7 @@ def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[
 def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, Any]) -> None:
     """The corner has the distance that was posed, and there the bound is the probability itself."""
     program = dipc.load(source)
-    asked = EveryInput(program, ClaimOptions(**options))
+    asked = EveryInput(program, ClassClaim(program, ClaimOptions(**options)))
     engine = engine_of(asked)
     row_by_row = RowByRow(program, **options)
     for case in asked.cases():

@@ -11,7 +11,7 @@ import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.algebra.parametric import Parametric
-from dipc.claims.claim import resolve_claim
+from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.table import Table
 from dipc.decide.obligation import Verdict
 from dipc.questions.every_number import all_numbers
@@ -364,12 +364,14 @@ def test_the_criterion_finds_the_loops_and_their_arrays() -> None:
 )
 def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int, str]) -> None:
     program = dipc.load(SPARSE)
-    claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
+    claim = resolve_claim(program.core, Table("", (), frozenset(), {}), ClaimOptions(beta=text))
     assert claim.beta is not None
     found, moved = (polynomial(evaluation(), claim.beta.tree, start) for start in (0, 3))
     flat = {power: value.flat() for power, value in found.items()}
     for power in flat.keys() | coefficients.keys():
-        expected = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=coefficients.get(power, "0")).beta
+        expected = resolve_claim(
+            program.core, Table("", (), frozenset(), {}), ClaimOptions(beta=coefficients.get(power, "0"))
+        ).beta
         assert expected is not None
         assert flat.get(power, ExpPoly.ZERO) == expected.evaluate({}).flat()
     for m in (3, 4, 7):
@@ -387,7 +389,7 @@ def evaluation() -> InNumber:
 @pytest.mark.parametrize("text", ["exp(-m*eps)", "1/m", "max(m, 1)", "m^9"])
 def test_what_is_no_polynomial_is_refused(text: str) -> None:
     program = dipc.load(SPARSE)
-    claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
+    claim = resolve_claim(program.core, Table("", (), frozenset(), {}), ClaimOptions(beta=text))
     assert claim.beta is not None
     with pytest.raises(NotUniform):
         polynomial(evaluation(), claim.beta.tree, 1)

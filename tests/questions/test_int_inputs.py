@@ -16,6 +16,7 @@ from dipc.cli.main import run
 from dipc.program.ideal import Distances
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassResult
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import by_distances
 
 THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
@@ -295,7 +296,8 @@ def test_bounds_that_are_the_best_far_away_only() -> None:
 def test_inputs_at_a_distance_are_behind_the_facets() -> None:
     behind = 0
     for seed in range(12):
-        source = EveryInput(dipc.load(random_program(random.Random(seed))), ClaimOptions("1/2", "dd", "0", None))
+        program = dipc.load(random_program(random.Random(seed)))
+        source = EveryInput(program, ClassClaim(program, ClaimOptions("1/2", "dd", "0", None)))
         distances, slots = Distances(source.ideal), source.ideal.symbolic_inputs
         cases = [case for case in source.cases() if isinstance(case, ClassCase)]
         parts = [part for case in cases for part in by_distances(source.setting, case.convex)]

@@ -11,6 +11,7 @@ from dipc.chain.state import Affine
 from dipc.claims.claim import ClaimOptions
 from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.halfspaces import Moving
 from dipc.rules.log_concave import corners
 from dipc.rules.rule import ClaimedDistances, Instance
@@ -53,7 +54,7 @@ def between(source: EveryInput) -> ClassCase:
 def test_bounds_are_below_the_probabilities() -> None:
     """At each eps the least of the bounds is at most every probability behind the facets, and attained at a corner."""
     program = dipc.load(APART)
-    source = EveryInput(program, ClaimOptions(beta="1/2"))
+    source = EveryInput(program, ClassClaim(program, ClaimOptions(beta="1/2")))
     case = next(
         case for case in source.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
     )
@@ -73,7 +74,7 @@ def test_bounds_are_below_the_probabilities() -> None:
 def test_where_nothing_is_known() -> None:
     """A distance that is left open, a slack without a bound, and integer noise."""
     program = dipc.load(SHARED)
-    source = EveryInput(program, ClaimOptions(beta="1/2"))
+    source = EveryInput(program, ClassClaim(program, ClaimOptions(beta="1/2")))
     slots = source.ideal.symbolic_inputs
     case = next(
         case for case in source.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
@@ -83,7 +84,7 @@ def test_where_nothing_is_known() -> None:
     assert corners(Instance(exits, inside, ClaimedDistances(F(1), F(0), F(0), F(0)), slots)) is None
     assert corners(Instance(exits, case.convex.facets, ClaimedDistances(F(0), F(1), F(0), F(0)), slots)) is None
     ints = dipc.load(SHARED.replace("real", "int").replace("Lap", "DLap"))
-    other = EveryInput(ints, ClaimOptions(beta="1/2"))
+    other = EveryInput(ints, ClassClaim(ints, ClaimOptions(beta="1/2")))
     whole = next(
         case for case in other.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
     )

@@ -13,6 +13,7 @@ from dipc.claims.claim import ClaimOptions
 from dipc.decide.engine import Engine
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.rules import every_rule
+from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import SIMPLE, UNITED, proofs
 from dipc.rules.rule import Rule
 from dipc.verifier.document import check_text
@@ -54,7 +55,8 @@ def test_a_class_that_one_rule_decides(
 
 
 def test_proofs_come_in_the_order_of_the_list() -> None:
-    source = EveryInput(dipc.load(RANDOMIZED_RESPONSE), ClaimOptions())
+    program = dipc.load(RANDOMIZED_RESPONSE)
+    source = EveryInput(program, ClassClaim(program, ClaimOptions()))
     engine = Engine(source.program.measurer, source.program.limits)
     order = [rule.name for rule in SIMPLE]
     for case in source.cases():

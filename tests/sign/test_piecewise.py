@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.parametric import Parametric
-from dipc.claims.claim import resolve_claim
+from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import read_table
 from dipc.decide.obligation import FailureInterval
@@ -215,7 +215,7 @@ asked = st.sampled_from(
 @given(beta_text, asked)
 def test_no_grid_point_contradicts_a_verdict(text: str, eps: str | None) -> None:
     found = row(text, eps)
-    intervals = resolve_claim(LAPLACE.core, read_table(HERE, LAPLACE.core), beta="0", eps=eps).intervals
+    intervals = resolve_claim(LAPLACE.core, read_table(HERE, LAPLACE.core), ClaimOptions(beta="0", eps=eps)).intervals
     points = [point for point in GRID if any(point in interval for interval in intervals)]
     with mpmath.workdps(40):
         slack = {eps: pointwise(text, eps) - mpmath.exp(-mpmath.mpf(eps.numerator) / eps.denominator) for eps in points}

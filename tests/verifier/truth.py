@@ -8,7 +8,7 @@ from typing import Any
 
 import dipc
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
-from dipc.claims.claim import resolve_claim, resolve_intervals
+from dipc.claims.claim import ClaimOptions, resolve_claim, resolve_intervals
 from dipc.claims.table import read_table
 from dipc.sign.chart import Holds, decide_nonnegative, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval
@@ -213,7 +213,7 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
             name for name in ("alpha", "beta", "gamma") if any(name not in r.get("own", {}) for r in document["rows"])
         }
         options = {name: stated[name] if name in used else None for name in ("alpha", "beta", "gamma")}
-        terms = resolve_claim(program.core, table, **options, eps=stated["eps"][0]).terms(table.rows[0])
+        terms = resolve_claim(program.core, table, ClaimOptions(**options, eps=stated["eps"][0])).terms(table.rows[0])
         if (terms.alpha_text, Fraction(terms.gamma.text)) != (row["alpha"], Fraction(row["gamma"])):
             yield f"row {row['row']} has another alpha or gamma"
         if terms.vacuous != row.get("vacuous", False):

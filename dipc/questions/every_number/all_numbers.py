@@ -130,7 +130,7 @@ class AllNumbers(ClassSource):
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
-        super().__init__(program, ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps))
+        super().__init__(program, ClassClaim(program, options))
         self.parameter = parameter
         self.options = options
         self._asked_least = least
@@ -260,7 +260,8 @@ class AllNumbers(ClassSource):
     def at(self, number: int) -> EveryInput:
         """The question for one number. Raises DiagnosticError where the program is refused for it."""
         if number not in self._instances:
-            self._instances[number] = EveryInput(self._instance(number), self.options)
+            program = self._instance(number)
+            self._instances[number] = EveryInput(program, ClassClaim(program, self.options))
         return self._instances[number]
 
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
