@@ -62,13 +62,14 @@ class ComponentTemplate:
     """Noises that depend on each other, with what is known of them.
 
     `event` depends on `inputs` (real input slots) and on the balls of `balls` (real output slots) only; its noises are
-    the ones with the ids `members`, in this order.
+    the ones with the ids `members`, in this order, `around_zero` in place of the `noises` as they were drawn.
     """
 
     members: tuple[int, ...]
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
-    noises: tuple[_NoiseTemplate, ...]
+    noises: tuple[NoiseVar, ...]
+    around_zero: tuple[Noise, ...]
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
@@ -90,16 +91,7 @@ class ComponentTemplate:
                 center, radius = balls[bound.ball]
                 offset = shift - center if bound.sign > 0 else shift + center
                 constraints.append(Halfspace(bound.coefficients, radius + offset))
-        return Event(tuple([noise.around_zero for noise in self.noises]), tuple(constraints))
-
-
-@frozen
-class _NoiseTemplate:
-    law: Law
-    rate: Fraction
-    inputs: Terms
-    constant: Fraction
-    around_zero: Noise
+        return Event(self.around_zero, tuple(constraints))
 
 
 @frozen
@@ -144,12 +136,23 @@ def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tup
 def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> ComponentTemplate:
     members = sorted({noise for bound in bounds for noise, _ in bound.form.noises})
     position = {noise: index for index, noise in enumerate(members)}
-    noises = tuple(_noise(by_id[noise]) for noise in members)
     means = {noise: by_id[noise].mean for noise in members}
-    templates = tuple(_bound(bound, position, means) for bound in bounds)
-    inputs = {slot for template in templates for slot, _ in template.slack.inputs}
-    balls = {template.ball for template in templates if template.ball is not None}
-    return ComponentTemplate(tuple(members), tuple(sorted(inputs)), tuple(sorted(balls)), noises, templates)
+    assert not any(mean.noises for mean in means.values())
+    templates: list[_BoundTemplate] = []
+    inputs: set[int] = set()
+    balls: set[int] = set()
+    for form, ball, sign in bounds:
+        coefficients = tuple([(position[noise], coefficient) for noise, coefficient in form.noises])
+        over = centered(form, means)
+        slack = Affine((), over.inputs, over.constant)
+        fixed = None if slack.inputs or ball is not None else Halfspace(coefficients, slack.constant)
+        templates.append(_BoundTemplate(coefficients, form.inputs, form.constant, slack, ball, sign, fixed))
+        inputs.update([slot for slot, _ in slack.inputs])
+        balls.update(() if ball is None else (ball,))
+    noises = tuple([by_id[noise] for noise in members])
+    around_zero = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in noises])
+    sides = tuple(sorted(inputs)), tuple(sorted(balls))
+    return ComponentTemplate(tuple(members), *sides, noises, around_zero, tuple(templates))
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
@@ -159,21 +162,6 @@ def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]
     sides += [] if weight.high is None else [Affine.number(weight.high) - form]
     return _component({member: noise}, [AffineBound(side, None) for side in sides])
-
-
-def _noise(noise: NoiseVar) -> _NoiseTemplate:
-    mean = noise.mean
-    assert not mean.noises
-    return _NoiseTemplate(noise.law, noise.rate, mean.inputs, mean.constant, Noise(noise.law, noise.rate, Fraction(0)))
-
-
-def _bound(bound: AffineBound, position: Mapping[int, int], means: Mapping[int, Affine]) -> _BoundTemplate:
-    form = bound.form
-    coefficients = tuple((position[noise], coefficient) for noise, coefficient in form.noises)
-    over = centered(form, means)
-    slack = Affine((), over.inputs, over.constant)
-    fixed = None if slack.inputs or bound.ball is not None else Halfspace(coefficients, slack.constant)
-    return _BoundTemplate(coefficients, form.inputs, form.constant, slack, bound.ball, bound.sign, fixed)
 
 
 def _shift(terms: Terms, constant: Fraction, inputs: Mapping[int, Fraction]) -> Fraction:

@@ -158,44 +158,57 @@ def analyze(program: CoreProgram) -> Flow:
     """The flow of a program; linear in its length for loop-free programs."""
     instructions = program.instructions
     exit_label = len(instructions)
-    landing = tuple(_landing(instructions, label) for label in range(exit_label + 1))
-    successors = tuple(
-        tuple(dict.fromkeys(landing[goal] for goal in _goals(instruction, label)))
-        for label, instruction in enumerate(instructions)
-    )
-    effects = [_effect(instruction) for instruction in instructions]
-    writes = tuple(write for _, write, _ in effects)
-    arrivals: dict[int, int] = {}
-    entry = landing[0]
-    for label in _reachable(entry, successors):
-        for goal in successors[label]:
-            arrivals[goal] = arrivals.get(goal, 0) + 1
+    landing = tuple([_landing(instructions, label) for label in range(exit_label + 1)])
+    successors: list[tuple[int, ...]] = []
+    reads: list[int] = []
+    writes: list[int] = []
+    must_write: list[int] = []
+    reassigned: set[int] = set()
+    determined: set[int] = set()
+    draws = bounds_noises = False
+    for label, instruction in enumerate(instructions):
+        goals: tuple[int, ...] = (label + 1,)
+        reads.append(slots_read(instruction))
+        writes.append(0)
+        must_write.append(0)
+        match instruction:
+            case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+                goals = then, otherwise
+            case Jump(target=goal):
+                goals = (goal,)
+            case Exit():
+                goals = ()
+            case _:
+                writes[label] = slot_set(instruction.target.slots)
+                must_write[label] = writes[label] if instruction.target.index is None else 0
+        match instruction:
+            case AssignDom() | Branch() | Jump():
+                determined.add(label)
+            case AssignAffine():
+                determined.add(label)
+                reassigned.update(instruction.target.slots)
+            case SampleNoise(law=law):
+                draws = True
+                bounds_noises = bounds_noises or law.least is not None
+        successors.append(tuple(dict.fromkeys([landing[goal] for goal in goals])))
+    ways = tuple(successors)
     return Flow(
         program=program,
-        entry=entry,
+        entry=landing[0],
         exit_label=exit_label,
         landing=landing,
-        successors=successors,
-        reads=tuple(read for read, _, _ in effects),
-        writes=writes,
-        must_write=tuple(must for _, _, must in effects),
-        may_assign=_backwards(successors, 0, lambda label, after: writes[label] | after),
-        joins=frozenset(label for label, count in arrivals.items() if count > 1),
-        forward=all(goal > label for label in range(exit_label) for goal in successors[label]),
+        successors=ways,
+        reads=tuple(reads),
+        writes=tuple(writes),
+        must_write=tuple(must_write),
+        may_assign=_backwards(ways, 0, lambda label, after: writes[label] | after),
+        joins=_joins(landing[0], ways),
+        forward=all(goal > label for label, goals in enumerate(ways) for goal in goals),
         chooses=has_choices(program),
-        draws=any(isinstance(instruction, SampleNoise) for instruction in instructions),
-        bounds_noises=any(isinstance(each, SampleNoise) and each.law.least is not None for each in instructions),
-        reassigned=frozenset(
-            slot
-            for instruction in instructions
-            if isinstance(instruction, AssignAffine)
-            for slot in instruction.target.slots
-        ),
-        determined=frozenset(
-            label
-            for label, instruction in enumerate(instructions)
-            if isinstance(instruction, AssignDom | AssignAffine | Branch | Jump)
-        ),
+        draws=draws,
+        bounds_noises=bounds_noises,
+        reassigned=frozenset(reassigned),
+        determined=frozenset(determined),
         domains={
             slot.index: {value: value for value in slot.type.values}
             for slot in program.slots
@@ -255,37 +268,16 @@ def _landing(instructions: tuple[Instruction, ...], label: int) -> int:
     return label
 
 
-def _goals(instruction: Instruction, label: int) -> tuple[int, ...]:
-    match instruction:
-        case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
-            return (then, otherwise)
-        case Jump(target=target):
-            return (target,)
-        case Exit():
-            return ()
-        case _:
-            return (label + 1,)
-
-
-def _reachable(entry: int, successors: tuple[tuple[int, ...], ...]) -> set[int]:
-    """The labels of instructions (not the exit) that control can reach."""
-    result: set[int] = set()
+def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int]:
+    """The labels that control, from the entry on, can come to from several others."""
+    arrivals = {entry: 0}
     pending = [entry]
-    while pending:
-        label = pending.pop()
-        if label < len(successors) and label not in result:
-            result.add(label)
-            pending.extend(successors[label])
-    return result
-
-
-def _effect(instruction: Instruction) -> tuple[int, int, int]:
-    """The slots that an instruction may read, may write, and surely writes."""
-    reads = slots_read(instruction)
-    if isinstance(instruction, Branch | BranchComparison | Jump | Exit):
-        return reads, 0, 0
-    written = slot_set(instruction.target.slots)
-    return reads, written, written if instruction.target.index is None else 0
+    for label in pending:
+        for goal in successors[label] if label < len(successors) else ():
+            if goal not in arrivals:
+                pending.append(goal)
+            arrivals[goal] = arrivals.get(goal, 0) + 1
+    return frozenset([label for label, count in arrivals.items() if count > 1])
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:

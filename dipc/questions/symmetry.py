@@ -232,7 +232,7 @@ def _order(factor: DependentFactor) -> list[int]:
 
 
 def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
-    laws = tuple(Law(noise.law, noise.rate, (noise.inputs, noise.constant)) for noise in component.noises)
+    laws = tuple(Law(noise.law, noise.rate, (noise.mean.inputs, noise.mean.constant)) for noise in component.noises)
     relations = []
     for bound in component.bounds:
         if bound.ball is None:

@@ -309,13 +309,9 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
     noises: list[exact.Noise] = []
     means: list[Affine] = []
     for noise in component.noises:
-        mean = Affine((), noise.inputs, noise.constant)
-        if noise.law.whole and mean.is_number:
-            noises.append(exact.Noise(noise.law, noise.rate, mean.constant))
-            means.append(Affine.number(_ZERO))
-        else:
-            noises.append(exact.Noise(noise.law, noise.rate, _ZERO))
-            means.append(mean)
+        own = noise.law.whole and noise.mean.is_number
+        noises.append(exact.Noise(noise.law, noise.rate, noise.mean.constant if own else _ZERO))
+        means.append(Affine.number(_ZERO) if own else noise.mean)
     halfspaces: list[ShiftedHalfspace] = []
     for bound in component.bounds:
         over = centered(Affine(bound.coefficients, bound.inputs, bound.constant), dict(enumerate(means)))
