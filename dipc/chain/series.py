@@ -114,6 +114,11 @@ class Runs:
         for steps in self.before[1:]:
             self.counts.append(sum(self.counts[source] for source, _ in steps))
 
+    @property
+    def number(self) -> int:
+        """How many runs there are."""
+        return sum([self.counts[end] for end in self.ends])
+
     def series(self) -> tuple[Series, ...] | None:
         """The runs to each answer that some may give, segment by segment; None where segments have many paths."""
         every: list[Series] = []

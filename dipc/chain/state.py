@@ -524,6 +524,8 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
     if len(items) > _MOST:
         return tuple(items)
     core = _entangled([*given, *items])
+    if not core:
+        return tuple(items)
     candidates = {id(item) for item in items}
     kept = [item for item in core if id(item) in candidates]
     outside = [item for item in core if id(item) not in candidates]

@@ -98,13 +98,13 @@ def outcome(
     """The answer about the rows of a table. `closed_form` is the number of a row whose probability is to be written
     out, `times` says to tell how long it took."""
     assert source.table is not None
-    statement = asked.about_rows(source.program, source.table)
+    program, table = source.program, source.table
     return accuracy(
         source,
         engine,
         report,
         verdict_line(report),
-        lambda: row_parts(report, statement, closed_form, times),
+        lambda: row_parts(report, asked.about_rows(program, table), closed_form, times),
         "row" if report.inputs is None else "class",
     )
 

@@ -31,13 +31,14 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, ClaimOptions
-from dipc.claims.conditions import Halves, at_alpha, below_one, depends, halves, of_lesser, trend
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.obligation import Bound, Decision, Obligation, Saying, Verdict, saying
+from dipc.frozen import Later
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
@@ -47,10 +48,15 @@ from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent,
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import Choice, Needed
 from dipc.rules.goal import ConvexClass
-from dipc.rules.integer_distances import Asking
 from dipc.rules.rule import ClaimedDistances, Farkas, Posed, Proved, Variable
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.claims import conditions
+    from dipc.rules.integer_distances import Asking
+else:
+    conditions = Later("dipc.claims.conditions")
 
 _ZERO = Fraction(0)
 
@@ -121,37 +127,38 @@ class BothOpenCase(ClassCase):
     # --- proofs -----------------------------------------------------------------------------------------
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
-        source, convex, beta = self.source, self.convex, below_one(self.claim.beta)
+        source, convex, beta = self.source, self.convex, conditions.below_one(self.claim.beta)
         if convex.refused is not None:
             return
         options = replace(source.options, alpha="dd", gamma=0)
-        if not depends(beta, gamma=True):
+        if not conditions.depends(beta, gamma=True):
             yield [self.claiming(options, convex)]
             return
         dd = self._dd()
-        if dd is not None or not depends(beta, alpha=True):
+        if dd is not None or not conditions.depends(beta, alpha=True):
             # For every alpha < dd(u): a claim with alpha = dd(u) is about no input.
-            one = replace(options, alpha=0, gamma=FREE, beta=at_alpha(beta, dd or _ZERO))
+            one = replace(options, alpha=0, gamma=FREE, beta=conditions.at_alpha(beta, dd or _ZERO))
             case = self.claiming(one, convex)
             yield [case]
             for stronger in case.claim.lesser():
                 yield [self.claiming(replace(one, beta=stronger), convex)]
-        of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
+        of_alpha, of_gamma = (conditions.of_lesser(beta, name) for name in ("alpha", "gamma"))
         if of_alpha is not None and self._is_monotone():
             yield [self.claiming(replace(options, gamma="alpha", beta=of_alpha), convex)]
         elif of_gamma is not None:
             yield [self.claiming(replace(options, alpha=0, gamma=FREE, beta=of_gamma), convex)]
-        for halves_of_beta in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
+        halves = conditions.halves(beta, source.claim.names())
+        for halves_of_beta in (*halves, *self._halves_of_lesser(of_alpha, of_gamma)):
             yield from _right_and_near(source, convex, halves_of_beta, FREE)
 
-    def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[Halves]:
+    def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[conditions.Halves]:
         """beta = f(min(alpha, gamma)) is at least f(alpha)/2 + f(gamma)/2, if f never grows."""
         claim = self.source.claim
         if of_alpha is None or of_gamma is None:
             return
         f = ClaimExpression.parse("beta", of_alpha, "<beta>")
-        if trend(f, "alpha", claim.names(), claim.intervals).falls:
-            yield Halves(f"({of_alpha})/2", f"({of_gamma})/2")
+        if conditions.trend(f, "alpha", claim.names(), claim.intervals).falls:
+            yield conditions.Halves(f"({of_alpha})/2", f"({of_gamma})/2")
 
     def _dd(self) -> Fraction | None:
         """dd(u), if it is the same number for all inputs of the class."""
@@ -169,9 +176,9 @@ class BothOpenCase(ClassCase):
         return self.claiming(replace(self.source.options, gamma=gamma), self.convex)
 
     def _gammas(self) -> Sequence[Fraction]:
-        if self.convex.inputs.whole and depends(self.source.claim.beta, gamma=True):
+        if self.convex.inputs.whole and conditions.depends(self.source.claim.beta, gamma=True):
             return (*_BELOW_INTEGERS, *_GAMMAS)
-        return _GAMMAS if depends(self.source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
+        return _GAMMAS if conditions.depends(self.source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
 
     # --- rows -------------------------------------------------------------------------------------------
 
@@ -196,8 +203,8 @@ class BothOpenCase(ClassCase):
 
     def _least_beta(self) -> BetaForm | None:
         claim = self.claim
-        falls = all(trend(claim.beta, name, claim.names(), claim.intervals).falls for name in ("alpha", "gamma"))
-        return claim.far() if falls else None
+        trends = [conditions.trend(claim.beta, name, claim.names(), claim.intervals) for name in ("alpha", "gamma")]
+        return claim.far() if all(trend.falls for trend in trends) else None
 
 
 class OneGamma(EveryInput):
@@ -217,7 +224,8 @@ class OneGammaCase(ClassCase):
 
     def _in_two(self) -> Iterator[Sequence[ClassCase]]:
         if self.convex.refused is None:
-            for halves_of_beta in halves(below_one(self.claim.beta), self.claim.names(), one_gamma=True):
+            beta = conditions.below_one(self.claim.beta)
+            for halves_of_beta in conditions.halves(beta, self.claim.names(), one_gamma=True):
                 yield from _right_and_near(self.source, self.convex, halves_of_beta, self.claim.stated["gamma"])
 
     def _settled(self) -> Asking[ClassResult]:
@@ -249,7 +257,7 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
 
 
 def _right_and_near(
-    source: EveryInput, convex: ConvexClass, halves_of_beta: Halves, gamma: str | None
+    source: EveryInput, convex: ConvexClass, halves_of_beta: conditions.Halves, gamma: str | None
 ) -> Iterator[list[ClassCase]]:
     """Cases that imply the claim if all of a list are proved: that the finite outputs are right, with the one part of
     beta, and that the others are within gamma, with the other."""

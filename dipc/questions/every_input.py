@@ -15,15 +15,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.state import Affine, Constraint
 from dipc.claims.claim import FREE, ClaimOptions
-from dipc.claims.conditions import below_one, trend
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict, saying
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
@@ -42,7 +42,6 @@ from dipc.questions.report import (
     input_texts,
 )
 from dipc.questions.source import Case, Settling, Source, reported
-from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import (
@@ -67,13 +66,22 @@ from dipc.rules.facets import choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, stated_goal
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
-from dipc.rules.integer_distances import Asking, at_distance
 from dipc.rules.least_slacks import Lower
 from dipc.rules.rule import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Summand, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.claims import conditions
+    from dipc.questions import witnesses
+    from dipc.rules import integer_distances
+    from dipc.rules.integer_distances import Asking
+else:
+    conditions = Later("dipc.claims.conditions")
+    witnesses = Later("dipc.questions.witnesses")
+    integer_distances = Later("dipc.rules.integer_distances")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -140,13 +148,17 @@ class EveryInput(ClassSource):
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
         self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
-        self.witnesses = Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     @cached_property
     def setting(self) -> Setting:
         """What proof rules ask for."""
         slots = self.ideal.symbolic_inputs
         return Setting(self.program, self.claim, self.metric, self.near, self.exits, slots)
+
+    @cached_property
+    def witnesses(self) -> witnesses.Witnesses:
+        """Tries inputs that may refute the claim."""
+        return witnesses.Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
         """The same question with another claim."""
@@ -370,7 +382,7 @@ class ClassCase:
         """What beta is at least, as a function of eps: what it is far from other answers; None where it may be less
         elsewhere. Raises DiagnosticError where it has no limit."""
         claim = self.claim
-        if not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+        if not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
             return None
         return claim.at_number(None).beta
 
@@ -397,7 +409,7 @@ class ClassCase:
         """That a multiple of beta is at least 1, where multiples are asked about and beta is the least of 1 and the
         sum that is proved in parts: less than 1 times beta may be less than that of the sum."""
         claim = self.claim
-        if not self.source.scaled or below_one(claim.beta) == claim.beta:
+        if not self.source.scaled or conditions.below_one(claim.beta) == claim.beta:
             return ()
         return (Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), claim.intervals),)
 
@@ -415,7 +427,7 @@ class ClassCase:
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[Posed], Choice]:
         """At one integer distance: the least probability itself, if it is known, else the rules that need the least of
         a constant. Raises Undecided."""
-        goal = at_distance(self.goal, Fraction(distance))
+        goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
         why = first[0].why if first and goal.empty is None else None
         if isinstance(why, Exact) and self._distance(why.corner.at(Fraction(distance))) == distance:
@@ -460,7 +472,7 @@ class ClassCase:
         for convex in (self.convex, *subclasses):
             goal = self.goal if convex is self.convex else stated_goal(setting, convex)
             if goal.empty is None:
-                yield from islice(candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
+                yield from islice(witnesses.candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
 
     def undecided_row(self) -> ClassResult:
         """What the case is about, not decided."""
@@ -583,11 +595,11 @@ class ClassCase:
         goal, slots = self.goal, self.source.ideal.symbolic_inputs
         base = goal.required.distances.alpha_base
         if goal.required.distances.alpha_rate or base in alphas:
-            yield candidates(self.convex, goal.lower, slots, alphas)
+            yield witnesses.candidates(self.convex, goal.lower, slots, alphas)
             return
         for alpha in alphas:
             beyond = replace(goal.required, distances=replace(goal.required.distances, alpha_base=alpha))
-            yield islice(candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
+            yield islice(witnesses.candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
@@ -605,31 +617,33 @@ class ClassCase:
         points = [
             point
             for system in systems
-            for point in islice(near_integers(proposals(system, forms, slots), whole, system), most)
+            for point in islice(witnesses.near_integers(witnesses.proposals(system, forms, slots), whole, system), most)
         ]
         for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):
-            worth = most_promising(points, self.convex.piece.exits, source.claim.intervals, partial(self._claimed, own))
+            worth = witnesses.most_promising(
+                points, self.convex.piece.exits, source.claim.intervals, partial(self._claimed, own)
+            )
             proposed = ({**self.convex.inputs.finite, **point} for point in worth)
             refuted = yield from source.witnesses.first_refuting(proposed, own, finite=self._moves)
             if refuted is not None:
                 return refuted
         return None
 
-    def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> Claimed | None:
+    def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.Claimed | None:
         """The claim at an input of the class; `gamma` takes the place of one that is left open."""
         claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
-            return None if dd is not None and claim.is_near(dd) else Claimed(gamma, claim.at_gamma(gamma))
+            return None if dd is not None and claim.is_near(dd) else witnesses.Claimed(gamma, claim.at_gamma(gamma))
         if not claim.at_distance:
             fixed = claim.without_distance()
-            return None if dd is not None and claim.is_near(dd) else Claimed(fixed.gamma, fixed.beta)
+            return None if dd is not None and claim.is_near(dd) else witnesses.Claimed(fixed.gamma, fixed.beta)
         if dd is None and claim.gamma_moves:
             return None
         distances = required.distances
         if dd and distances.alpha_rate and required.beta is not None:
-            return Claimed(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
+            return witnesses.Claimed(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
         fixed = claim.at_number(dd)
-        return Claimed(fixed.gamma, fixed.beta)
+        return witnesses.Claimed(fixed.gamma, fixed.beta)
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
         """A value of the open distance for which the product t = distance·eps has an eps of the claim."""

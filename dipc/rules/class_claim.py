@@ -12,15 +12,15 @@ from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from math import ceil
+from typing import TYPE_CHECKING
 
 from dipc.algebra.parametric import Parametric, rebuilt
 from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, forgotten, is_free, resolve_claim, unused_gamma
-from dipc.claims.conditions import lesser
 from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
 from dipc.claims.given import INFINITY, Cell
 from dipc.claims.table import Row, Table
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.program.program import Program
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
@@ -28,6 +28,11 @@ from dipc.text.ast import Name, mentions
 from dipc.text.core import show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.claims import conditions
+else:
+    conditions = Later("dipc.claims.conditions")
 
 #: The names of the distance to disagreement, where that is alpha.
 _DISTANCES = ("alpha", "dd")
@@ -185,10 +190,10 @@ class ClassClaim:
         moves = self.free_gamma or self.gamma_moves
         distances = ("gamma",) if self.free_gamma else (*_DISTANCES, "gamma") if moves else _DISTANCES
         names = self.names()
-        scaling = lesser(self.beta, names, distances, far=False)
+        scaling = conditions.lesser(self.beta, names, distances, far=False)
         if scaling is not None and not _scales(ClaimExpression.parse("beta", scaling, "<beta>"), names):
             scaling = None
-        far = lesser(self.beta, names, distances, far=True)
+        far = conditions.lesser(self.beta, names, distances, far=True)
         if far is not None and any(mentions(ClaimExpression.parse("beta", far, "<beta>").tree, d) for d in distances):
             far = None
         return tuple(text for text in (scaling, far) if text is not None)

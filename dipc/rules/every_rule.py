@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.state import Affine, Constraint, constraint, contradict
 from dipc.decide.obligation import Obligation, Verdict, decide
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.program.ideal import Region
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
 from dipc.rules.clamps import CLAMPS
@@ -42,7 +43,6 @@ from dipc.rules.goal import (
 )
 from dipc.rules.halfspaces import Moving
 from dipc.rules.input_classes import InputClass
-from dipc.rules.integer_distances import Asking, at_every_integer
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, jointly
 from dipc.rules.log_concave import CORNERS
@@ -51,6 +51,12 @@ from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import CompareOp
+
+if TYPE_CHECKING:
+    from dipc.rules import integer_distances
+    from dipc.rules.integer_distances import Asking
+else:
+    integer_distances = Later("dipc.rules.integer_distances")
 
 _ZERO = Fraction(0)
 
@@ -298,7 +304,7 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
             established.evidence.posed if established is not None and isinstance(established.evidence, Proved) else None
         )
 
-    integers = yield from at_every_integer(goal, posed, start)
+    integers = yield from integer_distances.at_every_integer(goal, posed, start)
     if integers.posed is None:
         return None, integers.failing
     distances = goal.required.distances

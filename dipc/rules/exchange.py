@@ -47,10 +47,11 @@ def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterato
     """Classes of inputs that cover all of them up to exchanges, each with the `count` of regions that it stands for;
     `exits` are those of the program. None where det or the program is not of this kind, where there are no more than a
     `few` regions, or where nothing can be exchanged."""
-    det = ideal.series
-    if det is None or ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
+    if ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
         return None
-    if sum(prod(map(len, each.segments)) for each in det) <= few or exits.series is None:
+    # There are at least as many runs of det as regions.
+    det = None if ideal.runs is None or ideal.runs.number <= few else ideal.series
+    if det is None or sum(prod(map(len, each.segments)) for each in det) <= few or exits.series is None:
         return None
     towards = {_answer(ideal, each): each for each in exits.series}
     every: list[_Kinds] = []

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeVar
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
-from dipc.claims.conditions import trend
 from dipc.decide.obligation import Bound, Decision, Obligation, Share
 from dipc.frozen import Later, frozen
 from dipc.measure.event import Event
@@ -37,8 +36,10 @@ from dipc.sign.piecewise import over_positive
 from dipc.sign.polynomial import Growth, Trend, never_negative, of_ring, times, total
 
 if TYPE_CHECKING:
+    from dipc.claims import conditions
     from dipc.measure import lattice
 else:
+    conditions = Later("dipc.claims.conditions")
     lattice = Later("dipc.measure.lattice")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -287,7 +288,7 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     """Where k - 1 <= gamma < k, the probability is at least that at k - 1, and beta at least that at k, if it never
     grows."""
     claim, distances = goal.setting.claim, goal.required.distances
-    if not trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
+    if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
         return _NOTHING
     alpha = distances.alpha_base
 
@@ -302,7 +303,7 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     """Where k - 1 < dd(u) <= k, facets of ints are as far as k and others as k - 1, and beta is at least what it is at
     k, if it never grows."""
     claim, required = goal.setting.claim, goal.required
-    if required.distances.gamma_rate or not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+    if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
         return _NOTHING
     near = goal.requiring(at_zero(claim))
     if near.empty is not None or (yield from proving(near)) is None:

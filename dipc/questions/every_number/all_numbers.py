@@ -51,7 +51,6 @@ from dipc.questions.report import (
     overall,
 )
 from dipc.questions.source import Case, Settling
-from dipc.questions.witnesses import stretched
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
@@ -66,8 +65,10 @@ from dipc.text.diagnostic import Source as Text
 from dipc.text.parser import parse, parse_interval
 
 if TYPE_CHECKING:
+    from dipc.questions import witnesses
     from dipc.sign import optimum
 else:
+    witnesses = Later("dipc.questions.witnesses")
     optimum = Later("dipc.sign.optimum")
 
 #: Numbers of queries: that are tried exactly where the union bound proves nothing, and where one of them is known to
@@ -286,7 +287,7 @@ class AllNumbers(ClassSource):
         with suppress(DiagnosticError, Undecided):
             source, where = self.at(number), f"{self.parameter} = {number}"
             hardest = (row for row in like if row.input)
-            inputs = (longer for row in hardest for longer in stretched(source.program.core, row.input))
+            inputs = (longer for row in hardest for longer in witnesses.stretched(source.program.core, row.input))
             gamma = Fraction(like[0].gamma) if self.claim.free_gamma else None
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
             if refuted is not None:
