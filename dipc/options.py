@@ -147,31 +147,6 @@ class GivenRows(GivenClaim, total=False):
     limits: Limits | None
 
 
-class GivenInverse(GivenQuestion, total=False):
-    """What `dipc.tighten` and `dipc.solve` take, as keyword arguments."""
-
-    error: Given
-    moment: int
-    output: str | None
-    digits: int
-
-
-class GivenSolve(GivenInverse, total=False):
-    """What `dipc.solve` takes, as keyword arguments."""
-
-    adjacent: str | None
-    budget: Given
-    delta: Given
-
-
-class GivenInterval(GivenQuestion, total=False):
-    """What `dipc.interval` takes, as keyword arguments."""
-
-    confidence: Fraction | int | str
-    side: str | None
-    digits: int
-
-
 class GivenSource(GivenQuestion, total=False):
     """The same, with how inputs are put together."""
 
@@ -206,33 +181,6 @@ class GivenError(GivenWork, total=False):
     alpha: Given
     eps: GivenEps
     progress: Progress | None
-
-
-class GivenTune(GivenWork, total=False):
-    """What `dipc.tune` takes, as keyword arguments."""
-
-    vary: str | Sequence[str]
-    wanted: str | None
-    inputs: InputSpec | None
-    beta: Given
-    alpha: Given
-    gamma: Given
-    eps: GivenEps
-    adjacent: str | None
-    digits: int
-    denominator: int
-    tolerance: Fraction | int | str
-    progress: Progress | None
-
-
-class GivenPrivacy(GivenWork, total=False):
-    """What `dipc.check_privacy` takes, as keyword arguments."""
-
-    inputs: InputSpec | None
-    budget: Given
-    delta: Given
-    eps: GivenEps
-    compose: int
 
 
 def _share(value: Fraction | int | str, name: str) -> Fraction:

@@ -51,7 +51,7 @@ class Parametric:
 
     @staticmethod
     def number(value: Fraction | int) -> Parametric:
-        return Parametric.of(ExpPoly.constant(value))
+        return Parametric({FLAT: ExpPoly.constant(value)} if value else {}, _ONE)
 
     @staticmethod
     def unknown(name: str) -> Parametric:

@@ -16,7 +16,7 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric, times
-from dipc.claims.claim import Claim, ClaimOptions, is_free, resolve_claim
+from dipc.claims.claim import Claim, ClaimOptions, Given, is_free, resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
 from dipc.decide.crossings import Stretch, failing_stretches, stretches
@@ -33,7 +33,7 @@ from dipc.decide.obligation import (
 )
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Probability
-from dipc.options import Options, asks_for_all
+from dipc.options import GivenQuestion, Options, asks_for_all
 from dipc.program.expected_error import Erring
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.both_open import question_about_all
@@ -54,6 +54,15 @@ from dipc.text.ast import Name, mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
+
+
+class GivenInverse(GivenQuestion, total=False):
+    """What `dipc.tighten` and `dipc.solve` take, as keyword arguments."""
+
+    error: Given
+    moment: int
+    output: str | None
+    digits: int
 
 
 @frozen

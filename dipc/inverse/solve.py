@@ -23,7 +23,7 @@ from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
-from dipc.claims.claim import Claim, claim_expression, intervals_text
+from dipc.claims.claim import Claim, Given, claim_expression, intervals_text
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
@@ -40,6 +40,7 @@ from dipc.inverse.question import (
     Claims,
     EnvelopePiece,
     GammaSolution,
+    GivenInverse,
     Question,
     Solution,
     Span,
@@ -57,7 +58,7 @@ from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_co
 from dipc.inverse.solve_eps import failures_by_interval, outside, preventing, solve_eps, span_between
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, all_hold, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
-from dipc.options import GivenInterval, GivenSolve, Options, takes
+from dipc.options import GivenQuestion, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, one_sided, within
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
@@ -586,6 +587,14 @@ def _value(
     return number_cell(Number(numerator, denominator, point, limits), digits)
 
 
+class GivenSolve(GivenInverse, total=False):
+    """What `dipc.solve` takes, as keyword arguments."""
+
+    adjacent: str | None
+    budget: Given
+    delta: Given
+
+
 @takes(GivenSolve, {"digits": DIGITS})
 def solve(
     program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenSolve]
@@ -758,6 +767,14 @@ class Intervals:
 
     def __getitem__(self, key: str) -> Any:
         return self.as_json()[key]
+
+
+class GivenInterval(GivenQuestion, total=False):
+    """What `dipc.interval` takes, as keyword arguments."""
+
+    confidence: Fraction | int | str
+    side: str | None
+    digits: int
 
 
 @takes(GivenInterval, {"digits": INTERVAL_DIGITS})

@@ -30,6 +30,7 @@ from dipc.inverse.question import (
     INTERRUPTED,
     Claimed,
     Claims,
+    GivenInverse,
     Question,
     Stopped,
     UnknownCases,
@@ -40,7 +41,7 @@ from dipc.inverse.question import (
 )
 from dipc.measure.measure import EnclosedForm, series_of
 from dipc.measure.power_series import coefficients, precision
-from dipc.options import GivenInverse, Options, takes
+from dipc.options import Options, takes
 from dipc.program.program import ProgramGiven, Progress
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof

@@ -20,7 +20,7 @@ from typing import Any, Unpack
 
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import NotExact, exact_text, parse_rational, round_down
-from dipc.claims.claim import claim_expression
+from dipc.claims.claim import Given, GivenEps, claim_expression
 from dipc.claims.table import TableGiven
 from dipc.frozen import frozen
 from dipc.inverse.cells import (
@@ -36,7 +36,8 @@ from dipc.inverse.cells import (
 )
 from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, asked
 from dipc.inverse.solve import solved
-from dipc.options import GivenTune, Options, takes
+from dipc.options import GivenWork, Options, takes
+from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
@@ -183,6 +184,23 @@ class Tuned:
 
     def __getitem__(self, key: str) -> Any:
         return self.as_json()[key]
+
+
+class GivenTune(GivenWork, total=False):
+    """What `dipc.tune` takes, as keyword arguments."""
+
+    vary: str | Sequence[str]
+    wanted: str | None
+    inputs: InputSpec | None
+    beta: Given
+    alpha: Given
+    gamma: Given
+    eps: GivenEps
+    adjacent: str | None
+    digits: int
+    denominator: int
+    tolerance: Fraction | int | str
+    progress: Progress | None
 
 
 @takes(GivenTune, {"digits": _DIGITS})

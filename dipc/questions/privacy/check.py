@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Unpack, assert_never
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
-from dipc.claims.claim import GivenEps, intervals_text
+from dipc.claims.claim import Given, GivenEps, intervals_text
 from dipc.decide.engine import Engine
 from dipc.frozen import Later, frozen
-from dipc.options import GivenPrivacy, Options, takes
+from dipc.options import GivenWork, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, ProgramGiven, Progress, two_sided, within
 from dipc.questions.privacy.adjacency import (
@@ -79,6 +79,16 @@ else:
     closed = Later("dipc.questions.privacy.closed")
     enclosed = Later("dipc.questions.privacy.enclosed")
     gaussian = Later("dipc.questions.privacy.gaussian")
+
+
+class GivenPrivacy(GivenWork, total=False):
+    """What `dipc.check_privacy` takes, as keyword arguments."""
+
+    inputs: InputSpec | None
+    budget: Given
+    delta: Given
+    eps: GivenEps
+    compose: int
 
 
 @takes(GivenPrivacy)
