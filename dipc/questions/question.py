@@ -52,12 +52,13 @@ def question(
 
     Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
-    return question_of(program, table, Options(**given))
+    asked = Options(**given)
+    return question_of(within(program, asked.limits), table, asked)
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """`question`, of options in one object."""
-    program, claim = within(program, asked.limits), asked.claim
+    """`question`, of options in one object, about a program that is worked on within their limits."""
+    claim = asked.claim
     inputs = inputs_meant(program, table, asked)
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
