@@ -226,7 +226,11 @@ class Ideal:
         key = tuple(finite[slot] for slot in self.finite_inputs)
         known = self._regions.get(key)
         if known is None:
-            known = self._regions[key] = self._explored(finite)
+            try:
+                known = self._regions_of(finite, None, self.program.limits.states)
+            except LimitReached as limit:
+                known = limit
+            self._regions[key] = known
         if isinstance(known, LimitReached):
             raise known.with_traceback(None)
         return known
@@ -310,12 +314,6 @@ class Ideal:
                 self._regions[key] = self._regions_of(finite, None, min(states, self.program.limits.states))
         known = self._regions.get(key)
         return None if known is None or isinstance(known, LimitReached) else known
-
-    def _explored(self, finite: Mapping[int, Value]) -> tuple[Region, ...] | LimitReached:
-        try:
-            return self._regions_of(finite, None, self.program.limits.states)
-        except LimitReached as limit:
-            return limit
 
     def _regions_of(
         self,

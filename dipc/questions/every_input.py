@@ -488,10 +488,7 @@ class ClassCase:
             result = yield from self._settled()
         except Undecided as undecided:
             result = self._undecided(undecided.reason)
-        return self._counted(self._with_sayings(result, self.convex))
-
-    def _counted(self, result: ClassResult) -> ClassResult:
-        """The result with how many classes it is about that are alike, where it is several."""
+        result = self._with_sayings(result, self.convex)
         count = self.convex.inputs.count
         if count == 1:
             return result

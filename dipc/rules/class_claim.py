@@ -178,7 +178,12 @@ class ClassClaim:
         """The claim with its distance left open; raises DiagnosticError for a gamma that is neither a number nor a
         multiple of the distance."""
         if self._open is None:
-            self._open = self._opened()
+            names = self.names()
+            if self.free_gamma:
+                gamma = Fraction(0), Fraction(1)
+                self._open = Open(Scale.GAMMA, self.alpha_number(), *gamma, *self._beta(names, Scale.GAMMA))
+            else:
+                self._open = Open(Scale.ALPHA, None, *self._gamma(names), *self._beta(names, Scale.ALPHA))
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
@@ -215,13 +220,6 @@ class ClassClaim:
         names |= {"alpha": distance, "dd": distance}
         base, rate = self._gamma(names)
         return names | {"gamma": Parametric.number(base) + Parametric.number(rate) * distance}
-
-    def _opened(self) -> Open:
-        names = self.names()
-        if self.free_gamma:
-            fixed = self.alpha_number()
-            return Open(Scale.GAMMA, fixed, Fraction(0), Fraction(1), *self._beta(names, Scale.GAMMA))
-        return Open(Scale.ALPHA, None, *self._gamma(names), *self._beta(names, Scale.ALPHA))
 
     def alpha_number(self) -> Fraction:
         """alpha, where it is not dd(u)."""

@@ -151,7 +151,7 @@ class Layout:
             coefficients.append(c)
         self.norms = [sum(map(abs, coefficients)) for _, coefficients in self.columns]
         self.coefficient_bits = [
-            max((abs(c).bit_length() for c in coefficients), default=0) for _, coefficients in self.columns
+            max(map(abs, coefficients), default=0).bit_length() for _, coefficients in self.columns
         ]
         self.count = len(polynomial.terms)
         self.gaps = [b - a for a, b in zip(self.exponents, self.exponents[1:], strict=False)]
@@ -298,15 +298,15 @@ def normal_form(f: ExpPoly, budget: Budget) -> NormalForm:
     """The normal form of f, which must not be zero. Raises LimitReached for too high powers of eps."""
     unit, terms = f.integer_terms()
     assert terms
-    top = max(j for _, j, _ in terms)
-    power = min(k for k, _, _ in terms)
-    degree = max(k for k, _, _ in terms) - power
+    powers_of_eps, exponents, coefficients = zip(*terms, strict=True)
+    top, power = max(exponents), min(powers_of_eps)
+    degree = max(powers_of_eps) - power
     budget.check_power(degree)
-    step = gcd(*(top - j for _, j, _ in terms))
+    step = gcd(*[top - j for j in exponents])
     scale = Fraction(step, unit) if step else Fraction(1)
     step = step or 1
     up, down = scale.numerator, scale.denominator
-    common = lcm(*(int(c.q) for _, _, c in terms))
+    common = lcm(*[int(c.q) for c in coefficients])
     # eps^k = (t/scale)^k; everything is multiplied by common·up^degree to be an integer.
     powers = [down**k * up ** (degree - k) for k in range(degree + 1)]
     raw = [((top - j) // step, k - power, int(c.p) * (common // int(c.q)) * powers[k - power]) for k, j, c in terms]
