@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
@@ -18,7 +18,7 @@ from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSo
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
-from dipc.questions.source import Enclosed, OtherSource, Source, results
+from dipc.questions.source import Enclosed, Source, results
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -89,11 +89,13 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
         return _about(program, prepared(program, table, inputs, asked.progress), claim)
     classes = symmetric_inputs.grouped(program, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
-        return Retold(_about(classes.program, classes.table, claim), classes.counted)
+        source = _about(classes.program, classes.table, claim)
+        source.retell = classes.counted
+        return source
     source = _about(program, prepared(program, None, inputs, asked.progress), claim)
-    return (
-        Retold(source, symmetric_inputs.with_corollary) if symmetric_inputs.is_everything(program, inputs) else source
-    )
+    if symmetric_inputs.is_everything(program, inputs):
+        source.retell = symmetric_inputs.with_corollary
+    return source
 
 
 def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
@@ -130,18 +132,6 @@ def _between(
         )
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
     return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
-
-
-class Retold(OtherSource):
-    """A source whose report also says that its rows stand for others, or are all inputs."""
-
-    def __init__(self, source: Source, retell: Callable[[Report], Report]) -> None:
-        super().__init__(source)
-        self.retell = retell
-
-    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        report = self.source.report(rows, engine, interrupted=interrupted)
-        return report if interrupted else self.retell(report)
 
 
 def prepared(
@@ -271,7 +261,8 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
     except KeyboardInterrupt:
         report = _timed(source.report(rows, engine, interrupted=True), begun)
         raise Interrupted(report, len(rows), total) from None
-    return _timed(source.report(rows, engine), begun)
+    report = source.report(rows, engine)
+    return _timed(report if source.retell is None else source.retell(report), begun)
 
 
 def _timed(report: Report, begun: float) -> Report:

@@ -8,7 +8,7 @@ look at `Case.posed`, a certificate is written from what both gave.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
@@ -72,6 +72,8 @@ class Source(ABC):
         self.intervals = intervals
         self.stated = stated
         self.table = table
+        #: Says of its report that its rows stand for others, or are all inputs.
+        self.retell: Callable[[Report], Report] | None = None
 
     @property
     def total(self) -> int | None:
@@ -153,12 +155,46 @@ class TableSource(Source):
         return self.probabilities.work
 
 
-class OtherSource(Source):
-    """Another source, reported in another way."""
+def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+    """The rows of a report, where a case may have several, which grow with each step of the iterator."""
+    rows = ReportedRows()
+    return rows, map(rows.add, results(cases, engine))
 
-    def __init__(self, source: Source, texts: Mapping[str, str | None] | None = None) -> None:
-        super().__init__(source.program, source.intervals, {**source.stated, **(texts or {})}, source.table)
+
+def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
+    """The results of the cases in order. Raises what settling them one after the other would raise."""
+    return settled((Underway(case.settle()) for case in cases), engine)
+
+
+# --- A claim between two others ---------------------------------------------------------------------------------------
+#
+# A claim between a stronger and a weaker one that are easier to decide: without logarithms, or of fewer summands.
+
+LOGARITHMS = f"whether the claim fails depends on the direction in which its logarithms are rounded to {DIGITS} digits"
+
+
+class Enclosed(Source):
+    """A question whose claim lies between two: that of `source` implies it, and it implies that of `weaker`; `said` are
+    the parts of the claim in the user's words, `between` says why nothing is known where the stronger claim fails and
+    the weaker one does not. `others` are stronger claims, too, about the same cases. `itself`: the weaker claim is the
+    claim itself, and what proves it counts."""
+
+    def __init__(
+        self,
+        source: Source,
+        weaker: Source,
+        said: Mapping[str, str],
+        between: str = LOGARITHMS,
+        others: tuple[Source, ...] = (),
+        *,
+        itself: bool = False,
+    ) -> None:
+        super().__init__(source.program, source.intervals, {**source.stated, **said}, source.table)
         self.source = source
+        self.weaker = weaker
+        self.between = between
+        self.others = others
+        self.itself = itself
 
     @property
     def total(self) -> int | None:
@@ -179,53 +215,6 @@ class OtherSource(Source):
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         return self.source.warnings
-
-    def cases(self) -> Iterable[Case]:
-        return self.source.cases()
-
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        return self.source.begin(engine)
-
-
-def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-    """The rows of a report, where a case may have several, which grow with each step of the iterator."""
-    rows = ReportedRows()
-    return rows, map(rows.add, results(cases, engine))
-
-
-def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
-    """The results of the cases in order. Raises what settling them one after the other would raise."""
-    return settled((Underway(case.settle()) for case in cases), engine)
-
-
-# --- A claim between two others ---------------------------------------------------------------------------------------
-#
-# A claim between a stronger and a weaker one that are easier to decide: without logarithms, or of fewer summands.
-
-LOGARITHMS = f"whether the claim fails depends on the direction in which its logarithms are rounded to {DIGITS} digits"
-
-
-class Enclosed(OtherSource):
-    """A question whose claim lies between two: that of `source` implies it, and it implies that of `weaker`; `said` are
-    the parts of the claim in the user's words, `between` says why nothing is known where the stronger claim fails and
-    the weaker one does not. `others` are stronger claims, too, about the same cases. `itself`: the weaker claim is the
-    claim itself, and what proves it counts."""
-
-    def __init__(
-        self,
-        source: Source,
-        weaker: Source,
-        said: Mapping[str, str],
-        between: str = LOGARITHMS,
-        others: tuple[Source, ...] = (),
-        *,
-        itself: bool = False,
-    ) -> None:
-        super().__init__(source, said)
-        self.weaker = weaker
-        self.between = between
-        self.others = others
-        self.itself = itself
 
     def cases(self) -> Iterable[Case]:
         # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
