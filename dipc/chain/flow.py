@@ -114,6 +114,15 @@ class Flow:
             return isinstance(draw, SampleNoise) and draw.law.whole
         return bool(form.inputs) and isinstance(self.program.slots[form.inputs[0][0]].type, IntType)
 
+    @property
+    def may_have_runs(self) -> bool:
+        """Whether no finite input, choice, output that is no constant, or loop that is not unrolled stands against
+        looking at all runs at once (see `chain/series.py`)."""
+        slots, program = self.program.slots, self.program
+        if not self.forward or self.chooses or any(slots[slot].is_symbolic for slot in program.outputs):
+            return False
+        return all(slots[slot].is_symbolic for slot in program.inputs)
+
     def first_state(self, given: Mapping[int, Value]) -> State:
         """The state before anything runs: with these values of inputs, and all others left open."""
         values: list[SlotValue] = []

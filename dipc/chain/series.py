@@ -74,7 +74,7 @@ def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
 def runs(flow: Flow, most_states: int) -> Runs | None:
     """All runs of a program; None where it has finite inputs or choices, answers that are no constants, faults on some
     path, noises whose means depend on the path, loops that are not unrolled, or more states than this."""
-    if not may_have_runs(flow):
+    if not flow.may_have_runs:
         return None
     explored = Runs(flow, most_states)
     try:
@@ -82,14 +82,6 @@ def runs(flow: Flow, most_states: int) -> Runs | None:
     except (Fault, LimitReached, _NoSeries):
         return None
     return explored
-
-
-def may_have_runs(flow: Flow) -> bool:
-    """Whether no finite input, choice, output that is no constant, or loop that is not unrolled stands against it."""
-    slots, program = flow.program.slots, flow.program
-    if not flow.forward or flow.chooses or any(slots[slot].is_symbolic for slot in program.outputs):
-        return False
-    return all(slots[slot].is_symbolic for slot in program.inputs)
 
 
 class _NoSeries(Exception):

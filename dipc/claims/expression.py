@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
@@ -29,10 +29,9 @@ from dipc.algebra.parametric import (
     unknowns,
 )
 from dipc.algebra.reals import Real
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.sign.chart import place_text, refined
 from dipc.sign.interval import Interval
-from dipc.sign.normal import NormalBeta, NormalFunction, NormalSum, normal_function
 from dipc.sign.piecewise import BetaForm, sign_throughout, zero_of
 from dipc.text.ast import (
     GREEK,
@@ -55,6 +54,11 @@ from dipc.text.ast import (
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, did_you_mean, listing
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import FUNCTIONS, parse_expression
+
+if TYPE_CHECKING:
+    from dipc.sign import normal as normals
+else:
+    normals = Later("dipc.sign.normal")
 
 # --- Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n -----
 
@@ -484,7 +488,7 @@ class NormalParts:
     def beta(self, names: Mapping[str, Parametric], value: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
         """The beta, where `value` gives that of a part. Raises DiagnosticError."""
         plain = self._closed(self.plain, value)
-        terms: list[tuple[NormalFunction, ExpPoly]] = []
+        terms: list[tuple[normals.NormalFunction, ExpPoly]] = []
         for term in self.terms:
             weight = self._closed(term.coefficient, value)
             for c, function in self._functions(term.call, names):
@@ -492,7 +496,7 @@ class NormalParts:
                     plain = plain + weight * c
                 else:
                     terms.append((function, weight * c))
-        return NormalBeta(NormalSum.of(plain, terms))
+        return normals.NormalBeta(normals.NormalSum.of(plain, terms))
 
     def _closed(self, expression: ClaimExpression, value: Callable[[ClaimExpression], BetaForm]) -> ExpPoly:
         form = value(expression).closed
@@ -507,7 +511,7 @@ class NormalParts:
 
     def _functions(
         self, call: Call, names: Mapping[str, Parametric]
-    ) -> Iterator[tuple[Fraction, NormalFunction | None]]:
+    ) -> Iterator[tuple[Fraction, normals.NormalFunction | None]]:
         (argument,) = call.arguments
 
         def constant(node: Expr) -> Fraction:
@@ -524,7 +528,7 @@ class NormalParts:
 
         try:
             scale, power = monomial(argument, constant)
-            yield from normal_function(call.function, scale, power)
+            yield from normals.normal_function(call.function, scale, power)
         except NoMonomial as error:
             raise self.expression.error(
                 "E0617", "the argument of erfc must be a number or a number times eps", argument, error.reason or ""

@@ -26,7 +26,6 @@ from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
-from dipc.sign.normal import NormalBeta
 from dipc.sign.piecewise import BetaForm
 
 if TYPE_CHECKING:
@@ -195,7 +194,7 @@ class Engine:
         obligation = question if isinstance(question, Obligation) else None
         bound = question.bound if isinstance(question, Obligation) else question
         tried: Decision | None = None
-        if obligation is not None and isinstance(obligation.beta, NormalBeta):
+        if obligation is not None and not obligation.beta.has_cells:
             tried = self._by_series(obligation)
             if tried.verdict is Verdict.UNDECIDED and not tried.reason:
                 return Decision.undecided(

@@ -28,13 +28,14 @@ from dipc.sign.chart import (
 )
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
-from dipc.sign.normal import NormalBeta
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
 from dipc.sign.roots import Root, refine
 
 if TYPE_CHECKING:
+    from dipc.sign import normal as normals
     from dipc.sign import optimum
 else:
+    normals = Later("dipc.sign.normal")
     optimum = Later("dipc.sign.optimum")
 
 # --- What was found about one obligation: the verdict, the counterexample, and the exact set of eps where it fails ----
@@ -677,7 +678,8 @@ def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
 
 @lru_cache(maxsize=4096)
 def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
-    if isinstance(beta, NormalBeta):
+    if not beta.has_cells:
+        assert isinstance(beta, normals.NormalBeta)
         low, high = beta.at(intervals[0].inner_point)
         if beta.sum.is_number and low >= 1:
             return Saying(())

@@ -42,12 +42,13 @@ from dipc.measure.forest import (
     watch_size,
 )
 from dipc.noise.law import Law, Measure
-from dipc.sign.normal import NormalSum, majorant_around, series_at
 
 if TYPE_CHECKING:
     from dipc.measure import normal, normal_tree, polyhedral, power_series, runs
     from dipc.measure import summed as sums_of_noises
+    from dipc.sign import normal as normals
 else:
+    normals = Later("dipc.sign.normal")
     normal = Later("dipc.measure.normal")
     normal_tree = Later("dipc.measure.normal_tree")
     polyhedral = Later("dipc.measure.polyhedral")
@@ -634,16 +635,16 @@ class UnexpandedBound:
             )
         return UnexpandedBound(bound.constant, tuple(products), limits)
 
-    def functions(self) -> NormalSum | None:
+    def functions(self) -> normals.NormalSum | None:
         """It as a sum of functions of the normal distribution, where it is one of single normal values."""
-        total = NormalSum.of(ExpPoly.constant(self.constant), ())
+        total = normals.NormalSum.of(ExpPoly.constant(self.constant), ())
         for product in self.products:
             match product.factors:
                 case None:
                     continue
                 case (normal.NormalMeasure() as factor,) if (functions := factor.functions()) is not None:
                     for c, function in functions:
-                        total = total + NormalSum.single(product.weight * c, function)
+                        total = total + normals.NormalSum.single(product.weight * c, function)
                 case _:
                     return None
         return total
@@ -706,12 +707,12 @@ class UnexpandedBound:
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
     """The Taylor series of an exponential polynomial at the center, as `UnexpandedBound.series`."""
-    return series_at(function, flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)]))
+    return normals.series_at(function, flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)]))
 
 
 def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
     """At least its absolute value on the disk around the center."""
-    return majorant_around(function, center, center * power_series.DISK).upper()
+    return normals.majorant_around(function, center, center * power_series.DISK).upper()
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:

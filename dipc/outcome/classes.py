@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, assert_never
 
-from dipc.claims.claim import FREE
+from dipc.claims.claim import FREE, intervals_text
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
@@ -258,13 +258,15 @@ def _proved(row: ClassResult) -> Iterator[Part]:
     pairs = [*where(row)]
     if note.corner and note.exact:
         pairs.append(("hardest at", assignment_text(note.corner)))
-    if note.probability is not None and note.beta is not None:
+    if note.probability is not None and note.required is not None:
         relation = "=" if note.exact else "≥"
         product = note.variable != "eps"
         pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
-        pairs.append(("beta", _form(note.beta, product) + (", and the claim's is no less" if note.lesser else "")))
+        pairs.append(
+            ("beta", _form(str(note.required), product) + (", and the claim's is no less" if note.lesser else ""))
+        )
         if product:
-            pairs.append(("for every", f"t = {note.variable} in {interval_text(note.range)}"))
+            pairs.append(("for every", f"t = {note.variable} in {interval_text(intervals_text(note.intervals))}"))
     yield Fields(pairs, label_width=len("probability"))
 
 

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.claims.table import Table
 from dipc.decide.obligation import EndPoint, FailureInterval, Saying, Verdict
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.options import Options
 from dipc.outcome.outcome import GLUE, Standing, Tone
 from dipc.program.inputs import specifications
-from dipc.program.metric import Metric
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
 from dipc.text.core import IntType, RealType, Value, show_value
@@ -27,7 +26,10 @@ from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
+    from dipc.program import metric as metrics
     from dipc.questions.report import Counts, RowResult
+else:
+    metrics = Later("dipc.program.metric")
 
 #: How many significant digits a text shows unless more are needed to tell two numbers apart.
 DIGITS = 10
@@ -466,7 +468,7 @@ def side_text(core: CoreProgram) -> str:
 
 def disputed_text(core: CoreProgram) -> str:
     """What makes another answer, as far as dd goes, of a program with an ideal and with outputs of both kinds."""
-    disputed = Metric(core).disputed
+    disputed = metrics.Metric(core).disputed
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
         return ""

@@ -19,7 +19,6 @@ from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, finite_noise_slots, slots_read, without_finite_noise
-from dipc.chain.series import Runs, RunTemplate, may_have_runs, runs
 from dipc.chain.state import (
     DETERMINISTIC,
     NOTHING_KNOWN,
@@ -64,9 +63,11 @@ from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     from dipc.algebra import absorption
+    from dipc.chain import series
     from dipc.measure import runs as graphs
 else:
     absorption = Later("dipc.algebra.absorption")
+    series = Later("dipc.chain.series")
     graphs = Later("dipc.measure.runs")
 
 
@@ -573,18 +574,18 @@ class ManyRuns:
         steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
         comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
         # Each of them leads on in three ways at most, so that few of them do not make many runs.
-        many = may_have_runs(flow) and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
+        many = flow.may_have_runs and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
         self._flow = flow
         self._steps = len(steps)
         self._most = min(_MOST_COUNTED, limits.states) if many else 0
-        self._graphs: dict[int, RunTemplate | None] = {}
+        self._graphs: dict[int, series.RunTemplate | None] = {}
         #: The least number of runs that stayed apart.
         self._apart: int | None = None
 
     @cached_property
-    def _runs(self) -> Runs | None:
+    def _runs(self) -> series.Runs | None:
         """All runs, counted; None where they are few, or in too many states."""
-        return runs(self._flow, self._most) if self._steps <= self._most else None
+        return series.runs(self._flow, self._most) if self._steps <= self._most else None
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
@@ -623,7 +624,7 @@ class ManyRuns:
         """Whether the runs to these outputs are."""
         return self._end(wanted) is not None
 
-    def graph(self, wanted: Mapping[int, Value]) -> RunTemplate | None:
+    def graph(self, wanted: Mapping[int, Value]) -> series.RunTemplate | None:
         """The runs to these outputs, known to stay apart, as a graph that can be measured; None for few of them, and
         where there is none."""
         end = self._end(wanted)

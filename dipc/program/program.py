@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, total
@@ -19,11 +19,10 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
 from dipc.chain.flow import Flow, analyze, with_finite_noise
-from dipc.chain.series import RunTemplate
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import (
     Bound,
@@ -37,7 +36,6 @@ from dipc.measure.measure import (
 )
 from dipc.noise.law import NoClosedForm
 from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, values_key
-from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
 from dipc.text.core import Value, show_value
@@ -46,6 +44,12 @@ from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
 from dipc.text.sampling import asked_ranges
 from dipc.text.statements import lower
+
+if TYPE_CHECKING:
+    from dipc.chain.series import RunTemplate
+    from dipc.program import nearness
+else:
+    nearness = Later("dipc.program.nearness")
 
 # --- Exact output probabilities of one program, row after row ---------------------------------------------------------
 #
@@ -317,7 +321,7 @@ class NearProbabilities(Probabilities):
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
         """Raises DiagnosticError for a program with real or int outputs."""
         super().__init__(flow, limits, choices, measurer)
-        self._nearness = Nearness(flow.program, limits)
+        self._nearness = nearness.Nearness(flow.program, limits)
         self._nearness.require_finite()
         self._accepted: dict[tuple[Cell | None, ...], tuple[tuple[Cell, ...], ...]] = {}
 

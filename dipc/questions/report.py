@@ -620,11 +620,6 @@ class ClassNote:
         return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.where)
 
     @property
-    def range(self) -> str:
-        """The values of the variable."""
-        return intervals_text(self.intervals)
-
-    @property
     def corner(self) -> Mapping[str, str]:
         """The input that decides, as forms of the open distance; empty where there is none."""
         return {} if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest)
@@ -633,11 +628,6 @@ class ClassNote:
     def probability(self) -> str | None:
         """The bound as text, None where it is not known."""
         return None if self.bound is None else str(self.bound)
-
-    @property
-    def beta(self) -> str | None:
-        """beta as a function of the variable, None where it is none."""
-        return None if self.required is None else str(self.required)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -648,9 +638,9 @@ class ClassNote:
             "corner": dict(self.corner) or None,
             "obligation": {
                 "variable": self.variable,
-                "range": self.range,
+                "range": intervals_text(self.intervals),
                 "probability": self.probability,
-                "beta": self.beta,
+                "beta": None if self.required is None else str(self.required),
             },
         }
 

@@ -18,7 +18,6 @@ from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
-from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
@@ -27,9 +26,11 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
     from dipc.claims import conditions
+    from dipc.program import nearness
     from dipc.rules import rule as rules
 else:
     conditions = Later("dipc.claims.conditions")
+    nearness = Later("dipc.program.nearness")
     rules = Later("dipc.rules.rule")
 
 #: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
@@ -315,7 +316,7 @@ class FreeGamma(TableSource):
         """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
         _require_finite(program)
         super().__init__(program, table, resolve_claim(program.core, table, replace(options, gamma="0")))
-        self._nearness = Nearness(program.core, program.limits)
+        self._nearness = nearness.Nearness(program.core, program.limits)
         self._pool = CellPool()
         self._curve = conditions.gamma_curve(self.claim)
         self.theorem = conditions.theorem_of_every_gamma(self.claim, self._curve)

@@ -276,6 +276,8 @@ class NormalBeta(PiecewiseForm):
 
     __slots__ = ("sum",)
 
+    has_cells = False
+
     def __init__(self, whole: NormalSum) -> None:
         self.sum = whole
         self.closed = None

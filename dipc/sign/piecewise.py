@@ -64,6 +64,9 @@ class PiecewiseForm:
 
     __slots__ = ("_cells", "_text", "closed", "value")
 
+    #: Whether there are such cells: what asks for those of a function without closed forms is told so.
+    has_cells = True
+
     def __init__(self, value: Closed | Selected) -> None:
         """A closed form, or selections that do not depend on an unknown."""
         self.value = value
