@@ -468,10 +468,10 @@ def side_text(core: CoreProgram) -> str:
 
 def disputed_text(core: CoreProgram) -> str:
     """What makes another answer, as far as dd goes, of a program with an ideal and with outputs of both kinds."""
-    disputed = metrics.Metric(core).disputed
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
         return ""
+    disputed = metrics.Metric(core).disputed
     if all(disputed):
         return "another answer in any output"
     names = dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in compress(core.outputs, disputed))

@@ -33,10 +33,7 @@ else:
     nearness = Later("dipc.program.nearness")
     rules = Later("dipc.rules.rule")
 
-#: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
-_NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
-
-#: A row whose probability exceeds one that is enough.
+#: Of a row that claims nothing, or whose probability exceeds one that is enough: it need not be known.
 _HOLDS = Decision(Verdict.ACCURATE)
 
 
@@ -73,7 +70,7 @@ class TableRows(TableSource):
         if isinstance(bound, Bound) and self._least.known:
             # Nobody asks for the probability where it is known to be enough.
             if says is None or says.nothing:
-                return RowOutcome(terms, None, _NOTHING_CLAIMED, says)
+                return RowOutcome(terms, None, _HOLDS, says)
             for least in self._least.below(terms.beta, bound):
                 decision = yield Obligation(least, terms.beta, self.claim.intervals)
                 if decision.verdict is Verdict.ACCURATE:
@@ -86,7 +83,7 @@ class TableRows(TableSource):
         else:
             decision = yield Obligation(bound, terms.beta, self.claim.intervals)
         if terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED):
-            return RowOutcome(terms, decision.bound, _NOTHING_CLAIMED, says)
+            return RowOutcome(terms, decision.bound, _HOLDS, says)
         return RowOutcome(terms, decision.bound, decision, says)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:

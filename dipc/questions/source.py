@@ -197,10 +197,6 @@ class Enclosed(Source):
         self.itself = itself
 
     @property
-    def total(self) -> int | None:
-        return self.source.total
-
-    @property
     def numbers(self) -> tuple[str, int] | None:
         return self.source.numbers
 
