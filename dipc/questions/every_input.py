@@ -53,7 +53,6 @@ from dipc.rules.every_rule import (
     established_as_a_whole,
     established_by_integers,
     first_established,
-    has_static_facets,
     known_region,
     least_needing,
     proved_in_parts,
@@ -63,7 +62,7 @@ from dipc.rules.every_rule import (
 from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import Metric as FacetMetric
 from dipc.rules.facets import choices, facet_metric, facets
-from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, stated_goal
+from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, stated_goal
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
 from dipc.rules.least_slacks import Lower
@@ -665,39 +664,11 @@ class ClassCase:
         goal, posed = proof.goal, proof.posed
         lower = goal.lower
         if posed.why is lower.why and lower.attained and lower.corner is not None:
-            if self._holds_corner(goal) and self._is_met(goal):
+            if goal.holds_corner(self._distance) and goal.is_met(self._distance):
                 return replace(posed, why=Exact(lower.why, lower.corner))
             if _is_approached(goal):
                 return replace(posed, why=Approached(lower.why))
         return posed
-
-    def _holds_corner(self, goal: Goal) -> bool:
-        """Whether the corner is in the class, and at least alpha away from other answers: it may be on an edge that
-        belongs to another class, or nearer to another answer than the facets say, as some of them do not move."""
-        convex, corner = goal.convex, goal.lower.corner
-        assert corner is not None
-        alpha = goal.alpha
-        point = corner.at(alpha)
-        if not all(guard.holds_at(point) for guard in convex.guards):
-            return False
-        static = has_static_facets(convex.inputs, convex.own_facets)
-        distance = self._distance(point) if alpha and (convex.inputs.whole or static) else None
-        return distance is None or distance >= alpha
-
-    def _is_met(self, goal: Goal) -> bool:
-        """Whether the claim at the corner, for each distance left open, is the one that was posed: where alpha = dd is
-        left open, dd has to be alpha there. A facet that moves, and is met, is as far from another answer as alpha;
-        else dd is computed at one alpha, which is enough where every product alpha·eps has an eps of the claim."""
-        if not goal.required.distances.alpha_rate:
-            return True
-        convex, lower = goal.convex, goal.lower
-        slacks = (slack for share in lower.why.shares for event in share.events for slack in event)
-        tight = {facet for slack in slacks for facet in slack.tight}
-        if not has_static_facets(convex.inputs, convex.own_facets) and any(convex.facets[k].step for k in tight):
-            return True
-        assert lower.corner is not None
-        everything = self.source.claim.intervals == (Interval.POSITIVE,)
-        return everything and self._distance(lower.corner.at(goal.alpha)) == goal.alpha
 
     # --- where the claim says nothing -------------------------------------------------------------------
 
@@ -778,7 +749,7 @@ class ClassCase:
         if isinstance(established.evidence, Empty):
             return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
         stated = _Shown.of(goal, established.bound)
-        inexact = stated.exact and established.is_simple and not self._holds_corner(goal)
+        inexact = stated.exact and established.is_simple and not goal.holds_corner(self._distance)
         if inexact or (established.rule is not None and not established.is_simple):
             stated = replace(stated, corner=None, exact=False)
         method = Method.CORNER if stated.exact and established.is_simple else Method.BOUND

@@ -95,6 +95,8 @@ class ClassClaim:
                 "E1211", "for all inputs alpha must be `dd` or a number", expression.tree, "", advised
             )
         self.at_distance = expression is None or (isinstance(expression.tree, Name) and expression.tree.name == "dd")
+        #: Whether a distance is left open: dd(u), or gamma.
+        self.is_open = self.at_distance or self.free_gamma
         #: Whether alpha is dd(u), and gamma left open as well: then no single distance is.
         self.both_open = self.free_gamma and self.at_distance
         if self.both_open and not together:
@@ -126,11 +128,6 @@ class ClassClaim:
     def gamma_moves(self) -> bool:
         """Whether gamma grows with the distance that is left open."""
         return self.is_open and bool(self.open().gamma_rate)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a distance is left open: dd(u), or gamma."""
-        return self.at_distance or self.free_gamma
 
     def without_distance(self) -> Fixed:
         """The claim with a number for alpha; raises DiagnosticError where beta has no exact meaning."""

@@ -69,7 +69,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     exits = [_within(centered, gamma, inputs.whole) for centered in piece.exits]
     finer = pieces(convex.guards, exits, setting.program.limits.pieces)
     known = known_region(setting, inputs, piece)
-    moves = has_static_facets(inputs, convex.own_facets)
+    moves = convex.has_static_facets
     sides = choices(known, inputs.rivals, setting.metric, slanted=True) if moves else ((),)
     if len(finer) * len(sides) > MOST_CHOICES:
         return [convex]
@@ -113,11 +113,6 @@ def all_facets(
     ints = [guard for guard in inputs.region.guards if guard.whole]
     static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]
     return (*own, *static, *side)
-
-
-def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
-    """Whether the class has facets of which it is not known how they retreat as the distance grows."""
-    return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:

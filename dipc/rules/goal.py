@@ -4,7 +4,7 @@ proof of it consists of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -145,6 +145,16 @@ class ConvexClass:
         """The facets of its region's guards, in their order."""
         return self.facets[: len(self.inputs.region.guards)]
 
+    @property
+    def has_static_facets(self) -> bool:
+        """Whether it is not known of some of its facets how they retreat as the distance grows."""
+        return has_static_facets(self.inputs, self.own_facets)
+
+
+def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
+    """The same of a class with these facets of its region's guards."""
+    return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
+
 
 @frozen
 class Setting:
@@ -248,6 +258,33 @@ class Goal:
     def alpha(self) -> Fraction:
         """alpha there."""
         return self.required.distances.alpha_base + self.sample * self.required.distances.alpha_rate
+
+    def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
+        """Whether the corner is in the class, and at least alpha away from other answers (`distance` is dd at an input,
+        None for infinity): it may be on an edge that belongs to another class, or nearer to another answer than the
+        facets say, as some of them do not move."""
+        convex, corner, alpha = self.convex, self.lower.corner, self.alpha
+        assert corner is not None
+        point = corner.at(alpha)
+        if not all(guard.holds_at(point) for guard in convex.guards):
+            return False
+        dd = distance(point) if alpha and (convex.inputs.whole or convex.has_static_facets) else None
+        return dd is None or dd >= alpha
+
+    def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
+        """Whether the claim at the corner, for each distance left open, is the one that was posed: where alpha = dd is
+        left open, dd has to be alpha there. A facet that moves, and is met, is as far from another answer as alpha;
+        else dd is computed at one alpha, which is enough where every product alpha·eps has an eps of the claim."""
+        if not self.required.distances.alpha_rate:
+            return True
+        convex, lower = self.convex, self.lower
+        slacks = (slack for share in lower.why.shares for event in share.events for slack in event)
+        tight = {facet for slack in slacks for facet in slack.tight}
+        if not convex.has_static_facets and any(convex.facets[k].step for k in tight):
+            return True
+        assert lower.corner is not None
+        everything = self.setting.claim.intervals == (Interval.POSITIVE,)
+        return everything and distance(lower.corner.at(self.alpha)) == self.alpha
 
     @property
     def is_about_integers(self) -> bool:

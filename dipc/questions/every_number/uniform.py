@@ -56,18 +56,13 @@ class NotUniform(Exception):
 
 @frozen
 class Uniform:
-    """A uniform program: its loop, the ideal's, and the arrays that go up to m."""
+    """A uniform program: its loop, the ideal's, the index of their first iteration, and the arrays that go up to m."""
 
     parameter: str
     loop: ast.For
     ideal_loop: ast.For
+    low: int
     arrays: frozenset[str]
-
-    @property
-    def low(self) -> int:
-        """The index of the first iteration."""
-        assert isinstance(self.loop.low, ast.Number)
-        return int(self.loop.low.value)
 
 
 @frozen
@@ -131,7 +126,7 @@ def uniform(program: ast.Program, number: Number) -> Uniform:
     if loop.low != other.low or not isinstance(loop.low, ast.Number):
         raise NotUniform("the loops of the program and of its ideal do not begin at the same fixed index", other.span)
     require_uniform_metric(program, number, arrays, loop.low)
-    return Uniform(number.parameter, loop, other, arrays)
+    return Uniform(number.parameter, loop, other, int(loop.low.value), arrays)
 
 
 def require_uniform_metric(program: ast.Program, number: Number, arrays: frozenset[str], low: ast.Expr) -> None:
