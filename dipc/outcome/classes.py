@@ -258,13 +258,11 @@ def _proved(row: ClassResult) -> Iterator[Part]:
     pairs = [*where(row)]
     if note.corner and note.exact:
         pairs.append(("hardest at", assignment_text(note.corner)))
-    if note.probability is not None and note.required is not None:
+    if note.probability is not None and note.beta is not None:
         relation = "=" if note.exact else "≥"
         product = note.variable != "eps"
         pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
-        pairs.append(
-            ("beta", _form(str(note.required), product) + (", and the claim's is no less" if note.lesser else ""))
-        )
+        pairs.append(("beta", _form(note.beta, product) + (", and the claim's is no less" if note.lesser else "")))
         if product:
             pairs.append(("for every", f"t = {note.variable} in {interval_text(intervals_text(note.intervals))}"))
     yield Fields(pairs, label_width=len("probability"))

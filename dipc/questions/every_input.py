@@ -826,8 +826,8 @@ class ClassCase:
             variable=required.variable,
             intervals=stated.goal.intervals,
             hardest=stated.corner,
-            bound=bound,
-            required=required.beta,
+            closed_form=bound,
+            beta_form=required.beta,
             exact=stated.exact,
         )
 
@@ -871,7 +871,7 @@ def _vacuous(result: ClassResult, method: Method) -> ClassResult:
     assert result.note is not None
     note = replace(result.note, hardest=None, method=method)
     if method is Method.EMPTY:
-        note = replace(note, bound=None, required=None)
+        note = replace(note, closed_form=None, beta_form=None)
     return replace(result, vacuous=True, note=note, verdict=Verdict.ACCURATE, reason=None)
 
 

@@ -590,8 +590,8 @@ class ClassNote:
     `inputs` is the class; None for a row about a number of queries, which says so in `numbered`, and what det is in
     `output` where it is about one input. `hardest` is the input that decides, None where the proof needs none or has
     none. `variable` is what the functions of the obligation are functions of, written `eps` there: `alpha*eps`,
-    `gamma*eps` or `eps`; `intervals` has its values. `bound` is the least probability of the class where `exact`, else
-    a lower bound of all; the claim for the class is `bound` >= 1 - `required` for every value of the variable.
+    `gamma*eps` or `eps`; `intervals` has its values. `closed_form` is the least probability of the class where
+    `exact`, else a lower bound of all; the claim for the class is that it is at least 1 - `beta_form` for all values.
     """
 
     method: Method
@@ -601,10 +601,10 @@ class ClassNote:
     variable: str = "eps"
     intervals: tuple[Interval, ...] = ()
     hardest: Corner | None = None
-    bound: ClosedForm | None = None
-    required: BetaForm | None = None
+    closed_form: ClosedForm | None = None
+    beta_form: BetaForm | None = None
     exact: bool = False
-    #: Whether `required` is only a lower bound of the claim's beta: the claim with it implies the claim.
+    #: Whether `beta_form` is only a lower bound of the claim's beta: the claim with it implies the claim.
     lesser: bool = False
     #: Of a row about all numbers of queries from some one on: the least number that the claim is about, and that one.
     numbers: tuple[int, int] | None = None
@@ -626,8 +626,13 @@ class ClassNote:
 
     @property
     def probability(self) -> str | None:
-        """The bound as text, None where it is not known."""
-        return None if self.bound is None else str(self.bound)
+        """The closed form as text, None where it is not known."""
+        return None if self.closed_form is None else str(self.closed_form)
+
+    @property
+    def beta(self) -> str | None:
+        """beta as a function of the variable, None where it is none."""
+        return None if self.beta_form is None else str(self.beta_form)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -640,7 +645,7 @@ class ClassNote:
                 "variable": self.variable,
                 "range": intervals_text(self.intervals),
                 "probability": self.probability,
-                "beta": None if self.required is None else str(self.required),
+                "beta": self.beta,
             },
         }
 

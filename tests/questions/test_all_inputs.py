@@ -173,7 +173,7 @@ def test_the_corner_and_the_obligation_are_shown() -> None:
     middle = notes(report)[1]
     assert middle.where == ("q[1] < 0", "q[2] >= 0")
     assert middle.corner == {"q[1]": "-alpha", "q[2]": "alpha"}
-    assert (middle.variable, middle.range, middle.exact) == ("alpha*eps", "(0, inf)", True)
+    assert (middle.variable, *map(str, middle.intervals), middle.exact) == ("alpha*eps", "(0, inf)", True)
     assert middle.probability == "1 - 4*exp(-eps/4)/3 + 7*exp(-eps/2)/12 - exp(-eps)/24"
     assert middle.beta == "4*exp(-eps/8)"
 
