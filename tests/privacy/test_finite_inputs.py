@@ -212,4 +212,14 @@ def test_certificates_of_pairs_by_hamming_are_about_these() -> None:
     assert (report.verdict, report.obligations) == (PrivacyVerdict.PRIVATE, 0)
     checked = check_text(certify_privacy(question, report))
     assert checked.complete
-    assert "all pairs of 81 inputs" in checked.claim
+    assert "all pairs, adjacent by hamming:1, of 81 inputs" in checked.claim
+
+
+@pytest.mark.parametrize("answer", ["r <- Lap(eps, q)", "r <- q + Lap(eps)"])
+def test_a_finite_input_that_comes_out_as_it_is_refutes_every_budget(answer: str) -> None:
+    """Looked at as an int it leaves the domain of the output: a mistake of a program that nobody wrote was shown."""
+    text = f"program h; input q : real; input x : {{0..2}}; output o : {{0..2}}; output r : real; o <- x; {answer}"
+    question = asked(text, "linf:1", "all")
+    report = question.decide(read_claim(question.program, "eps", None, None))
+    assert report.verdict is PrivacyVerdict.NOT_PRIVATE
+    assert question.constant(None).proved is None
