@@ -189,6 +189,13 @@ def _sum_text(terms: Sequence[tuple[str, Fraction]], constant: Fraction) -> str:
 Answer = Value | Affine
 
 
+def as_form(value: SlotValue | None) -> Affine | None:
+    """The number as a form; None for what is not a number."""
+    if isinstance(value, Fraction):
+        return Affine.number(value)
+    return value if isinstance(value, Affine) else None
+
+
 def finite_values(slot: Slot) -> tuple[Value, ...]:
     """All values of a DOM or bool slot, in the order of its domain."""
     match slot.type:

@@ -273,21 +273,7 @@ class Claim:
             if wants_dd or self.program.ideal is not None:
                 raise DiagnosticError(self._no_dd(row))
             return Fraction(0)
-        value = self.alpha.number(names, self.intervals)
-        if value is None:
-            tree = self.alpha.tree
-            raise self.alpha.error(
-                "E0610",
-                "alpha must be a number or `dd`",
-                tree,
-                "",
-                "it may depend on eps only where one eps is asked about (`--eps 1/2`), and must be finite",
-            )
-        if value < 0:
-            raise self.alpha.error(
-                "E0611", f"alpha is negative: {value}", self.alpha.tree, "", "a distance is at least 0"
-            )
-        return value
+        return self._number(self.alpha, names, "a number or `dd`")
 
     def _gamma(self, row: Row, names: dict[str, Parametric]) -> Fraction:
         if row.gamma is not None:
@@ -299,24 +285,25 @@ class Claim:
         if isinstance(tree, Name) and tree.name == FREE and tree.name not in names:
             advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
             raise self.gamma.error("E0614", "gamma is free, but one gamma is needed here", tree, "", *advice)
-        value = self.gamma.number(names, self.intervals)
+        return self._number(
+            self.gamma,
+            names,
+            "a number",
+            (
+                "for a gamma such as 3/eps ask about every gamma at once: `--inputs all --gamma free`, with beta "
+                "in gamma*eps"
+            ),
+            "`dipc solve --inputs all --for gamma` finds the least k such that gamma = k/eps is enough",
+        )
+
+    def _number(self, given: ClaimExpression, names: dict[str, Parametric], wanted: str, *advice: str) -> Fraction:
+        """The value of alpha or gamma. Raises DiagnosticError for what is no number, or negative."""
+        value, what = given.number(names, self.intervals), given.what
         if value is None:
-            raise self.gamma.error(
-                "E0610",
-                "gamma must be a number",
-                self.gamma.tree,
-                "",
-                "it may depend on eps only where one eps is asked about (`--eps 1/2`), and must be finite",
-                (
-                    "for a gamma such as 3/eps ask about every gamma at once: `--inputs all --gamma free`, with beta "
-                    "in gamma*eps"
-                ),
-                "`dipc solve --inputs all --for gamma` finds the least k such that gamma = k/eps is enough",
-            )
+            finite = "it may depend on eps only where one eps is asked about (`--eps 1/2`), and must be finite"
+            raise given.error("E0610", f"{what} must be {wanted}", given.tree, "", finite, *advice)
         if value < 0:
-            raise self.gamma.error(
-                "E0611", f"gamma is negative: {value}", self.gamma.tree, "", "a distance is at least 0"
-            )
+            raise given.error("E0611", f"{what} is negative: {value}", given.tree, "", "a distance is at least 0")
         return value
 
     def _beta(self, row: Row, names: dict[str, Parametric]) -> BetaForm:

@@ -222,12 +222,7 @@ class ClaimExpression:
         """The value at one eps where that is a rational; None where it is computed with powers of e, or infinite.
         Raises DiagnosticError where it has no value there."""
         evaluation = _Evaluation(self, names, (), far=False, open_divisors=False, eps=Parametric.number(eps))
-        try:
-            return constant_of(evaluation.value(self.tree))
-        except TooLarge:
-            raise self.error(
-                "E0613", f"{self.what} has too many cases when its min, max and abs are resolved", self.tree
-            ) from None
+        return constant_of(self._resolved(evaluation))
 
     def value(
         self,
@@ -243,15 +238,18 @@ class ClaimExpression:
         With `far` it is that for a large enough unknown only. With `open_divisors` divisors may depend on unknowns:
         they are for the caller to look at.
         """
+        value = self._resolved(_Evaluation(self, names, intervals, far, open_divisors))
+        if bits(value) > RESULT_BIT_LIMIT:
+            raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
+        return value
+
+    def _resolved(self, evaluation: _Evaluation) -> Selected:
         try:
-            value = _Evaluation(self, names, intervals, far, open_divisors).value(self.tree)
+            return evaluation.value(self.tree)
         except TooLarge:
             raise self.error(
                 "E0613", f"{self.what} has too many cases when its min, max and abs are resolved", self.tree
             ) from None
-        if bits(value) > RESULT_BIT_LIMIT:
-            raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
-        return value
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         """What to raise about `node`, a part of this expression."""

@@ -30,6 +30,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
 from dipc.noise.law import Law
 from dipc.noise.lazy import Inversion, LazyReal, RandomBits, Threshold
+from dipc.program.nearness import place_notes
 from dipc.program.program import Program, ProgramGiven, within
 from dipc.text.ast import COMPARED
 from dipc.text.core import IntType, RealType, Value, show_value
@@ -243,7 +244,7 @@ class Tree:
                         raise trapped_fault(flow, dict(enumerate(passed)), frozenset(range(len(passed))))
                     passed[state] = None
             except Fault as fault:
-                raise fault.diagnosed(flow.program.source, *self._notes()) from None
+                raise fault.diagnosed(flow.program.source, *place_notes(self._flow.program, self._given)) from None
             event = self._event(state, successors)
             if event is not None:
                 return event
@@ -298,13 +299,6 @@ class Tree:
             assert isinstance(successor.edge, Choice)
             weights.append(self._weights.closed(successor.edge.weight))
         return Inversion([_together(weights[:count], self._eps) for count in range(1, len(weights))])
-
-    def _notes(self) -> tuple[str, ...]:
-        if not self._given:
-            return ()
-        slots = self._flow.program.slots
-        text = ", ".join(f"{slots[slot].name} = {show_value(value)}" for slot, value in self._given.items())
-        return (f"this happens at the input {text}",)
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:

@@ -36,10 +36,10 @@ from dipc.chain.state import (
     same_value,
 )
 from dipc.chain.step import step
-from dipc.claims.given import Cell, CellPool
+from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import Later, frozen
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
-from dipc.program.nearness import Every, Formula, Some, every, opposite
+from dipc.program.nearness import Every, Formula, Some, every, opposite, place_notes
 from dipc.program.program import Program
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType, Value, show_value
@@ -94,7 +94,7 @@ def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value
     """
     program = flow.program
     given = dict(zip(program.inputs, inputs, strict=True))
-    notes = _input_notes(flow, given)
+    notes = place_notes(program, given)
     state = flow.first_state(given)
     visited = {state}  # only where control goes back: nothing else can repeat
     while state.label != flow.exit_label:
@@ -131,13 +131,6 @@ def _endless(flow: Flow, label: int) -> Fault:
         "no way out",
         "the ideal must end for every input: let the loop's condition become false",
     )
-
-
-def _input_notes(flow: Flow, given: dict[int, Value]) -> tuple[str, ...]:
-    if not given:
-        return ()
-    text = ", ".join(f"{flow.program.slots[slot].name} = {show_value(value)}" for slot, value in given.items())
-    return (f"this happens at the input {text}",)
 
 
 # --- det(P) from the `ideal` block: executed once with real inputs symbolic, and cut into regions with one answer each
@@ -356,11 +349,7 @@ class Ideal:
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
         """det at one input, as cells of this ideal's pool; raises as `values` does."""
-        given: list[Value] = []
-        for cell in inputs:
-            assert cell.value is not None, "an input is finite"
-            given.append(cell.value)
-        return tuple(self.pool.cell(value) for value in self.values(given))
+        return tuple(map(self.pool.cell, self.values([*map(value_of, inputs)])))
 
     def _region(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dipc.chain.state import finite_values
-from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
+from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of, value_of
 from dipc.claims.table import (
     MISTAKE_LIMIT,
     DataFrame,
@@ -215,7 +215,7 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
         if row.dd is not None:
             rows.append(_cells(row, row.dd))
             continue
-        values = _values(row.inputs)
+        values = tuple(map(value_of, row.inputs))
         answer = ideal.values(values)
         wrong = _contradiction(program, row, answer)
         if wrong is not None:
@@ -240,7 +240,7 @@ def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[
                 yield (*map(ideal.pool.cell, (*values, *answer)), None, None, None, dd)
         case ListedInputs(table=listed):
             for row in listed.rows:
-                values = _values(row.inputs)
+                values = tuple(map(value_of, row.inputs))
                 answer = ideal.values(values)
                 dd = row.dd or _distance_cell(ideal.pool, distances.at(values, answer))
                 yield (*row.inputs, *map(ideal.pool.cell, answer), row.alpha, row.beta, row.gamma, dd)
@@ -248,14 +248,6 @@ def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[
 
 def _cells(row: Row, dd: Cell) -> tuple[Cell | None, ...]:
     return (*row.inputs, *row.outputs, row.alpha, row.beta, row.gamma, dd)
-
-
-def _values(cells: Iterable[Cell]) -> tuple[Value, ...]:
-    values: list[Value] = []
-    for cell in cells:
-        assert cell.value is not None, "an input is finite"
-        values.append(cell.value)
-    return tuple(values)
 
 
 def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:

@@ -11,7 +11,7 @@ from itertools import compress
 from math import ceil, lcm
 from typing import TYPE_CHECKING, TypeVar
 
-from dipc.chain.state import Affine, Answer, Constraint, Terms, contradict, same_value
+from dipc.chain.state import Affine, Answer, Constraint, Terms, as_form, contradict, same_value
 from dipc.frozen import Later
 from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
@@ -132,15 +132,11 @@ class Metric:
 
     def _unequal(self, one: Answer, two: Answer) -> Formula:
         if isinstance(one, Affine) or isinstance(two, Affine):
-            return compared(_form(one) - _form(two), CompareOp.NE, self.is_whole)
+            here, there = as_form(one), as_form(two)
+            assert here is not None
+            assert there is not None
+            return compared(here - there, CompareOp.NE, self.is_whole)
         return not same_value(one, two)
-
-
-def _form(value: Answer) -> Affine:
-    if isinstance(value, Affine):
-        return value
-    assert not isinstance(value, str | bool)
-    return Affine.number(value)
 
 
 # --- The least distance from an input to a convex set of inputs, exactly ----------------------------------------------

@@ -16,6 +16,7 @@ from dipc.chain.state import (
     Constraint,
     Fault,
     SlotValue,
+    as_form,
     constraint,
     equality,
     finite_values,
@@ -70,24 +71,22 @@ Whole = Callable[[Affine], bool]
 
 def every(formulas: Iterable[Formula]) -> Formula:
     """The conjunction of `formulas`; none is asked for after one that is False."""
-    result: list[Formula] = []
-    for formula in formulas:
-        if formula is False:
-            return False
-        if formula is not True:
-            result += formula.parts if isinstance(formula, Every) else [formula]
-    return result[0] if len(result) == 1 else Every(tuple(result)) if result else True
+    return _junction(Every, formulas, neutral=True)
 
 
 def some(formulas: Iterable[Formula]) -> Formula:
     """The disjunction of `formulas`; none is asked for after one that is True."""
+    return _junction(Some, formulas, neutral=False)
+
+
+def _junction(kind: type[Every | Some], formulas: Iterable[Formula], *, neutral: bool) -> Formula:
     result: list[Formula] = []
     for formula in formulas:
-        if formula is True:
-            return True
-        if formula is not False:
-            result += formula.parts if isinstance(formula, Some) else [formula]
-    return result[0] if len(result) == 1 else Some(tuple(result)) if result else False
+        if formula is (not neutral):
+            return formula
+        if formula is not neutral:
+            result += formula.parts if isinstance(formula, kind) else [formula]
+    return result[0] if len(result) == 1 else kind(tuple(result)) if result else neutral
 
 
 def opposite(formula: Formula) -> Formula:
@@ -259,11 +258,10 @@ def _single(forms: Forms) -> Affine:
 
 
 def _form(value: SlotValue) -> Forms:
-    if isinstance(value, Affine):
-        return ((value,),)
-    if not isinstance(value, Fraction):
+    form = as_form(value)
+    if form is None:
         raise NotPieced
-    return ((Affine.number(value),),)
+    return ((form,),)
 
 
 # --- d'_u of the program's `metric` block: how far an answer is from the exact one, and which answers are near enough -
@@ -360,12 +358,12 @@ class Nearness:
         try:
             result = evaluate(gap.value, values, gap.slots)
         except Fault as fault:
-            raise fault.diagnosed(self._program.source, *_where(self._program, inputs)) from None
+            raise fault.diagnosed(self._program.source, *place_notes(self._program, inputs)) from None
         assert isinstance(result, Fraction)
         if result >= 0:
             return result
         place = self._program.source.excerpt(gap.span)
-        notes = (*_where(self._program, inputs), "a distance is at least 0: write `abs(...)`")
+        notes = (*place_notes(self._program, inputs), "a distance is at least 0: write `abs(...)`")
         raise DiagnosticError(
             Diagnostic("E1131", f"the distance of two answers is negative: {result}", place, notes=notes)
         )
@@ -408,10 +406,11 @@ def joined(
         try:
             yield evaluated(condition, held, formula.slots, whole)
         except Fault as fault:
-            raise fault.diagnosed(program.source, *_where(program, inputs)) from None
+            raise fault.diagnosed(program.source, *place_notes(program, inputs)) from None
 
 
-def _where(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
+def place_notes(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
+    """A note that says the values of these inputs by slot; none where no value is known."""
     assignments = [
         f"{program.slots[slot].name} = {show_value(value)}"
         for slot, value in inputs.items()

@@ -18,7 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.chain.chain import ExitState
-from dipc.chain.state import Affine, Constraint, centered
+from dipc.chain.state import Affine, Constraint, as_form, centered
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, solution
@@ -63,7 +63,7 @@ def near_whatever(
     from `gamma` on; `sides` are those of balls. None where there is none, or every output has one form, so that nothing
     is gained. Raises NotConfirmed."""
     forms = {
-        slot: Affine.number(value) if isinstance(value, Fraction) else value
+        slot: as_form(value)
         for slot, value in answer.items()
         if any(isinstance(state.outputs[slot], Affine) for state in states)
     }
@@ -77,7 +77,7 @@ def near_whatever(
     others = {slot: value for slot, value in answer.items() if slot not in forms}
     nearby: list[_Near] = []
     for slot, form in forms.items():
-        if not isinstance(form, Affine):
+        if form is None:
             return None
         known = [(state.outputs[slot], [*_facts(state, guards, gamma)]) for state in states]
         one = next((near for near in _proposed(states, slot, form) if _is_near(known, form, near, sides)), None)
@@ -127,8 +127,8 @@ def _is_near(
 ) -> bool:
     """Whether the output of each exit is near the answer, with the noises of S."""
     for value, reached in known:
-        given = Affine.number(value) if isinstance(value, Fraction) else value
-        if not isinstance(given, Affine):
+        given = as_form(value)
+        if given is None:
             return False
         system = [*reached, *near.halfspaces]
         if not all(is_empty([*system, halfspace(answer - given, side, -_ONE, strict=True)]) for side in sides):

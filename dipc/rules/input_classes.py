@@ -9,7 +9,17 @@ from itertools import product
 from math import prod
 
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.chain.state import Affine, Answer, Constraint, Fault, SlotValue, contradict, finite_values, same_value
+from dipc.chain.state import (
+    Affine,
+    Answer,
+    Constraint,
+    Fault,
+    SlotValue,
+    as_form,
+    contradict,
+    finite_values,
+    same_value,
+)
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, solution
@@ -201,7 +211,7 @@ def _may_agree(left: Region, right: Region) -> bool:
     for a, b in pairs:
         if not isinstance(a, Affine) and not isinstance(b, Affine):
             continue
-        one, other = _affine(a), _moved(_affine(b), beyond)
+        one, other = as_form(a), _moved(as_form(b), beyond)
         if one is not None and other is not None:
             difference = one - other
             equations += equation(difference.inputs, difference.constant)
@@ -212,13 +222,6 @@ def _may_agree(left: Region, right: Region) -> bool:
         if (moved := _moved(g.form, beyond)) is not None
     ]
     return not equations or not isinstance(solution([*here, *there, *equations]), Infeasible)
-
-
-def _affine(value: Answer) -> Affine | None:
-    """The number as a form; None for a value that is not a number."""
-    if isinstance(value, Affine):
-        return value
-    return Affine.number(value) if isinstance(value, Fraction) else None
 
 
 def _moved(form: Affine | None, beyond: int) -> Affine | None:
