@@ -17,7 +17,7 @@ from math import isqrt
 from dipc.verifier.reading import NotDerived
 from dipc.verifier.signs import growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, root_ends
-from dipc.verifier.trees import Near, Spread, Tree, between
+from dipc.verifier.trees import Near, Spread, Tree
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -32,19 +32,14 @@ _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 def series(tree: Tree, cell: Expansion) -> Series:
     """The first coefficients in eps of the sum over nodes, which is wrong by at most 2^-accuracy for each eps > 0 of
     the cell, by lemma N6. Raises NotDerived, NotShown."""
-    total, bits = Series([0] * cell.terms, 0), cell.bits
-    one = 1 << bits
-    line = [int(c * one) for c in (cell.middle, cell.radius)][: cell.terms]
-    eps = Series(line + [0] * (cell.terms - len(line)), 2)
+    total = Series([0] * cell.terms, 0)
     pieces = _pieces(tree)
     for piece in pieces:
         accuracy = cell.accuracy + 2 + len(pieces).bit_length()
         for alpha, beta, weight in piece.nodes(cell.middle + cell.radius, accuracy):
-            leaves = [cell.power(_given(leaf, alpha, beta, cell), leaf.count) for leaf in piece.leaves]
-            product = cell.product([_density(tree.root.spread, alpha, beta, cell), *leaves, *[eps] * piece.is_finite])
-            w = weight.numerator * one // weight.denominator
-            error = (product.error * (w + 1) + product.size >> bits) + 1 + cell.terms
-            total = cell.plus(total, Series([c * w >> bits for c in product.coefficients], error))
+            factors = [cell.power(_given(leaf, alpha, beta, cell), leaf.count) for leaf in piece.leaves]
+            factors += [_density(tree.root.spread, alpha, beta, cell), *[cell.eps] * piece.is_finite]
+            total = cell.plus(total, cell.scaled(cell.product(factors), weight))
     return total
 
 
@@ -52,30 +47,28 @@ def _density(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion) -
     """That of the center at α + β·eps."""
     if spread.laplace:
         sign = -1 if min(alpha, beta) < 0 else 1
-        falling, factor = cell.falling(spread.size, sign * alpha, sign * beta), spread.size / 2
-        return Series([int(c * factor) for c in falling.coefficients], int(falling.error * factor) + 1 + cell.terms)
-    point, slope = alpha + beta * cell.middle, beta * cell.radius
+        return cell.scaled(cell.falling(spread.size, sign * alpha, sign * beta), spread.size / 2)
     low, high = root_ends(1 / spread.size, cell.bits + 8)
     width = cell.constant((low >> 8, -(-high >> 8)))
-    return cell.times(cell.normal(point, slope, spread.size, _ZERO, density=True), width)
+    return cell.times(_normal(spread, alpha, beta, cell, density=True), width)
+
+
+def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *, density: bool) -> Series:
+    return cell.normal(alpha + beta * cell.middle, beta * cell.radius, spread.size, _ZERO, density=density)
 
 
 def _given(leaf: Near, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
     """The probability of a leaf where the center is at α + β·eps."""
-    total = cell.constant((1 - len(leaf.forms) << cell.bits,) * 2)
+    sides = []
     for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
         start, slope = a * alpha, a * beta + d
         if not leaf.spread.laplace:
-            point, radius = start + slope * cell.middle, slope * cell.radius
-            total = cell.plus(total, cell.normal(point, radius, leaf.spread.size, _ZERO))
+            sides.append(_normal(leaf.spread, start, slope, cell, density=False))
             continue
         sign = 1 if positive else -1
-        tail = cell.falling(leaf.spread.size, sign * start, sign * slope)
-        half = Series([-sign * c >> 1 for c in tail.coefficients], (tail.error >> 1) + 1 + cell.terms)
-        total = cell.plus(total, half)
-        if positive:
-            total = cell.plus(total, cell.constant((1 << cell.bits,) * 2))
-    return total
+        tail = cell.scaled(cell.falling(leaf.spread.size, sign * start, sign * slope), Fraction(-sign, 2))
+        sides.append(cell.plus(tail, cell.constant((positive << cell.bits,) * 2)))
+    return cell.all(sides)
 
 
 def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) -> int | None:
@@ -98,18 +91,13 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 def _pieces(tree: Tree) -> list[_Piece]:
     """Between all places where something is not smooth; the whole line as two. Raises NotDerived for too many."""
     root = tree.root
-    ends = sorted({-d / a for a, _, d in root.edges if a}) or [_ZERO]
+    ends = {-d / a for a, _, d in root.edges if a}
     if len(ends) > MOST_PIECES:
         raise NotDerived(f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
     pieces: list[_Piece] = []
-    for low, high in pairwise([None, *ends, None]):
-        leaves, last = root.near(between(low, high), _ZERO), pieces[-1] if pieces else None
-        if leaves is None:
-            continue
-        smooth = low or not root.spread.laplace
-        if last and last.leaves == leaves and last.high == low and smooth and (last.low, high) != (None, None):
-            low = pieces.pop().low
-        pieces.append(_Piece(root.spread, low, high, leaves))
+    for low, high, leaves in root.stretches(ends, [_ZERO] if root.spread.laplace else [], _ZERO):
+        halves = [(None, _ZERO), (_ZERO, None)] if low is None and high is None else [(low, high)]
+        pieces += [_Piece(root.spread, start, end, leaves) for start, end in halves]
     return pieces
 
 

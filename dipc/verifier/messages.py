@@ -10,10 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from math import ceil, floor, gcd, isqrt, lcm
 from operator import mul
-from typing import Any
 
 from dipc.verifier.reading import NotDerived
 from dipc.verifier.signs import Pair, decay_bits, growth_bits
@@ -35,12 +33,11 @@ def series(tree: Tree, cell: Expansion) -> Series:
     if len(bounds) > 1 and sum(bounds.values()) <= 0:
         return cell.constant((0, 0))
     low, high = tree.square.inverse.root.ends(cell.bits + 32)
-    total = cell.constant((1 - len(bounds) << cell.bits,) * 2)
+    sides = []
     for d in bounds.values():
-        away = abs(d) * (cell.middle + cell.radius) * (high - low)
-        value = cell.normal(d * low * cell.middle, d * low * cell.radius, tree.root.spread.size, away)
-        total = cell.plus(total, value)
-    return total
+        away, d = abs(d) * (cell.middle + cell.radius) * (high - low), d * low
+        sides.append(cell.normal(d * cell.middle, d * cell.radius, tree.root.spread.size, away))
+    return cell.all(sides)
 
 
 def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
@@ -319,19 +316,11 @@ class _Sum:
         center, ends = self._plan.centers[number], self._plan.ends[number]
         total = [Series([0] * self._cell.terms, 0)] * len(self._places(self._plan.parents[number], above))
         cuts = {v: (False, v) for v in ends.still} | {u - v: (True, v) for v in ends.moving}
-        pieces: list[tuple[Any, Any, tuple[Near, ...], int]] = []
-        for low, high in pairwise([None, *sorted(cuts), None]):
-            t = between(low, high)
-            near, piece = center.near(t, u), sum(v < t for v in ends.still)
-            if near is None:
-                continue
+        for low, high, near in center.stretches(cuts, ends.still, u):
+            piece = sum(v < between(low, high) for v in ends.still)
             start, end = low if low is None else cuts[low], high if high is None else cuts[high]
-            if pieces and pieces[-1][1:] == (start, near, piece):
-                start = pieces.pop()[0]
-            pieces.append((start, end, near, piece))
-        for start, end, near, piece in pieces:
             # What is below the upper end, less what is below the lower one; or above that.
-            sides = [(end, 1, -1)] if end else []
+            sides: list[tuple[tuple[bool, Fraction] | None, int, int]] = [(end, 1, -1)] if end else []
             if start:
                 sides.append((start, -1, -1) if end else (start, 1, 1))
             for cut, sign, side in sides or [(None, 1, 0)]:
@@ -432,5 +421,4 @@ class _Sum:
             result.append(table.known[key])
         if len(result) == 1:
             return result[0]
-        both = cell.plus(cell.plus(*result), cell.constant((-1 << cell.bits,) * 2))
-        return cell.power(both, count) if count > 1 else both
+        return cell.power(cell.all(result), count)

@@ -246,7 +246,7 @@ class Cell(Expansion):
     """An interval of eps on which integrals, and sums over integers, are wrong by at most 2^-accuracy."""
 
     def star(self, star: Hub) -> Series:
-        """The first coefficients in eps of the sum over nodes of a star; without a center the probability itself."""
+        """The first coefficients in eps of the sum over nodes of a star."""
         if star.fixed:
             cell = replace(self, middle=_ONE, radius=_ZERO, terms=1)
             series = star.series(cell) if isinstance(star, Summed) else cell.star(replace(star, fixed=False))
@@ -325,7 +325,8 @@ class Cell(Expansion):
         around = replace(self, middle=_ZERO, radius=self.middle + self.radius)
         try:
             trees = {star for stars in total.terms for star in stars if isinstance(star, Tree)}
-            drift, outside = max(messages.drift(star, self.accuracy) for star in trees), _ONE
+            drift = max((messages.drift(star, self.accuracy) for star in trees), default=_ZERO)
+            outside = _ONE
             for ratio, disk, most in around.disks(total):
                 if drift * disk <= MOST_GROWTH:
                     # How far the sum is from the true one there, in multiples of that.

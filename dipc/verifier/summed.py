@@ -133,15 +133,6 @@ class Summed:
         """Its limit at eps = 0 is not known."""
 
     @property
-    def number(self) -> None:
-        """Nor is it known to be a rational for every eps."""
-
-    @property
-    def spread(self) -> Fraction:
-        """On a disk it is bounded without."""
-        return _ZERO
-
-    @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
         """The laws of all noises, each with how often it is there."""
         for branch, count in self.root.everything:

@@ -144,6 +144,15 @@ class Expansion:
         columns = zip(*(one.coefficients for one in each), strict=True)
         return Series([*map(sum, columns)] or [0] * self.terms, sum(one.error for one in each))
 
+    def all(self, each: Sequence[Series]) -> Series:
+        """The probability of all of some events of which no two fail together: Σ - (n - 1)."""
+        return self.plus(self.sum(each), self.constant((1 - len(each) << self.bits,) * 2))
+
+    def scaled(self, series: Series, factor: Fraction) -> Series:
+        """It times a number."""
+        coefficients = [c * factor.numerator // factor.denominator for c in series.coefficients]
+        return Series(coefficients, int(abs(factor) * series.error) + 1 + self.terms)
+
     def times(self, left: Series, right: Series) -> Series:
         self.budget.spend(self.terms * self.terms // 16 + 8, self.bits)
         mine, theirs = left.coefficients, right.coefficients[::-1]
@@ -187,18 +196,20 @@ class Expansion:
             raise NotShown
         return Series(quotient, int(size * 2 * away) + 1)
 
+    @property
+    def eps(self) -> Series:
+        """eps itself."""
+        line = [int(c * (1 << self.bits)) for c in (self.middle, self.radius)[: self.terms]]
+        return Series(line + [0] * (self.terms - len(line)), 2)
+
     def ring(self, function: Ring) -> Series:
         """An exponential polynomial."""
         total = Series([0] * self.terms, 0)
-        one = 1 << self.bits
-        line = [self.middle, self.radius][: self.terms]
-        eps = Series([int(c * one) for c in line] + [0] * (self.terms - len(line)), 2)
         for (k, q), c in function.items():
             term = self.exponential(q)
             if k:
-                term = self.times(term, self.power(eps, k))
-            scaled = [c.numerator * each // c.denominator for each in term.coefficients]
-            total = self.plus(total, Series(scaled, int(abs(c) * term.error) + 1 + self.terms))
+                term = self.times(term, self.power(self.eps, k))
+            total = self.plus(total, self.scaled(term, c))
         return total
 
     def exponential(self, q: Fraction) -> Series:

@@ -8,7 +8,7 @@ where the deviation does not depend on eps, each noise has a fixed variance, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
@@ -115,6 +115,23 @@ class Center:
             result.append(Near(leaf.spread, tuple(form for _, form in sides), positive, count))
         return tuple(result)
 
+    def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
+        """Where there is room between these ends, for x; they are one where nothing changes at an end that is not
+        `kept`."""
+        result: list[Stretch] = []
+        for low, high in pairwise([None, *sorted(ends), None]):
+            near = self.near(between(low, high), x)
+            if near is None:
+                continue
+            if result and low not in kept and result[-1][1:] == (low, near):
+                low = result.pop()[0]
+            result.append((low, high, near))
+        return result
+
+
+#: A part of the line of a center, None for infinity, with what is near there.
+Stretch = tuple[Fraction | None, Fraction | None, tuple[Near, ...]]
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tree:
@@ -208,7 +225,7 @@ def needed(rows: _Rows) -> list[int]:
     center = next((t for t in values if all(len(row.keys() - {t}) <= 1 for row, _ in rows)), None)
     if center is None:
         return everything
-    own: dict[bool, tuple[Fraction, int]] = {}
+    limits: list[tuple[Fraction, Fraction, int]] = []
     sides: dict[tuple[int, bool], list[tuple[Fraction, Fraction, int]]] = {}
     for place, (row, d) in enumerate(rows):
         a = row.get(center, _ZERO)
@@ -216,24 +233,19 @@ def needed(rows: _Rows) -> list[int]:
             c = abs(row[leaf])
             sides.setdefault((leaf, row[leaf] > 0), []).append((a / c, d / c, place))
         if len(row) == 1 and a:
-            own[a > 0] = min(own.get(a > 0, (d / abs(a), place)), (d / abs(a), place))
+            limits.append((a, d, place))
     if any(len(lines) > MOST_LINES for lines in sides.values()):
         return everything
     lower = ((lines, sides.get((leaf, False), ())) for (leaf, is_lower), lines in sides.items() if is_lower)
-    rooms = [(a + b, d + e) for pair in lower for (a, d, _), (b, e, _) in product(*pair)]
-    if any(not a and d <= 0 for a, d in rooms):
+    rooms = [(a + b, d + e, -1) for pair in lower for (a, d, _), (b, e, _) in product(*pair)]
+    if any(not a and d <= 0 for a, d, _ in rooms):
         return everything
-    low = max((-d / a for a, d in rooms if a > 0), default=None)
-    high = min((-d / a for a, d in rooms if a < 0), default=None)
-    kept: set[int] = set()
-    if True in own and (low is None or -own[True][0] > low):
-        low = -own[True][0]
-        kept.add(own[True][1])
-    if False in own and (high is None or own[False][0] < high):
-        high = own[False][0]
-        kept.add(own[False][1])
+    # Of those that cut t off at one place the rooms come first, whose place is none.
+    low, first = max(((-d / a, -place) for a, d, place in limits + rooms if a > 0), default=(None, 1))
+    high, last = min(((-d / a, place) for a, d, place in limits + rooms if a < 0), default=(None, -1))
     if low is not None and high is not None and low >= high:
         return everything
+    kept = {place for place in (-first, last) if place >= 0}
     for lines in sides.values():
         meetings = {(e - d) / (a - b) for (a, d, _), (b, e, _) in combinations(lines, 2) if a != b}
         inside = sorted(u for u in meetings if (low is None or low < u) and (high is None or u < high))

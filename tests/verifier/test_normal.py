@@ -154,6 +154,12 @@ def test_limits_at_zero() -> None:
         assert abs(probability(star("++-"), F(0)) - mpmath.mpf(1) / 12) < mpmath.mpf(10) ** -15
 
 
+def test_sums_without_stars_are_positive_from_zero() -> None:
+    """As is what is left of a sum over integers, where normal noises in their place say nothing."""
+    for sign in (1, -1):
+        assert Cell(F(1, 2), F(1, 2), 8, 40, Budget()).shows(Enclosed({(): ({(1, F(0)): F(sign)}, ONE)})) is (sign > 0)
+
+
 def test_tails_are_positive_only_where_they_are() -> None:
     """erfc(√r·eps) - erfc(√s·eps), and less a constant."""
     near, far = (complementary(Number(F(r)), fixed=False) for r in (1, 2))
