@@ -44,7 +44,7 @@ def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | Non
     """The plan of their Algorithm 1, or, for the Rényi divergence of an order above 1, of Algorithm 3 (Theorems 2 and
     6). Raises ValueError where the theorems say nothing."""
     if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
-        raise ValueError("W and gamma are positive, delta lies between 0 and 1, and C is not negative")
+        raise ValueError("W and gamma must be positive, delta must lie between 0 and 1, and C must be at least 0")
     if C * W**2 >= 2:
         raise ValueError(f"C must be less than 2/W^2 = {2 / W**2:g}: for steeper densities nothing is guaranteed")
     tau = _least_density(C, W)
@@ -72,7 +72,7 @@ def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | No
     """The loss, or the Rényi divergence, from the counts in the bins at two inputs; None where a bin is empty: then
     these estimators fail."""
     if len(first) != len(second):
-        raise ValueError("there are as many bins at one input as at the other")
+        raise ValueError("both inputs need the same number of bins")
     if not all(first) or not all(second):
         return None
     if renyi is None:
@@ -108,7 +108,7 @@ def _renyi_factor(C: float, W: float, order: float) -> float:
 
 def _check_order(order: float) -> None:
     if order <= 1:
-        raise ValueError("the order of a Rényi divergence is above 1")
+        raise ValueError("the order of a Rényi divergence must be greater than 1")
 
 
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
@@ -257,7 +257,7 @@ def estimate_loss(
     seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
     point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
     if point <= 0 or radius < 0 or runs < 1 or not 0 < confidence < 1:
-        raise ValueError("eps is positive, gamma is not negative, and a confidence lies between 0 and 1")
+        raise ValueError("eps must be positive, gamma must be at least 0, and a confidence must lie between 0 and 1")
     core, pool = program.core, CellPool()
 
     def values(given: Mapping[str, object]) -> dict[str, Value]:
@@ -280,7 +280,7 @@ def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
     """How often one of this many partitions may fail for all of them together to fail no more often than `flakiness`,
     by a union bound."""
     if partitions < 1:
-        raise ValueError("there is at least one partition")
+        raise ValueError("give at least one partition")
     return flakiness / partitions
 
 
@@ -290,7 +290,9 @@ def mean_tolerance(total: Fraction, count: Fraction, sum_tolerance: Fraction, co
     The mean fails no more often than the two of them together. Raises ValueError where the noisy count may be 0.
     """
     if count - count_tolerance <= 0:
-        raise ValueError("the noisy count may be 0 within its tolerance: the mean has none")
+        raise ValueError(
+            "the noisy count may be 0 within its tolerance, so the mean has no tolerance: use a larger epsilon"
+        )
     exact = total / count
     ends = [(total + move * sum_tolerance) / (count + other * count_tolerance) for move in (1, -1) for other in (1, -1)]
     return max(abs(end - exact) for end in ends)

@@ -139,7 +139,7 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
         raise ZeroDivisionError("the divisor is 0 for every eps")
     value = over_positive(above[0] * below[1], above[1] * below[0])
     if value is None:
-        raise ZeroDivisionError(f"{other} is not proved to be other than 0 for every eps > 0")
+        raise ZeroDivisionError(f"{other} could not be proved to differ from 0 for every eps > 0")
     return ClosedForm(value, form.shared_eps(other))
 
 
@@ -210,7 +210,7 @@ def draw(report: Report, number: int | None, axes: Any) -> Any:
     """
     row = _chosen(report, number)
     if row.closed_form is None:
-        raise ValueError(f"row {row.row} has no probability in closed form: there is nothing to draw")
+        raise ValueError(f"row {row.row} has no probability in closed form, so there is nothing to draw")
     if axes is None:
         try:
             from matplotlib import pyplot as plt
@@ -230,7 +230,7 @@ def _chosen(report: Report, number: int | None) -> RowResult:
     result = next(report.select(Verdict.INACCURATE), None)
     result = result or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
     if result is None:
-        raise ValueError("no row has a probability and a claim that is not vacuous: there is nothing to draw")
+        raise ValueError("no row has a probability and a non-vacuous claim, so there is nothing to draw")
     return result
 
 

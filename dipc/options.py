@@ -53,8 +53,8 @@ def open_engine(
     """
     count = job_count(jobs)
     if dask is not None and count > 1:
-        note = "give either `-j` or `--dask`"
-        raise DiagnosticError(Diagnostic("E1311", "both processes and a Dask cluster are asked for", notes=(note,)))
+        note = "give only one of them"
+        raise DiagnosticError(Diagnostic("E1311", "-j and --dask are both given", notes=(note,)))
     if count == 1 and cache is None and dask is None:
         return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs)
     from dipc.decide.shared import SharedEngine
@@ -243,9 +243,9 @@ class Options:
     def __post_init__(self) -> None:
         """Raises ValueError for digits, or runs, that are not positive."""
         if self.digits is not None and self.digits < 1:
-            raise ValueError(f"digits is at least 1, not {self.digits}")
+            raise ValueError(f"digits must be at least 1, not {self.digits}")
         if self.compose < 1:
-            raise ValueError(f"compose is at least 1, not {self.compose}")
+            raise ValueError(f"compose must be at least 1, not {self.compose}")
 
     @property
     def claim(self) -> ClaimOptions:
@@ -259,7 +259,7 @@ class Options:
         value = self.at if self.at is not None else self.eps if isinstance(self.eps, int | Fraction) else 1
         result = exact_rational(value, "at")
         if result <= 0:
-            raise ValueError(f"eps is positive, not {result}")
+            raise ValueError(f"eps must be positive, not {result}")
         return result
 
     @property
@@ -267,7 +267,7 @@ class Options:
         """The tolerance as a number; `1%` is 1/100. Raises ValueError for one that is not positive."""
         tolerance = _share(self.tolerance, "tolerance")
         if tolerance <= 0:
-            raise ValueError(f"a tolerance is positive, not {tolerance}")
+            raise ValueError(f"a tolerance must be positive, not {tolerance}")
         return tolerance
 
     @property
@@ -275,7 +275,7 @@ class Options:
         """The confidence as a number; `95%` is 19/20. Raises ValueError for one that is not between 0 and 1."""
         confidence = _share(self.confidence, "confidence")
         if not 0 < confidence < 1:
-            raise ValueError(f"a confidence is more than 0 and less than 1, not {confidence}")
+            raise ValueError(f"a confidence must be between 0 and 1, not {confidence}")
         return confidence
 
     @property
@@ -302,7 +302,7 @@ class Options:
         name, least = open_constant(self.for_all)
         if not asks_for_all(inputs):
             notes = ("add --inputs all, or give the constant a number",)
-            raise DiagnosticError(Diagnostic("E1209", f"`{name}` is left open, but not the inputs", notes=notes))
+            raise DiagnosticError(Diagnostic("E1209", f"`{name}` is left open, but the inputs are not", notes=notes))
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:

@@ -126,7 +126,7 @@ def check(**given: Any) -> ExitCode:
     with progress:
         announced = None if output.quiet else source.announced()
         if announced is not None:
-            note = 'fewer inputs, or those of a grid, `--inputs "x in {0, 1}"`, take less'
+            note = 'ask about fewer inputs, or about a grid of them: `--inputs "x in {0, 1}"`'
             write_diagnostics([Diagnostic("W0603", announced, notes=(note,))])
     closed_form, strict = given["closed_form"], given["strict"]
     if options.classes is not None and source.table is None:
@@ -177,7 +177,7 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 @error_options
 @click.option("--at", metavar="EPS", help="Show it as a number at this eps; 1 by default.")
 @click.option("--alpha", metavar="VALUE|dd", help="The alpha that the claim mentions.")
-@click.option("--eps", metavar="INTERVALS", help='Which eps are meant; all, "(0, inf)", by default.')
+@click.option("--eps", metavar="INTERVALS", help='The eps to ask about; all, "(0, inf)", by default.')
 @answer_options("text", "json", plot="Draw the expected error over eps (needs matplotlib).")
 def error(**given: Any) -> ExitCode:
     """Show how far off a program's answers are to be expected, in closed form, or decide a claim about that."""
@@ -257,4 +257,6 @@ def _no_row(number: int, rows: int, source: Source) -> Diagnostic:
 
 def _classes_already() -> Diagnostic:
     note = "leave `--classes` out: it is about finitely many inputs"
-    return Diagnostic("E1205", "the rows of a claim about every real input are classes anyway", notes=(note,))
+    return Diagnostic(
+        "E1205", "leave it out: a claim about every real input is decided by classes anyway", notes=(note,)
+    )

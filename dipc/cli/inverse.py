@@ -162,7 +162,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 @click.command(epilog=_TUNE_EPILOG)
 @question_options(
     click.option("--vary", "vary", metavar="RANGE", multiple=True, help='A constant and its range: "s in (0, 1)".'),
-    click.option("--for", "wanted", type=click.Choice(["alpha", "gamma", "eps"]), help="What is to be the least."),
+    click.option("--for", "wanted", type=click.Choice(["alpha", "gamma", "eps"]), help="What to make the least."),
 )
 @claim_options()
 @click.option("--adjacent", metavar="ADJACENCY", help="Compare at equal privacy for these inputs, such as linf:1.")
@@ -183,7 +183,7 @@ def tune(**given: Any) -> ExitCode:
             best = tuned(program, asked.table, options)
         except ValueError as error:
             message = f"`--tolerance`: {error}"
-            raise DiagnosticError(Diagnostic("E1028", message, notes=("write such as 1% or 1/100",))) from None
+            raise DiagnosticError(Diagnostic("E1028", message, notes=("write for example 1% or 1/100",))) from None
     return output.deliver(solutions.tuned_outcome(best, str(asked.program_path)), asked.command("tune"))
 
 
@@ -212,8 +212,12 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 
 @click.command(epilog=_INTERVAL_EPILOG)
 @question_options(
-    click.option("--confidence", metavar="SHARE", default="95%", help="With which probability; 95% by default."),
-    click.option("--side", type=click.Choice(["both", "lower", "upper"]), help="The ends; else one after the other."),
+    click.option("--confidence", metavar="SHARE", default="95%", help="The probability; 95% by default."),
+    click.option(
+        "--side",
+        type=click.Choice(["both", "lower", "upper"]),
+        help="Which ends the interval has; all three kinds by default.",
+    ),
 )
 @alpha_option
 @eps_option("1/2 or ")
@@ -230,7 +234,7 @@ def interval(**given: Any) -> ExitCode:
             answer = intervals(program, asked.table, replace(asked.options, progress=progress), work.engine(program))
         except ValueError as error:
             message = f"`--confidence`: {error}"
-            raise DiagnosticError(Diagnostic("E1031", message, notes=("write such as 95% or 19/20",))) from None
+            raise DiagnosticError(Diagnostic("E1031", message, notes=("write for example 95% or 19/20",))) from None
     outcome = solutions.interval_outcome(answer, asked)
     side = () if asked.options.side is None else ("--side", asked.options.side)
     return output.deliver(outcome, asked.command("interval", *side))
@@ -273,7 +277,9 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @for_all_option
 @claim_options(gamma=" free: any.", eps="1/2 or ")
 @error_options
-@click.option("--adjacent", metavar="ADJACENCY", help="Of a constant: for which it is private, for such as linf:1.")
+@click.option(
+    "--adjacent", metavar="ADJACENCY", help="For a constant: solve for privacy with this adjacency, such as linf:1."
+)
 @click.option("--budget", metavar="K*eps", help="The budget of that claim; eps by default.")
 @click.option("--delta", metavar="EXPR", help="The delta of that claim; 0 by default.")
 @digits_option(f"Significant digits; {DIGITS} by default.")
@@ -287,7 +293,7 @@ def solve(**given: Any) -> ExitCode:
     (output, asked), wanted = opened(given), given["wanted"]
     if wanted is None:
         notes = ("give `--for eps`, `--for alpha`, `--for beta`, `--for gamma` or `--for error`",)
-        raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))
+        raise DiagnosticError(Diagnostic("E1025", "`dipc solve` needs to know what to solve for", notes=notes))
     work = Work(asked, quiet=output.quiet)
     progress = work.progress
     with progress:

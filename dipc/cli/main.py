@@ -32,7 +32,7 @@ COMMANDS = {
     "tune": ("inverse", "Find the constants that make a program best."),
     "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
     "interval": ("inverse", "Find intervals round what is released."),
-    "error": ("check", "Show how far off answers are to be expected."),
+    "error": ("check", "Show how far off answers are expected to be."),
     "prob": ("programs", "Show all outputs with their probabilities."),
     "dtmc": ("programs", "Show the Markov chain of a program."),
     "run": ("runs", "Run a program with exact noise."),

@@ -59,7 +59,7 @@ def read_definitions(
             mistakes += error.diagnostics
             continue
         if not items:
-            form = "a definition is a name and a number, such as -D m=4"
+            form = "write a name and a number, such as -D m=4"
             place = source.excerpt(Span(0, len(text)))
             mistakes.append(Diagnostic("E0805", "this is not a definition", place, notes=(form,)))
         reader = NumberReader(source, {}, example=note)
@@ -78,7 +78,7 @@ def _new_name(item: Item, known: Container[str]) -> str:
     """The constant that is defined. Raises BadValue for an element, and for one that is known."""
     target = item.target
     if isinstance(target, Element):
-        raise BadValue(target.span, "a constant has no elements", "write for example -D m=4")
+        raise BadValue(target.span, "a constant cannot have several elements", "write for example -D m=4")
     if target.name in known:
         raise BadValue(target.span, f"`{target.name}` is defined twice", "give each constant once")
     return target.name
@@ -238,8 +238,8 @@ def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[
             elif not result or name in result:
                 result.setdefault(name, name)
             else:
-                notes = (f"`{next(iter(result))}` is left open already: give the other one a number",)
-                message = "one constant can be left open, not two"
+                notes = (f"`{next(iter(result))}` is already left open: give the other one a number",)
+                message = "only one constant can be left open"
                 raise DiagnosticError(Diagnostic("E1208", message, source.excerpt(item.target.span), notes=notes))
     return tuple(kept), next(iter(result.values()), None)
 
@@ -393,12 +393,12 @@ inputs_option = click.option(
 input_option = click.option(
     "--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input."
 )
-run_at_option = click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it is run at.")
+run_at_option = click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
 
 for_all_option = click.option(
     "--for-all",
     metavar="NAME",
-    help='Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.',
+    help='With --inputs all: prove it for every value of a constant, or from "NAME >= 3" on, as -D NAME=all does.',
 )
 
 #: That of commands whose first line says it all.
@@ -409,7 +409,7 @@ output_option = click.option(
     "target",
     metavar="FILE",
     type=Path,
-    help="Write the result to FILE, as a whole or not at all, instead of stdout.",
+    help="Write the result to FILE instead of stdout, all of it or nothing.",
 )
 
 certificate_option = click.option(
@@ -420,7 +420,7 @@ html_option = click.option(
     "--html",
     metavar="FILE",
     type=Path,
-    help="Write the report to FILE, too, as a page for browsers that asks nothing of anybody.",
+    help="Also write the report to FILE as a self-contained web page.",
 )
 
 #: Claims about expected errors.
@@ -433,7 +433,7 @@ error_options = together(
 #: Who does the work, given to the command as `jobs`, `cache` and `dask`.
 scale_options = together(
     click.option("-j", "--jobs", metavar="N", default="1", help="Work in N processes; auto for all processors."),
-    click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and go on from there."),
+    click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and continue from there."),
     click.option("--dask", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler."),
 )
 
@@ -454,7 +454,7 @@ def plot_option(text: str) -> Callable[[_F], _F]:
 
 
 def limit_option(
-    text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
+    text: str = f"Raise or lower a limit; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
 ) -> Callable[[_F], _F]:
     """The option --limit, any number of times, with this help."""
     return click.option("--limit", "limits", metavar="NAME=N", multiple=True, help=text)
@@ -471,7 +471,7 @@ def eps_option(more: str = "") -> Callable[[_F], _F]:
     return click.option(
         "--eps",
         metavar="VALUE|INTERVALS" if more else "INTERVALS",
-        help=f'Which eps are meant, such as {more}"(0, 1/2]"; all, "(0, inf)", by default.',
+        help=f'The eps to ask about, such as {more}"(0, 1/2]"; all, "(0, inf)", by default.',
     )
 
 

@@ -179,7 +179,7 @@ def check_target(path: Path | None, option: str = "-o") -> None:
     except (OSError, ValueError) as error:  # too long for a path, or with a NUL character
         raise _refused(f"`{path}` is not a path: {getattr(error, 'strerror', None) or error}", other) from None
     if path.is_symlink() and not path.exists() and _circular(path):
-        raise _refused(f"`{path}` is a link that leads back to itself", other)
+        raise _refused(f"`{path}` is a symbolic link that points to itself", other)
     if path.is_dir():
         raise _refused(f"`{path}` is a directory", f"give the path of a file to `{option}`")
     if not directory.is_dir():
@@ -199,8 +199,8 @@ def _circular(path: Path) -> bool:
 def check_table(path: Path | None) -> None:
     """Refuse a program in the place of a table."""
     if path is not None and path.suffix == ".dip":
-        notes = ("one program is asked about at a time: `dipc check PROG.dip TABLE.csv`",)
-        raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, and a table is expected here", notes=notes))
+        notes = ("give one program at a time: `dipc check PROG.dip TABLE.csv`",)
+        raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, but a table is expected here", notes=notes))
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
@@ -213,7 +213,10 @@ def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> No
         if file is None:
             continue
         if file in sources:
-            raise _refused(f"`{option}` would write over `{path}`, which is read", "give the result a file of its own")
+            raise _refused(
+                f"`{option}` would overwrite `{path}`, which is an input of this command",
+                "give the result a file of its own",
+            )
         first = seen.setdefault(file, option)
         if first != option:
             raise _refused(f"`{path}` is given to both `{first}` and `{option}`", "give each one a file of its own")

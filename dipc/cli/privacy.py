@@ -81,7 +81,7 @@ error.
 @inputs_option
 @click.option("--budget", metavar="K*eps", help="The privacy budget; eps by default.")
 @click.option("--delta", metavar="EXPR", help="The delta, a number or an expression in eps; 0 by default.")
-@click.option("--eps", "eps", metavar="INTERVALS", help='Which eps are meant, such as "(0, 1/2]"; all by default.')
+@click.option("--eps", "eps", metavar="INTERVALS", help='The eps to ask about, such as "(0, 1/2]"; all by default.')
 @click.option("--constant", is_flag=True, help="Find the least K such that the program is K*eps-private.")
 @click.option("--max-loss", is_flag=True, help="Find the largest log(p/p') --at an eps.")
 @click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
@@ -95,10 +95,10 @@ error.
     metavar="K",
     type=click.IntRange(1),
     default=1,
-    help="Ask it of all outputs of K independent runs on one pair. Runs that depend on earlier ones are one program.",
+    help="Ask about K independent runs together. Write runs that depend on earlier ones as one program.",
 )
 @click.option("--at", "at_text", metavar="EPS", help="The eps of --max-loss and --renyi, or one more for --delta-of.")
-@click.option("--estimate", is_flag=True, help="With --max-loss: estimate the loss at that pair from runs, too.")
+@click.option("--estimate", is_flag=True, help="With --max-loss: also estimate the loss at that pair from runs.")
 @click.option("-n", "runs", metavar="N", type=click.IntRange(1), help="Runs of --estimate; 100000 by default.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
 @for_all_option
@@ -167,7 +167,7 @@ class _Mode:
             _orders(str(value))
         together = given["runs_together"]
         if together > 1 and given["estimate"]:
-            raise _no_part("--estimate", "--compose", "leave it out: it estimates the loss of one run")
+            raise _no_part("--estimate", "--compose", "leave it out: it estimates the loss of a single run")
         return cls(option, eps, at_text, value, given["estimate"], runs, seed, together)
 
     def words(self) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ def _beside(
 def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
     if None in loss.output.values():
         note = "give the output an initial value"
-        message = "an output that was never assigned is not counted in runs"
+        message = "runs do not count an output that was never assigned"
         raise DiagnosticError(Diagnostic("E1412", message, notes=(note,)))
     runs = later.estimate.RUNS if mode.runs is None else mode.runs
     places = loss.input, loss.adjacent, loss.output
@@ -320,13 +320,11 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
         if value is not None and option not in takes:
             note = "leave it out" if mode or option != "--at" else "add --max-loss, --renyi 2 or --delta-of K*eps"
             if mode in _AT_AN_EPS and option == "--eps" and given["--at"] is None:
-                note = f"it is asked for at one eps: write for example {_AT_AN_EPS[mode]} --at 1/10"
+                note = f"it needs one eps: write for example {_AT_AN_EPS[mode]} --at 1/10"
             raise _no_part(option, mode, note)
     if mode in _AT_AN_EPS and given["--at"] is None:
         note = f"write for example {_AT_AN_EPS[mode]} --at 1/10"
-        raise DiagnosticError(
-            Diagnostic("E1412", f"`{mode}` is asked for at an eps, and `--at` is missing", notes=(note,))
-        )
+        raise DiagnosticError(Diagnostic("E1412", f"`{mode}` needs an eps, but `--at` is missing", notes=(note,)))
     return mode
 
 
@@ -338,10 +336,10 @@ def _check_for_all(asked: Asked, mode: str | None, others: Mapping[str, str | Pa
         raise _no_part("--for-all", mode, "ask for a verdict, or for the --constant")
     for option, value in others.items():
         if value is not None:
-            message = f"`{option}` is about a program, not about every value of a constant"
+            message = f"`{option}` works for a single program, not for every value of a constant"
             raise DiagnosticError(Diagnostic("E1412", message, notes=("leave it out, or give the constant a number",)))
 
 
 def _no_part(option: str, mode: str | None, note: str) -> DiagnosticError:
     what = "a verdict" if mode is None else f"`{mode}`"
-    return DiagnosticError(Diagnostic("E1412", f"`{option}` has no part in {what}", notes=(note,)))
+    return DiagnosticError(Diagnostic("E1412", f"`{option}` does not apply to {what}", notes=(note,)))

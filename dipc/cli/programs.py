@@ -145,10 +145,10 @@ Examples:
 @inputs_option
 @define_option
 @click.option(
-    "--eps", "eps_text", metavar="VALUE", help="The one eps that the program is about, where it has such as 1/eps."
+    "--eps", "eps_text", metavar="VALUE", help="The eps to read the program at, where it has terms such as 1/eps."
 )
 @output_option
-@limit_option("Such as rows=N: the most rows to write.")
+@limit_option("A limit, such as rows=N for the most rows to write.")
 @quiet_option
 def table(**given: Any) -> ExitCode:
     """Write the table of the exact answers: inputs, outputs and the distance to disagreement dd.
@@ -168,7 +168,7 @@ def table(**given: Any) -> ExitCode:
 
 @click.command()
 @program_argument
-@click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the form is another one.")
+@click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the file is not in this form.")
 @output_option
 def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
     """Print a program in canonical form, with its comments, and one blank line where there are some."""

@@ -128,7 +128,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     "confidence_text",
     metavar="VALUE",
     default="0.999999",
-    help="That of all intervals together; 0.999999 by default.",
+    help="The confidence of all intervals together; 0.999999 by default.",
 )
 @click.option(
     "--loop-limit",
@@ -268,10 +268,10 @@ internal error.
     metavar="INPUT FILE.csv",
     type=(str, click.Path(path_type=Path)),
     multiple=True,
-    help="Outputs that were observed at an input; for two inputs.",
+    help="Outputs observed at an input; give it twice, for two inputs.",
 )
 @run_at_option
-@click.option("--confidence", "confidence_text", metavar="P", default="99%", help="How sure; 99% by default.")
+@click.option("--confidence", "confidence_text", metavar="P", default="99%", help="The confidence; 99% by default.")
 @run_options
 @quiet_option
 def audit(**given: Any) -> ExitCode:

@@ -56,7 +56,7 @@ input, 3 a claim is unexpectedly undecided, 70 internal error.
 @format_option("text", "json", "github", text="text by default; github: annotations of the places in the sources.")
 @output_option
 @click.option("-j", "--jobs", metavar="N", default="1", help="Test N claims at a time; auto for all processors.")
-@click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and go on from there.")
+@click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and continue from there.")
 @quiet_option
 def test(**given: Any) -> ExitCode:
     """Test that claims have the verdicts they should have: those of the files, and of all files *.dipc.toml in the
@@ -261,4 +261,4 @@ def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], t
 
 
 def _no_part(option: str, of: str, note: str) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("E1412", f"`{option}` has no part in the import of {of}", notes=(note,)))
+    return DiagnosticError(Diagnostic("E1412", f"`{option}` does not apply to the import of {of}", notes=(note,)))

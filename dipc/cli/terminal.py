@@ -87,7 +87,7 @@ def write(stream: TextIO, text: str) -> None:
 
 def refused_result(where: str, error: OSError) -> Diagnostic:
     """A result that could not be written: what was written of it is none."""
-    notes = ("no verdict was given: whatever was written before this is to be ignored",)
+    notes = ("no verdict was given: ignore whatever was written before this",)
     return Diagnostic("E0804", f"{where} cannot be written: {error.strerror or error}", notes=notes)
 
 
@@ -250,7 +250,9 @@ def guarded(command: Callable[[], int]) -> int:
         write_diagnostics([_environment(error)])
         return ExitCode.BAD_INPUT
     except MemoryError:
-        return _internal("the memory is used up", "no verdict was given; fewer rows at a time need less memory")
+        return _internal(
+            "the memory is used up", "no verdict was given; check fewer rows at a time to need less memory"
+        )
     except RecursionError:
         return _internal("the recursion limit was reached", *_DEFECT)
     except Exception as error:

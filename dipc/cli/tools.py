@@ -74,7 +74,9 @@ def verify(
     constants = parse_definitions(definitions)
     if constants and program_path is None:
         note = "give the program, too: `--program PROG.dip`"
-        raise DiagnosticError(Diagnostic("E0901", "-D gives a constant of a program, and there is none", notes=(note,)))
+        raise DiagnosticError(
+            Diagnostic("E0901", "-D sets a constant of a program, but no program is given", notes=(note,))
+        )
 
     budget = Budget(STEPS if steps is None else steps)
     try:
@@ -119,7 +121,7 @@ def lsp() -> ExitCode:
         note = "install it: pip install 'dipc-verifier[lsp]'"
         raise DiagnosticError(Diagnostic("E0811", "pygls is not installed", notes=(note,))) from None
     if not (hasattr(sys.stdin, "buffer") and hasattr(sys.stdout, "buffer")):
-        note = "an editor starts `dipc lsp` and talks to it there"
+        note = "an editor starts `dipc lsp` and talks to it through standard input and output"
         raise DiagnosticError(Diagnostic("E0813", "standard input or output is closed", notes=(note,)))
     server.made().start_io()
     return ExitCode.ACCURATE
@@ -149,7 +151,7 @@ Examples:
 
 @click.command(epilog=_SERVE_EPILOG)
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, help=f"{PORT} by default; 0 is any free one.")
-@click.option("--open/--no-open", "opens", default=True, help="Open a browser, too; by default it does.")
+@click.option("--open/--no-open", "opens", default=True, help="Open a browser; the default.")
 def serve(port: int, opens: bool) -> ExitCode:
     """Open the playground: programs and claims in a browser, checked as they are typed.
 
@@ -176,7 +178,7 @@ def _site() -> Path:
     for place in places:
         if (place / "index.html").is_file():
             return place
-    message = "the playground is a distribution of its own, which is not installed"
+    message = "the playground is a separate package, which is not installed"
     notes = ("install it: pip install dipc-playground", "in a checkout, `make playground` builds it")
     raise DiagnosticError(Diagnostic("E0810", message, notes=notes))
 
@@ -186,8 +188,8 @@ def server(site: Path, port: int) -> ThreadingHTTPServer:
     try:
         return ThreadingHTTPServer((HOST, port), partial(_Files, directory=str(site)))
     except OSError as error:
-        message = f"port {port} cannot be had: {error.strerror or error}"
-        notes = ("give another one to `--port`; 0 is any that is free",)
+        message = f"port {port} is not available: {error.strerror or error}"
+        notes = ("give another one to `--port`; 0 takes any free port",)
         raise DiagnosticError(Diagnostic("E0810", message, notes=notes)) from error
 
 
@@ -269,7 +271,7 @@ def schema(name: str | None) -> ExitCode:
             write(sys.stdout, f"{each:<10}dipc.{path.stem.replace('-', '/')}\n")
         return ExitCode.ACCURATE
     if name not in known:
-        notes = (f"there are those of {', '.join(known)}",)
+        notes = (f"the schemas are {', '.join(known)}",)
         raise DiagnosticError(Diagnostic("E0816", f"there is no schema of `{name}`", notes=notes))
     write(sys.stdout, known[name].read_text(encoding="utf-8"))
     return ExitCode.ACCURATE

@@ -364,7 +364,7 @@ class Runs(Sequence[Mapping[str, Value | None]]):
         without a value."""
         empty = [name for name, *column in zip(self.program.outputs, *self.answers, strict=True) if None in column]
         if empty:
-            message = f"no samples are written: some run assigns nothing to {listing(empty)}"
+            message = f"no samples are written: some runs assign nothing to {listing(empty)}"
             raise DiagnosticError(Diagnostic("E1703", message, notes=("declare it with an initial value",)))
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(self.program.outputs)
@@ -390,7 +390,7 @@ def run(
     wrong in some run, TypeError for floats, ValueError for numbers that make no sense, Undecided past a limit.
     """
     if n < 0:
-        raise ValueError(f"the number of runs is at least 0, not {n}")
+        raise ValueError(f"the number of runs must be at least 0, not {n}")
     execution = Execution(within(program, eps=eps), input, eps, grid=grid, seed=seed)
     return execution.runs(n)
 
@@ -451,9 +451,12 @@ def require_grid(program: Program, grid: Fraction | None) -> None:
     reals = [slot for slot in core.output_slots if isinstance(slot.type, RealType)]
     if grid is None and reals:
         names = listing(slot.name for slot in reals)
-        message = f"{names} {'is' if len(reals) == 1 else 'are'} real, and no grid is given to round down to"
+        message = f"{names} {'is' if len(reals) == 1 else 'are'} real, but no grid is given to round down to"
         notes = (
-            "the ideal number has no end of digits: name a grid, such as --grid 2^-20, or grid='1/1048576' in Python",
+            (
+                "a real number has infinitely many digits: give a grid, such as --grid 2^-20, or "
+                "grid='1/1048576' in Python"
+            ),
             "rounding it is post-processing, which keeps privacy; an answer within gamma is then within gamma + grid",
         )
         raise DiagnosticError(Diagnostic("E1701", message, core.source.excerpt(reals[0].span), notes=notes))

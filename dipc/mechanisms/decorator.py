@@ -100,8 +100,8 @@ class Mechanism:
                     if node not in module.tree.body:
                         raise module.wrong(
                             node,
-                            f"`{node.name}` stands inside of something else, which may change what it does",
-                            "let it stand at the top of the file; what it takes from around it becomes a constant, "
+                            f"`{node.name}` is defined inside something else, which may change what it does",
+                            "define it at the top level of the file, and make what it takes from around it a constant, "
                             "`@dipc.mechanism(k=3)`",
                         )
                     if any(decorator_name(module, each) == "dipc.mechanism" for each in node.decorator_list):
@@ -194,7 +194,7 @@ class Mechanism:
         for item in items:
             if isinstance(item, float):
                 raise self._refused(
-                    f"`{name}` is given the float {item!r}, which is not exact: a binary number near what is written",
+                    f"`{name}` is given the float {item!r}, which is only a binary number near what is written",
                     f'give a text such as "{item!r}", or a fractions.Fraction',
                 )
 

@@ -43,9 +43,9 @@ _RESERVED = frozenset(_RESERVED_TEXT.split())
 _EXPECTED = {
     "RANGE": ("the range", "the first line must be the range of the integers", "write for example `-1 1`"),
     "RETURN": ("a statement", "`{}` is not a name", "a name is letters, digits and _"),
-    "OPERATOR": ("`;`", "`{}` is not an operator that is read", "use + - * % or a comparison"),
+    "OPERATOR": ("`;`", "the operator `{}` cannot be imported", "use + - * % or a comparison"),
     "SEMICOLON": ("`;`", "`;` is expected here, not `{}`", "a statement ends with `;`"),
-    "BOOL": ("int or bool", "`{}` is not the type of an input", "inputs are int or bool"),
+    "BOOL": ("int or bool", "`{}` is not a type of inputs", "inputs are int or bool"),
     "THEN": ("`then`", "`then` is expected here, not `{}`", "write for example `if b then x = 1 ; fi`"),
     "EQUAL": ("`=`", "`=` is expected here, not `{}`", "write for example `x = 1 ;`"),
     "RATE": ("a rate", "`{}` is not a rate", 'write for example "eps/2"'),

@@ -246,13 +246,17 @@ class Expressions:
             case python.List() | python.ListComp() | python.Tuple() | python.Dict() | python.Set():
                 raise self.module.wrong(
                     node,
-                    f"`{self.module.text(node)}` stands where a number or a truth value is expected",
+                    f"`{self.module.text(node)}` is used where a number or a truth value is expected",
                     "give the list a name first, `xs = [...]`, and use its elements",
                 )
             case python.Lambda():
-                raise self.module.wrong(node, "a `lambda` is the score of an exponential mechanism only", "write `def`")
+                raise self.module.wrong(
+                    node, "a `lambda` can only be the score of an exponential mechanism", "write `def`"
+                )
             case python.JoinedStr():
-                raise self.module.wrong(node, 'a string is the name of an answer: `f"…"` is not one', 'write `"top"`')
+                raise self.module.wrong(
+                    node, 'a string must be the name of an answer: `f"…"` is not one', 'write `"top"`'
+                )
             case python.Attribute():
                 self._attribute(node)
         raise self.module.wrong(node, f"`{self.module.text(node)}` is not part of a mechanism")
@@ -302,12 +306,12 @@ class Expressions:
             case Array():
                 raise self.module.wrong(
                     node,
-                    f"the list `{name}` stands where a number or a truth value is expected",
+                    f"the list `{name}` is used where a number or a truth value is expected",
                     f"write an element, `{name}[0]`, or `sum({name})`, `max({name})`, `len({name})`",
                 )
         if name in self.gone:
             raise self.module.wrong(
-                node, f"`{name}` is used after its loop", "keep what is needed in a variable of its own inside the loop"
+                node, f"`{name}` is used after its loop", "copy what you need into another variable inside the loop"
             )
         if name in self.stores and self.function(name) is None:
             # It is assigned further down: a loop may have come by there.
@@ -344,13 +348,13 @@ class Expressions:
             return ast.Name(name, span)
         if name in module.functions:
             raise module.wrong(
-                node, f"the function `{name}` stands where a number is expected", f"call it: `{name}(…)`"
+                node, f"the function `{name}` is used where a number is expected", f"call it: `{name}(…)`"
             )
         if name in module.aliases:
             raise module.wrong(
                 node,
-                f"`{name}` is imported: what it is cannot be seen here",
-                "a mechanism is made of what stands in its own file; copy the number or the function into it",
+                f"`{name}` is imported, so its value is not known here",
+                "a mechanism uses only what is in its own file: copy the number or the function into it",
             )
         raise module.wrong(
             node,
@@ -395,7 +399,7 @@ class Expressions:
     ) -> ast.Expr:
         if isinstance(left, python.List) or isinstance(right, python.List):
             raise self.module.wrong(
-                node, "a list stands where a number is expected", "give it a name first: `xs = [0] * m`"
+                node, "a list is used where a number is expected", "give it a name first: `xs = [0] * m`"
             )
         kind = _OPERATORS.get(type(op))
         if kind is not None:
@@ -417,8 +421,8 @@ class Expressions:
         sign = {python.FloorDiv: "//", python.Mod: "%", python.Pow: "**"}.get(type(op), "this operator")
         raise self.module.wrong(
             node,
-            f"`{sign}` is not in the language, but between numbers that are written out",
-            "give what it comes to as a constant of the mechanism, `@dipc.mechanism(half=2)`",
+            f"`{sign}` can only be used between numbers that are written out",
+            "make the result a constant of the mechanism, `@dipc.mechanism(half=2)`",
         )
 
     def _compare(self, node: python.Compare, span: Span) -> ast.Expr:
@@ -457,9 +461,7 @@ class Expressions:
 
     def _member(self, node: python.expr, left: ast.Expr, right: python.expr, span: Span) -> ast.Expr:
         if not isinstance(right, python.Tuple | python.List | python.Set) or not right.elts:
-            raise self.module.wrong(
-                node, "`in` asks for one of some values that are written out", "write `x in (1, 2)`"
-            )
+            raise self.module.wrong(node, "`in` needs values that are written out", "write `x in (1, 2)`")
         result: ast.Expr | None = None
         for each in right.elts:
             equal = ast.Compare(CompareOp.EQ, left, self.expr(each), span)
@@ -481,7 +483,7 @@ class Expressions:
         array = self.array(value)
         if isinstance(index, python.Slice):
             raise self.module.wrong(
-                node, "a part of a list is not a list here", "go through it: `for i in range(1, len(q))`"
+                node, "a slice of a list cannot be used here", "write a loop: `for i in range(1, len(q))`"
             )
         if array is None:
             raise self.module.wrong(
@@ -521,7 +523,7 @@ class Expressions:
         if array is not None:
             if array.grows:
                 raise self.module.wrong(
-                    node, "a list that grows is not gone through", "make it with its length: `[0] * m`"
+                    node, "a list that grows cannot be looped over", "create it with its full length: `[0] * m`"
                 )
             own = array.name
             return Many(array.length, lambda offset: ast.Element(own, offset, span))
@@ -564,7 +566,7 @@ class Expressions:
         low, high = (Bound.of(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
         step = ends[2] if len(ends) == 3 else Bound.of(1)
         if len(ends) > 3 or step.terms or step.value not in (1, -1):
-            raise self.module.wrong(node, "a range goes by steps of 1 or -1", "write `for k in range(n)` and use `2*k`")
+            raise self.module.wrong(node, "a range needs steps of 1 or -1", "write `for k in range(n)` and use `2*k`")
         if step.value == 1:
             first = low
             return Many(high.minus(low), lambda offset: plus(offset, first, self.constants, span))
@@ -639,11 +641,11 @@ class Expressions:
                     code=BAD_NOISE,
                 )
             if called in ("math.sqrt", "math.log"):
-                return self.module.wrong(node, f"`{written}` gives no exact number", "write a Fraction")
+                return self.module.wrong(node, f"`{written}` does not give an exact number", "write a Fraction")
             return self.module.wrong(
                 node.func,
-                f"`{written}` is imported: what it does cannot be seen here",
-                "a mechanism calls functions of its own file; copy this one into it",
+                f"`{written}` is imported, so what it does is not known here",
+                "a mechanism can only call functions of its own file: copy this one into it",
             )
         if isinstance(node.func, python.Name) and node.func.id == "float":
             return self.module.wrong(node, "a `float` is not exact", "write the number as it is, `1/10`, or a Fraction")
@@ -664,11 +666,11 @@ class Expressions:
     def _len(self, node: python.Call, span: Span) -> ast.Expr:
         array = self.array(node.args[0]) if len(node.args) == 1 else None
         if array is None:
-            raise self.module.wrong(node, "`len` is that of a list of this function", "write `len(q)`")
+            raise self.module.wrong(node, "`len` needs a list of this function", "write `len(q)`")
         if array.grows:
             if array.counter is None:
                 raise self.module.wrong(
-                    node, "how long a list has grown is not known here", "count in a variable of its own"
+                    node, "the length of a list that grows is not known here", "count in a separate variable"
                 )
             return ast.Name(array.counter, span)
         return array.length.expression(span)
@@ -677,7 +679,9 @@ class Expressions:
         condition = self._single(node)
         if not _is_condition(condition):
             raise self.module.wrong(
-                node, "`int` is 1 or 0 for a condition only", "numbers are exact here, and need no `int`"
+                node,
+                "`int` can only be used to turn a condition into 1 or 0",
+                "numbers are exact here and do not need `int`",
             )
         return self._counted(condition, span)
 
@@ -707,7 +711,7 @@ class Expressions:
     def _folded(self, node: python.Call, name: str, span: Span) -> ast.Expr:
         """sum, any, all, min or max over a list or a generator, by a loop."""
         if not node.args:
-            raise self.module.wrong(node, f"`{name}` of nothing")
+            raise self.module.wrong(node, f"`{name}` needs arguments")
         over = node.args[0]
         conditions: list[python.expr] = []
         element: python.expr | None = None
@@ -719,7 +723,7 @@ class Expressions:
             element, pattern, conditions, over = over.elt, generator.target, generator.ifs, generator.iter
         many = self.many(over)
         if many is None:
-            raise self.module.wrong(node, f"`{name}` is over a list, or what `for` goes through", f"write `{name}(q)`")
+            raise self.module.wrong(node, f"`{name}` needs a list or a `for`", f"write `{name}(q)`")
         total = ast.Name(self.fresh({"sum": "total", "any": "some", "all": "every"}.get(name, "best")), span)
         start: ast.Expr | None = {
             "sum": number(0, span),
@@ -727,14 +731,14 @@ class Expressions:
             "all": ast.Truth(True, span),
         }.get(name)
         if start is None and conditions:
-            raise self.module.wrong(node, f"`{name}` of what may be nothing", "write the loop as statements")
+            raise self.module.wrong(node, f"`{name}` may get nothing to choose from", "write the loop as statements")
 
         def value(item: Item) -> ast.Expr:
             if element is not None and pattern is not None:
                 self.bind(pattern, item)
                 return self.expr(element)
             if isinstance(item, tuple | Array):
-                raise self.module.wrong(node, f"`{name}` is of numbers or truth values")
+                raise self.module.wrong(node, f"`{name}` needs numbers or truth values")
             return item
 
         kept = dict(self.env)
@@ -780,7 +784,7 @@ class Expressions:
                 assert many is not None
                 return self._arg_best(name, many, lambda item: item, lambda offset: offset, span)
         raise self.module.wrong(
-            node, "`index` is that of a greatest or least element only", "write `xs.index(max(xs))`, or a loop"
+            node, "`index` can only look for a greatest or least element", "write `xs.index(max(xs))`, or a loop"
         )
 
     def _extreme_meant(self, node: python.expr) -> python.expr:
@@ -793,7 +797,7 @@ class Expressions:
         """`max(range(m), key=lambda i: scores[i])`."""
         many = self.many(over)
         if many is None or not isinstance(key, python.Lambda) or len(key.args.args) != 1:
-            raise self.module.wrong(node, f"`{name}` with a key is over a list or a range, by a `lambda i: …`")
+            raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
         kept = dict(self.env)
 
         def score(item: Item) -> Item:
@@ -832,7 +836,7 @@ class Expressions:
                 for inner, each in zip(patterns, item, strict=True):
                     self.bind(inner, each)
             case _:
-                raise self.module.wrong(pattern, "this pattern does not fit what the loop goes through")
+                raise self.module.wrong(pattern, "this pattern does not fit the elements of the loop")
 
     # --- noise ------------------------------------------------------------------------------------
 
@@ -859,7 +863,7 @@ class Expressions:
         if len(node.args) > int(has_mean):
             raise self.module.wrong(
                 node.args[int(has_mean)],
-                "the width of noise is said by its name",
+                "name the width of the noise",
                 f"write {example}: `scale` grows with the noise, `rate` is its inverse"
                 if len(widths) > 1
                 else f"write {example}",
@@ -909,7 +913,7 @@ class Expressions:
                 return ast.Choose(tuple(arms), span)
         raise self.module.wrong(
             node,
-            "a choice is between values that are written out",
+            "a choice needs values that are written out",
             "write `dipc.choice({True: 3/4, False: 1/4})`; weights may have eps and `math.exp(eps)` in them",
             code=BAD_NOISE,
         )
@@ -920,7 +924,10 @@ class Expressions:
         values = [*node.args, *(given[name] for name in ("candidates", "score")[len(node.args) :] if name in given)]
         if len(values) != 2 or "rate" not in given:
             raise self.module.wrong(
-                node, "an exponential mechanism has candidates, a score and a rate", f"write {example}", code=BAD_NOISE
+                node,
+                "an exponential mechanism needs candidates, a score and a rate",
+                f"write {example}",
+                code=BAD_NOISE,
             )
         candidates, score = values
         domain = self._candidates(candidates)
@@ -941,7 +948,7 @@ class Expressions:
                     value = self.inline(_call_of(score), own)
                 case _:
                     raise self.module.wrong(
-                        score, "a score is a `lambda`, a list or a function", f"write {example}", code=BAD_NOISE
+                        score, "a score must be a `lambda`, a list or a function", f"write {example}", code=BAD_NOISE
                     )
         self.env = kept
         if written:
@@ -954,12 +961,15 @@ class Expressions:
         """The score that takes statements: those of all candidates, in a list that is made before."""
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
-                score, "a score is computed without noise", "draw the noise before, and use it here", code=BAD_NOISE
+                score,
+                "a score must be computed without noise",
+                "draw the noise before, and use it here",
+                code=BAD_NOISE,
             )
         if not (isinstance(candidates, python.Call) and isinstance(score, python.Lambda | python.Name)):
             raise self.module.wrong(
                 score,
-                "a score with loops or `if` in it is that of a range of candidates",
+                "a score with loops or `if` in it needs a range of candidates",
                 "write `range(m)`, or compute the scores in a list first, and give that list",
                 code=BAD_NOISE,
             )
@@ -994,7 +1004,7 @@ class Expressions:
                 return ast.ListedDomain(tuple(self.expr(each) for each in elements), span)
         raise self.module.wrong(
             node,
-            "the candidates are a range or values that are written out",
+            "the candidates must be a range or values that are written out",
             "write `range(m)` or `[0, 1, 2]`",
             code=BAD_NOISE,
         )

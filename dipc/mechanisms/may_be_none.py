@@ -84,8 +84,8 @@ class MayBeNone:
                 spelling = written if written.startswith(self.spelling_of(name)) else self.spelling_of(name)
                 raise self.module.wrong(
                     tree.span,
-                    f"`{spelling}` may be None here, and is used as a number",
-                    f"ask before: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
+                    f"`{spelling}` may be None here but is used as a number",
+                    f"test it first: `if {spelling} is not None and …`, or `if {spelling} is None or …`",
                     code=UNKNOWN_TYPE,
                 )
             case ast.Binary(left=left, right=right) | ast.Compare(left=left, right=right):

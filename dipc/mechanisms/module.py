@@ -15,8 +15,8 @@ OUTSIDE, BAD_NOISE, UNKNOWN_TYPE, BAD_HEADER = "E1901", "E1902", "E1903", "E1904
 NOT_FOUND, BAD_CALL = "E1905", "E1906"
 
 _SUBSET = (
-    "a mechanism is made of numbers, lists and conditions, `for`, `while`, `if`, `return`, dipc's noise and functions "
-    "of this file that are made of these"
+    "a mechanism can use numbers, lists, conditions, `for`, `while`, `if`, `return`, dipc's noise, and "
+    "functions of this file that use the same"
 )
 
 
@@ -180,7 +180,9 @@ def _no_python(source: Source, error: Exception) -> Diagnostic:
             start = source.text.find("\n", start) + 1
         position = min(start + max(0, (getattr(error, "offset", 1) or 1) - 1), len(source.text))
         excerpt = source.excerpt(Span(position, position + 1))
-    return Diagnostic(OUTSIDE, message, excerpt, notes=("mend the file first: `python FILE.py` says the same",))
+    return Diagnostic(
+        OUTSIDE, message, excerpt, notes=("correct the file first: `python FILE.py` shows the same error",)
+    )
 
 
 def mechanism_in(module: Module, name: str) -> python.FunctionDef:

@@ -109,8 +109,8 @@ class _Header:
             other = next(each for each in decorators if decorator_name(module, each) != "dipc.mechanism")
             raise module.wrong(
                 other,
-                f"`{node.name}` has another decorator: what it does is not proved",
-                "let `@dipc.mechanism` stand alone",
+                f"`{node.name}` has another decorator, and what that does is not proved",
+                "use `@dipc.mechanism` alone",
                 code=BAD_HEADER,
             )
         (decorator,) = decorators
@@ -119,7 +119,7 @@ class _Header:
         if decorator.args:
             raise module.wrong(
                 decorator.args[0],
-                "a mechanism's constants are said by their names",
+                "give a mechanism's constants by name",
                 "write `@dipc.mechanism(m=3)`",
                 code=BAD_HEADER,
             )
@@ -167,7 +167,7 @@ class _Header:
             case _:
                 raise self.module.wrong(
                     value,
-                    "the right answer is a function of this file",
+                    "the right answer must be a function of this file",
                     "write `ideal=exact`, with `def exact(q): …` above",
                     code=BAD_HEADER,
                 )
@@ -220,7 +220,7 @@ class _Header:
         for odd in (arguments.vararg, arguments.kwarg, *arguments.posonlyargs):
             if odd is not None:
                 raise module.wrong(
-                    odd, f"the argument `{odd.arg}` takes whatever comes", "name each argument", code=BAD_HEADER
+                    odd, f"the argument `{odd.arg}` takes any number of values", "name each argument", code=BAD_HEADER
                 )
         both = [*arguments.args, *arguments.kwonlyargs]
         count = len(arguments.args) - len(arguments.defaults)
@@ -333,12 +333,15 @@ class _Header:
                 for key, value in zip(keys, values, strict=True):
                     if not isinstance(key, python.Constant) or not isinstance(key.value, str):
                         raise module.wrong(
-                            node, "a claim is written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
+                            node,
+                            "a claim must be written out",
+                            'write `claim=dict(alpha="dd", beta="…")`',
+                            code=BAD_HEADER,
                         )
                     fields.append((key.value, value))
             case _:
                 raise module.wrong(
-                    node, "a claim is written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
+                    node, "a claim must be written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
                 )
         written = []
         for name, value in fields:
@@ -355,7 +358,7 @@ class _Header:
             inside = _inside(module.source, span, value.value)
             if inside is None:
                 raise module.wrong(
-                    value, "this text is not written in one piece", "write it in one pair of quotes", code=BAD_HEADER
+                    value, "this text must be a single literal", "write it in a single pair of quotes", code=BAD_HEADER
                 )
             match name:
                 case "eps":
@@ -369,7 +372,9 @@ class _Header:
             return parse_at(module.source, "intervals", span)  # type: ignore[no-any-return]
         constant = literal(module, value) if isinstance(value, python.Constant) else rational(module, value)
         if constant is None or name in ("eps", "inputs"):
-            raise module.wrong(value, f"`{name}` is a text", f'write `{name}="…"`, as in a program', code=BAD_HEADER)
+            raise module.wrong(
+                value, f"`{name}` must be a text", f'write `{name}="…"`, as in a program', code=BAD_HEADER
+            )
         return number(constant, span)
 
     def _right_answer(
@@ -394,7 +399,7 @@ class _Header:
             if bound is None:
                 raise module.wrong(
                     argument,
-                    f"the right answer asks for `{argument.arg}`, which is not an input",
+                    f"the right answer takes `{argument.arg}`, which is not an input",
                     f"the inputs are {', '.join(final.inputs)}",
                     code=BAD_HEADER,
                     related=[(self.node, "of this mechanism")],
@@ -487,7 +492,7 @@ class _Final:
             if isinstance(node, ast.Assign) and node.target.name == answer.name and is_none(node.value):
                 raise self.module.wrong(
                     node.span,
-                    "a list that may end early has no None among its elements",
+                    "a list that may end early cannot contain None",
                     "append something else, such as False or a word, or begin with `[None] * m`",
                     code=UNKNOWN_TYPE,
                 )
@@ -526,8 +531,8 @@ class _Final:
         except Mixed:
             raise self.module.wrong(
                 self.node,
-                f"the right answer `{answer.name}` is of another kind than the mechanism's",
-                "return the same",
+                f"the right answer `{answer.name}` has another type than the mechanism's",
+                "return the same type",
                 code=UNKNOWN_TYPE,
             ) from None
         return own

@@ -93,7 +93,7 @@ class Statements(Expressions):
         for index, statement in enumerate(body):
             rest = body[index + 1 :]
             if len(self.out) > _MOST_STATEMENTS:
-                raise self.module.wrong(statement, "this is too long with all its early exits written out")
+                raise self.module.wrong(statement, "this has too many early exits to write out")
             match statement:
                 case python.If():
                     if rest and _jumps(statement):
@@ -124,7 +124,7 @@ class Statements(Expressions):
             case python.Assign(targets=[target], value=value):
                 self._assign(target, value, statement)
             case python.Assign():
-                raise self.module.wrong(statement, "one variable is assigned at a time", "write two assignments")
+                raise self.module.wrong(statement, "assign one variable at a time", "write two assignments")
             case python.AnnAssign(target=python.Name(id=name), annotation=annotation, value=value):
                 kind = self.kind(annotation)
                 own = self.scalar(name)
@@ -148,9 +148,11 @@ class Statements(Expressions):
                     statement, "`assert` is not part of a mechanism", "leave it out, or put it into a test"
                 )
             case python.Raise() | python.Try():
-                raise self.module.wrong(statement, "a mechanism raises no exception", "return an answer in every case")
+                raise self.module.wrong(
+                    statement, "a mechanism cannot raise an exception", "return an answer in every case"
+                )
             case python.Import() | python.ImportFrom():
-                raise self.module.wrong(statement, "imports stand at the top of the file")
+                raise self.module.wrong(statement, "put imports at the top of the file")
             case python.FunctionDef(name=name):
                 if self.loops or self.branches or self.stores.get(name, 0) > 1:
                     raise self.module.wrong(
@@ -163,7 +165,9 @@ class Statements(Expressions):
                 raise self.module.wrong(statement, f"`{statement.name}` is not part of a mechanism", "write a function")
             case python.Global() | python.Nonlocal():
                 raise self.module.wrong(
-                    statement, "a mechanism changes nothing outside of itself", "keep its state in its own variables"
+                    statement,
+                    "a mechanism cannot change anything outside of itself",
+                    "keep its state in its own variables",
                 )
             case python.With() | python.AsyncWith() | python.AsyncFor() | python.Match() | python.Delete():
                 word = self.module.source.text[span.start :].split()[0]
@@ -192,7 +196,7 @@ class Statements(Expressions):
                     bound = self.env.get(name)
                     if isinstance(bound, Array):
                         raise self.module.wrong(
-                            statement, f"`{name}` was a list, and becomes something else", "give it another name"
+                            statement, f"`{name}` was a list and becomes something else", "give it another name"
                         )
                     arguments = self.frames[0].node.args
                     if (
@@ -234,7 +238,7 @@ class Statements(Expressions):
                 for own, kept in zip(targets, held, strict=True):
                     if not isinstance(own, python.Name):
                         raise self.module.wrong(
-                            own, "names are assigned together, not elements", "write two assignments"
+                            own, "only names can be assigned together, not elements", "write two assignments"
                         )
                     self.emit(ast.Assign(ast.Name(self.scalar(own.id).name, span), kept, span))
             case _:
@@ -269,13 +273,13 @@ class Statements(Expressions):
             if isinstance(before, Array) and before is not array and (self.loops or self.branches):
                 raise self.module.wrong(
                     value,
-                    f"the list `{name}` becomes another one in a loop or a branch",
-                    "change its elements, `for i in range(m): xs[i] = …`, or give the other list a name of its own",
+                    f"the list `{name}` is replaced by another one in a loop or a branch",
+                    "change its elements, `for i in range(m): xs[i] = …`, or give the other list another name",
                 )
             array.depth = array.depth if array is self.array(value) else len(self.frames)
             if self.loops and not array.is_input and array.grows:
                 raise self.module.wrong(
-                    value, "a list that grows is begun before all loops", f"write `{name} = []` further up"
+                    value, "a list that grows must be created before all loops", f"write `{name} = []` further up"
                 )
             self.env[name] = array
             return True
@@ -353,7 +357,7 @@ class Statements(Expressions):
                 many = self.many(generator.iter)
                 if many is None:
                     raise self.module.wrong(
-                        generator.iter, "this cannot be gone through", "write `for x in q` or `range(m)`"
+                        generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`"
                     )
                 array = Array(self.fresh(name), many.length)
                 kept = dict(self.env)
@@ -365,9 +369,7 @@ class Statements(Expressions):
                 self.over(many, span, fill)
                 self.env = kept
             case python.ListComp():
-                raise self.module.wrong(
-                    value, "a list has its length from the start", "write the loop, and use `append`"
-                )
+                raise self.module.wrong(value, "a list needs a fixed length here", "write the loop, and use `append`")
             case python.Call(func=python.Name(id="list"), args=[inner]):
                 return self._list(name, python.copy_location(_copying(inner), value), span)
             case _:
@@ -405,7 +407,7 @@ class Statements(Expressions):
         array = self.array(call.func.value)
         if array is None or not array.grows:
             raise self.module.wrong(
-                call, f"`{self.module.text(call.func.value)}` is not a list that was begun as `[]` here"
+                call, f"`{self.module.text(call.func.value)}` is not a list that was created as `[]` here"
             )
         if len(call.args) != 1:
             raise self.module.wrong(call, "`append` takes one value")
@@ -429,7 +431,9 @@ class Statements(Expressions):
         """Refuse that a function changes a list of its caller: when it does so would matter."""
         if array.depth != len(self.frames):
             raise self.module.wrong(
-                node, "a function that is called changes a list of its caller", "change it where the list was made"
+                node,
+                "a function that is called cannot change a list of its caller",
+                "change it where the list was made",
             )
 
     # --- control ----------------------------------------------------------------------------------
@@ -469,7 +473,7 @@ class Statements(Expressions):
             if self.around:
                 raise self.module.wrong(
                     statement,
-                    "a function that is called returns at its end, not inside of a loop",
+                    "a function that is called must return at its end, not inside a loop",
                     "keep the value in a variable, and return that",
                 )
             self.assign(frame.result, statement.value, span)
@@ -499,7 +503,7 @@ class Statements(Expressions):
             related = [(self.returned, "elsewhere this")] if self.returned is not None else []
             raise self.module.wrong(
                 statement,
-                "every `return` gives as many values, and lists in the same places",
+                "every `return` must give as many values, with lists in the same places",
                 "return None, or values of one shape",
                 related=related,
             )
@@ -521,7 +525,7 @@ class Statements(Expressions):
         if answer.array is array and not array.is_input:
             return
         if array.length != answer.array.length or array.grows:
-            raise self.module.wrong(span, "lists of several lengths are returned", "return lists of one length")
+            raise self.module.wrong(span, "lists of different lengths are returned", "return lists of one length")
         self.over(
             Many(array.length, lambda offset: offset),
             span,
@@ -532,7 +536,7 @@ class Statements(Expressions):
 
     def _jump(self, statement: python.Break | python.Continue) -> None:
         if not self.around:
-            raise self.module.wrong(statement, f"`{self.module.text(statement)}` stands outside of a loop")
+            raise self.module.wrong(statement, f"`{self.module.text(statement)}` is outside of a loop")
         loop = self.around[-1]
         if isinstance(statement, python.Continue):
             return
@@ -559,7 +563,7 @@ class Statements(Expressions):
         if many is None:
             raise self.module.wrong(
                 statement.iter,
-                f"`{self.module.text(statement.iter)}` cannot be gone through",
+                f"`{self.module.text(statement.iter)}` cannot be looped over",
                 "write `range(m)`, a list of this function, `enumerate(q)` or `zip(p, q)`",
             )
         direct = _plain_range(statement)
@@ -581,7 +585,7 @@ class Statements(Expressions):
                 )
         if direct:
             first = bound_of(_plain(many.item(number(0, span))), self.constants)
-            assert first is not None, "its ends are sums of constants"
+            assert first is not None, "its ends must be sums of constants"
             low = first
             self.ordinals[id(statement)] = _minus(offset, low, span)
         else:
@@ -670,7 +674,7 @@ class Statements(Expressions):
         if function.decorator_list:
             raise self.module.wrong(
                 node,
-                f"`{function.name}` is decorated: what it does cannot be seen here",
+                f"`{function.name}` is decorated, so what it does is not known here",
                 "call an undecorated function",
                 related=[(function.decorator_list[0], "the decorator")],
             )
@@ -739,7 +743,7 @@ class Statements(Expressions):
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg not in names or keyword.arg in given:
                 raise self.module.wrong(
-                    node, f"`{function.name}` is not called so", related=[(function, "its arguments")]
+                    node, f"`{function.name}` cannot be called like this", related=[(function, "its arguments")]
                 )
             given[keyword.arg] = keyword.value
         missing = [name for name in names if name not in given and name not in defaults]
@@ -805,7 +809,7 @@ class Statements(Expressions):
                 return Kind("int")
         raise module.wrong(
             annotation,
-            f"`{module.text(annotation)}` says no type here",
+            f"`{module.text(annotation)}` is not a type of dipc",
             'write dipc.Real, dipc.Reals["m"], dipc.Int, dipc.Ints["m"], dipc.Finite[0:5] or bool',
             'a list of m values of a finite type is `dipc.Finite[0:5]["m"]`',
             code=BAD_HEADER,
@@ -828,7 +832,7 @@ class Statements(Expressions):
         if any(value is None for value in values) or isinstance(inside, python.Slice):
             raise module.wrong(
                 annotation,
-                "a finite type is a range, or values that are written out",
+                "a finite type must be a range or values that are written out",
                 'write `dipc.Finite[0:5]`, `dipc.Finite[0, 1, 2]` or `dipc.Finite["a", "b"]`',
                 code=BAD_HEADER,
             )

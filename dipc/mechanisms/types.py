@@ -280,7 +280,7 @@ class Inference:
     def _ask(self, span: Span, name: str) -> None:
         raise self.module.wrong(
             span,
-            f"which values `{name}` may have is not known",
+            f"the values that `{name}` may have are not known",
             f"say it where it is first assigned: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4",
             code=UNKNOWN_TYPE,
         )
@@ -356,7 +356,10 @@ class Inference:
                 raise self.module.wrong(
                     each.span,
                     f"`{spelling(name)}` holds values of different kinds",
-                    "a variable holds numbers, strings or truth values; reals and ints with noise never meet",
+                    (
+                        "a variable holds either numbers, strings or truth values, and never both reals and ints with "
+                        "noise"
+                    ),
                     code=UNKNOWN_TYPE,
                     label=f"here {_kind_text(kind)}, elsewhere {_kind_text(result)}" if result is not None else "",
                 ) from None

@@ -101,5 +101,6 @@ def exp(exponent: Any) -> Any:
 def _outside(name: str, *given: object) -> NoReturn:
     del given
     raise TypeError(
-        f"dipc.{name} is part of a mechanism: decorate the function around it with @dipc.mechanism, and call that"
+        f"dipc.{name} can only be used inside a mechanism: decorate the function around it with "
+        "@dipc.mechanism, and call that"
     )

@@ -19,7 +19,7 @@ def certificate(outcome: Outcome, tool: str) -> str:
     """The certificate, which names the `tool` that wrote it. Raises Uncertified where there is none."""
     match outcome.result:
         case Report(evidence=None):
-            raise Uncertified("a claim that is only enclosed has one where it is decided")
+            raise Uncertified("only a decided claim has one")
         case Report() as report:
             return certify(report, tool)
         case Member(tightest=answer):

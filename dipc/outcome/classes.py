@@ -162,8 +162,9 @@ def _parts(report: Report, statement: Statement) -> Iterator[Part]:
 
 #: What is proved of programs for every number of queries.
 _SHAPES = (
-    "--for-all follows loops over all queries, `for i in 1..m do … end`, in which each query is compared with noise to "
-    "what was drawn before the loop, and which may exit; and loops that keep the greatest noisy value, and its index"
+    "--for-all follows two kinds of loops: those over all queries, `for i in 1..m do … end`, that "
+    "compare each noisy query with what was drawn before the loop, and may exit; and those that keep the "
+    "greatest noisy value and its index"
 )
 
 
@@ -191,10 +192,10 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
 
 
 _METHODS = {
-    Method.CORNER: "proved exactly, by the one input that is the hardest",
-    Method.BOUND: "proved by a lower bound of all its probabilities",
+    Method.CORNER: "proved exactly, by the hardest input",
+    Method.BOUND: "proved by a lower bound of its probabilities",
     Method.UNION: "proved by a union bound over single comparisons",
-    Method.EMPTY: "without an input that far from other answers",
+    Method.EMPTY: "no input that far from other answers",
     Method.WITNESS: "refuted by an input",
     Method.NOTHING: "vacuous, as beta ≥ 1",
     Method.NONE: "undecided",
@@ -229,7 +230,7 @@ def where(row: RowResult) -> Iterable[tuple[str, str]]:
     if row.note.answer:
         yield "answer", assignment_text(row.note.answer)
     if row.count is not None:
-        yield "alike", f"{row.count} classes, of which one is carried onto another by an exchange of inputs"
+        yield "alike", f"{row.count} classes that are the same up to an exchange of inputs"
 
 
 def _refuted(row: ClassResult) -> Iterator[Part]:
@@ -262,7 +263,9 @@ def _proved(row: ClassResult) -> Iterator[Part]:
         relation = "=" if note.exact else "≥"
         product = note.variable != "eps"
         pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
-        pairs.append(("beta", _form(note.beta, product) + (", and the claim's is no less" if note.lesser else "")))
+        pairs.append(
+            ("beta", _form(note.beta, product) + (", and the claim allows at least as much" if note.lesser else ""))
+        )
         if product:
             pairs.append(("for every", f"t = {note.variable} in {interval_text(intervals_text(note.intervals))}"))
     yield Fields(pairs, label_width=len("probability"))

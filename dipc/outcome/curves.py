@@ -443,7 +443,7 @@ def check_picture(path: Path) -> None:
         raise DiagnosticError(
             Diagnostic(
                 "E1003",
-                f"`{path}` names no kind of picture",
+                f"`{path}` does not end with a kind of picture that is known",
                 notes=(f"end the name with {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}",),
             )
         )

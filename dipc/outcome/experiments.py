@@ -93,7 +93,7 @@ def simulation_line(comparison: ComparedTally) -> str:
         case Agreement.MATCH:
             return f"match: each of the {len(comparison.rows)} exact probabilities lies in its interval"
         case Agreement.MISMATCH:
-            return f"mismatch: {wrong} of {count(len(comparison.rows), 'output')} came out too often or too seldom"
+            return f"mismatch: {wrong} of {count(len(comparison.rows), 'output')} came out too often or too rarely"
         case Agreement.UNDECIDED:
             return f"undecided: {comparison.reason}"
 
@@ -211,7 +211,7 @@ def conformance_line(comparison: Conformance) -> str:
             scales = [test for test in comparison.ratios if test.agreement is Agreement.MISMATCH]
             if scales:
                 return f"DEVIATES: the noise of `{scales[0].outputs}` seems to be {scales[0].factor:.4g} times as wide"
-            return "DEVIATES: samples are alike in pairs more often, or less, than independent ones"
+            return "DEVIATES: consecutive samples are equal more often, or less often, than independent ones would be"
         case Agreement.UNDECIDED:
             return f"UNDECIDED: {comparison.reason}"
 

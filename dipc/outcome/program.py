@@ -406,7 +406,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield Line(str(outcome.probability), indent=4)
     if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
         yield GAP
-        yield Line("how likely a real output is to be near a number: --output NAME=VALUE --gamma VALUE")
+        yield Line("for the probability that a real output is near a number: --output NAME=VALUE --gamma VALUE")
     yield GAP
     if outcomes.total is None:
         more = "; --eps VALUE encloses each probability at an eps" if outcomes.eps is None else ""

@@ -285,7 +285,7 @@ def _fails_for(row: RowResult, there: str) -> list[tuple[str, str]]:
     """The field that says for which eps the claim fails, or that this is not known."""
     if row.failing:
         return [("fails for", f"eps in {failing_text(row.failing)}{there}")]
-    return [("fails for", "this eps, and maybe others, as there is no closed form")] if row.closed_form is None else []
+    return [("fails for", "this eps and perhaps others: there is no closed form")] if row.closed_form is None else []
 
 
 def row_text(row: RowResult) -> str:
@@ -461,4 +461,4 @@ def row_name(row: RowResult) -> str:
 def class_size(row: RowResult) -> str:
     """How many inputs a class has, in words that follow its first one."""
     others = (row.count or 1) - 1
-    return f"and {others} more that {'differs' if others == 1 else 'differ'} in nothing that matters" if others else ""
+    return f"and {others} more that {'differs' if others == 1 else 'differ'} only in details" if others else ""

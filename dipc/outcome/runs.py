@@ -33,8 +33,8 @@ def runs(runs: Runs, samples: Path | None = None) -> Outcome:
 
 _SEEDED = Diagnostic(
     "W1701",
-    "with `--seed` the noise can be foretold, and keeps nothing private",
-    notes=("a seed is for tests: leave it out where the inputs are somebody's data",),
+    "with `--seed` the noise is predictable and protects nothing",
+    notes=("use a seed for tests only: leave it out where the inputs are real data",),
 )
 
 

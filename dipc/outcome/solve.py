@@ -334,7 +334,7 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[Part]:
                 ("holds with", f"{constant.name} = {decimal(proved)}"),
                 (
                     "others",
-                    beyond if constant.edge.monotone else "nothing is said of them: it was not shown to be monotone",
+                    beyond if constant.edge.monotone else "unknown: it was not shown to be monotone",
                 ),
             ]
         )
@@ -346,7 +346,7 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[Part]:
             yield Fields([(f"{word} for", f"{constant.name} in {{{text}}}")])
     for value, why in list(constant.refused.items())[:1]:
         yield Fields([("refused", f"{constant.name} = {value}: {why}")])
-    yield Fields([("others", "nothing is said of values between these: each was decided by itself")])
+    yield Fields([("others", "values between these were not looked at: each was decided by itself")])
 
 
 # --- The answer of `dipc interval` ------------------------------------------------------------------------------------
@@ -476,7 +476,7 @@ def _tuned_headline(tuned: Tuned) -> str:
     """The whole answer in one sentence."""
     best, own = tuned.best, tuned.own
     if best is None or best.objective is None:
-        return f"UNDECIDED: for no value that was tried is the least {_T[tuned.wanted]} known"
+        return f"UNDECIDED: the least {_T[tuned.wanted]} is known for none of the values tried"
     text = f"best {_values(best.values)}: {_objective(tuned)} = {shown(*best.objective)}"
     if own is not None and own.objective is not None and own is not best:
         gain = 1 - best.objective[1] / own.objective[0]
@@ -526,7 +526,7 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[Part]:
         text = f"{private}t ≥ {exact(tuned.lower, 6)} for every {_proved_for(tuned)}, by {count(tuned.cells, 'cell')}"
         yield Fields([("proved", text), *_at_an_end(tuned)])
     elif tuned.unproved is not None:
-        yield Fields([("proved", f"nothing of other values: {tuned.unproved}")])
+        yield Fields([("proved", f"nothing about other values: {tuned.unproved}")])
     yield GAP
     head, rows = _rows(tuned)
     yield Grid(head, tuple(rows[:_LISTED]), frozenset(range(1, len(head))))
@@ -537,7 +537,7 @@ def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
     for name, (low, high) in tuned.proved_for.items():
         value = _ZERO if tuned.best is None else tuned.best.values[name]
         if not low < value < high:
-            yield "but", f"it lies at an end of the range: nearer to that end of {name} less may be needed"
+            yield "but", f"it lies at an end of the range of {name}: closer to that end less may be needed"
 
 
 def _range(each: Varied) -> str:

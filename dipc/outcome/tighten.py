@@ -170,9 +170,9 @@ def headline(tightest: Tightest) -> str:
     if tightest.upper_places:
         return f"undecided: the least factor is {_enclosure_text(tightest)}"
     if not tightest.places and not tightest.complete:
-        return "undecided: nothing is known of the factor"
+        return "undecided: nothing is known about the factor"
     if tightest.is_zero and tightest.kappa == 0:
-        return "factor 0, and no other: beta is negative where the answer is always right"
+        return "factor 0 and no other: beta is negative where the answer is always right"
     if tightest.is_zero and not tightest.claims.distinct:
         return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd ≤ α)"
     if tightest.is_zero:
@@ -192,7 +192,7 @@ def _enclosure_text(tightest: Tightest) -> str:
     if tightest.unknown:
         return low
     if tightest.upper is None:
-        return f"{low}, and the bounds prove no factor"
+        return f"{low}; no factor could be proved to be enough"
     return f"{low} and at most {cell_text(*tightest.upper)}"
 
 
@@ -339,7 +339,7 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
         else:
             yield "best 1/κ", f"none: {holds} itself does not hold at every {tightest.word}"
     if len(tightest.places) > 1:
-        digits = f"they agree to {tightest.digits} digits, and are not proved to be equal"
+        digits = f"they agree to {tightest.digits} digits, but could not be proved to be equal"
         yield "places", f"{len(tightest.places)} need it: {'proved to be equal' if tightest.proved else digits}"
 
 

@@ -219,7 +219,7 @@ def without_closed_form(row: RowResult) -> str:
     """Why there is no closed form of a row's probability."""
     if row.vacuous or row.verdict is Verdict.UNDECIDED:
         return "was not reached"
-    return "has too many terms to be written out; it was followed by Taylor polynomials"
+    return "has too many terms to write out; it was decided by Taylor polynomials"
 
 
 def vacuous_why(counts: Counts) -> str:
@@ -268,7 +268,7 @@ def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> 
         if says.reason is not None:
             texts.append(f"not known: {says.reason}")
         elif not says.where:
-            nothing = f"nothing where {variable} alone counts" if len(sayings) > 1 else f"for no {variable}"
+            nothing = f"nothing where only {variable} counts" if len(sayings) > 1 else f"for no {variable}"
             texts.append(f"{nothing}: {beta} ≥ 1{'' if len(sayings) > 1 else ' everywhere'}")
         elif variable != "eps" or not _is_everything(says.where, eps):
             text = " ∪ ".join(_where(interval, variable) for interval in says.where)
@@ -383,7 +383,7 @@ def about(
         yield "claim", f"Pr[{event_text(statement.near, statement.side, statement.distance)}] ≥ {required}, {whose}"
         texts = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
     if statement.table is None and texts:
-        texts["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
+        texts["alpha"] = "dd(u), whatever its value" if statement.alpha == "dd" else statement.alpha
         texts["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
     for name, text in texts.items():
         yield name, "asked for" if asked == name else text

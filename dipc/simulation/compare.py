@@ -152,7 +152,7 @@ def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fr
 CONFIDENCE = 1 - Fraction(1, 10**6)
 
 #: Why runs of a program with real outputs alone are no evidence.
-_NOTHING_COMPARED = "no output is finite and no event is given, such as --output: nothing was compared"
+_NOTHING_COMPARED = "no output is finite, so there is nothing to compare: give an event with --output"
 
 #: Values of some outputs as texts; None: never assigned.
 Output = Mapping[str, str | None]
@@ -206,7 +206,7 @@ class ComparedTally:
     reason: str | None = None
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison has one of three outcomes: look at its `agreement`")
+        raise TypeError("a comparison has one of three outcomes and no truth value: look at its `agreement`")
 
     @property
     def agreement(self) -> Agreement:
@@ -332,7 +332,7 @@ def simulate(
     if radius < 0:
         raise ValueError(f"gamma must be at least 0, not {radius}")
     if runs < 1:
-        raise ValueError(f"at least one run is needed, not {runs}")
+        raise ValueError(f"the number of runs must be at least 1, not {runs}")
     core, pool = program.core, CellPool()
     values = _by_name(program.inputs, input_cells(core, input, pool))
     events = [_by_name(program.outputs, output_cells(core, output, pool)) for output in options["outputs"]]

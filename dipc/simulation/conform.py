@@ -264,7 +264,7 @@ def _read(
     mistakes: list[Diagnostic] = []
     for excerpt, texts in rows:
         if len(texts) != len(header):
-            mistakes.append(Diagnostic("E1602", f"{len(texts)} cells in place of {len(header)}", excerpt))
+            mistakes.append(Diagnostic("E1602", f"{len(texts)} cells instead of {len(header)}", excerpt))
             continue
         values: list[Value] = []
         for column, index in zip(columns, positions, strict=True):
@@ -397,7 +397,7 @@ class Conformance:
     pairs: tuple[ComparedEvent, ...] = ()
 
     def __bool__(self) -> bool:
-        raise TypeError("a comparison has one of three outcomes: look at its `agreement`")
+        raise TypeError("a comparison has one of three outcomes and no truth value: look at its `agreement`")
 
     @property
     def agreement(self) -> Agreement:
@@ -454,7 +454,7 @@ def conform(
     else:
         if not isinstance(given, Iterable):
             raise TypeError(
-                f"{'counts' if counted else 'samples'} are outputs or a CSV file, not {type(given).__name__}"
+                f"{'counts' if counted else 'samples'} must be outputs or a CSV file, not {type(given).__name__}"
             )
         observed = given_observed(given, core, counted=counted)
     names = program.inputs
@@ -603,7 +603,8 @@ class _Law:
         chosen, counted = _chosen(sequence)
         if len(set(chosen)) < 2:
             raise Undecided(
-                f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells, and has to show two values"
+                f"`{name}` needs more samples: one in {_CHOOSING} is used to choose the cells, and these must "
+                "have two different values"
             )
         edges = _quantiles(chosen)
         commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
@@ -628,7 +629,7 @@ class _Law:
             raise DiagnosticError(Diagnostic("E1602", message, notes=(note,)))
         chosen, counted = _chosen(sequence)
         if not chosen:
-            raise Undecided(f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells")
+            raise Undecided(f"`{name}` needs more samples: one in {_CHOOSING} is used to choose the cells")
         edges = _quantiles(chosen)
         if len(edges) == 1:
             edges.append(edges[0] + grid)

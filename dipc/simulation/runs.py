@@ -257,7 +257,7 @@ class Statements:
     def _endless(self, loop: ast.While, runs: Positions) -> LoopLimitReached:
         count, size = len(runs), self._batch.size
         message = f"after {self._loop_limit} rounds of this `while`, {count} of {size} runs are still in it"
-        notes = ("if it ends with probability 1, only later, allow more rounds",)
+        notes = ("if it ends with probability 1, but later, allow more rounds",)
         fault = self._expressions.fault(Code.LOOP_LIMIT, message, loop.span, int(runs[0]), *notes)
         return LoopLimitReached(*fault.diagnostics)
 

@@ -104,7 +104,7 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         files = sorted(path.rglob(f"*{ENDING}"))
         if not files:
-            note = f"files of claims are found by their ending, {ENDING}; others have to be named"
+            note = f"in a directory only files that end with {ENDING} are read; name other files one by one"
             raise DiagnosticError(Diagnostic("E1501", f"there are no claims in the directory `{path}`", notes=(note,)))
         yield from files
 
@@ -162,7 +162,7 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
             place = module.source.excerpt(module.span(keywords[0].value))
             claims.append(ExpectedClaim(function.name, place, program, options=Options(inputs=_all_of(program))))
     if not claims:
-        note = 'a claim is written `@dipc.mechanism(claim=dict(alpha="dd", beta="…"))`'
+        note = 'write a claim as `@dipc.mechanism(claim=dict(alpha="dd", beta="…"))`'
         raise DiagnosticError(Diagnostic("E1501", f"no mechanism in `{path}` makes a claim", notes=(note,)))
     return tuple(claims)
 
@@ -284,8 +284,8 @@ class _Reader:
 
 def _unknown(source: Source, span: Span, name: str, known: Sequence[str]) -> Diagnostic:
     notes = did_you_mean(name, known)
-    notes.append(f"there may be {listing(known, 30)}")
-    return Diagnostic("E1502", f"`{name}` means nothing here", _excerpt(source, span, name), notes=tuple(notes))
+    notes.append(f"the keys are {listing(known, 30)}")
+    return Diagnostic("E1502", f"`{name}` is not known here", _excerpt(source, span, name), notes=tuple(notes))
 
 
 def _excerpt(source: Source, span: Span, key: str | None) -> Excerpt:
@@ -312,7 +312,7 @@ def _no_toml(source: Source, message: str) -> Diagnostic:
         lines = source.text.split("\n")
         position = sum(len(line) + 1 for line in lines[: int(match[1]) - 1]) + int(match[2]) - 1
     position = min(position, max(0, len(source.text) - 1))
-    note = "texts stand in quotes, and a backslash in them is two"
+    note = "put texts in quotes, and write a backslash in them twice"
     return Diagnostic(
         "E1505",
         f"this is not TOML: {text[:1].lower() + text[1:]}",
@@ -340,7 +340,7 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
         name = str(path.relative_to(directory))
         claims.append(ExpectedClaim(name, place, path, beside, None, constants, options))
     if not claims:
-        note = "a claim is a block of a program, claim { beta: … }, in a file that ends with .dip; or give --beta"
+        note = "write a block claim { beta: … } in a program that ends with .dip, or give --beta"
         raise DiagnosticError(Diagnostic("E1501", f"there are no claims in the directory `{directory}`", notes=(note,)))
     return claims
 
@@ -466,7 +466,7 @@ def _outcome(claim: ExpectedClaim, future: Future[Tested]) -> Tested:
     except BrokenProcessPool:
         return _open(
             claim,
-            "a process ended before its time, perhaps for want of memory; with fewer at a time, `-j`, there is more",
+            "a process was killed, perhaps for lack of memory: run fewer at a time with `-j`",
         )
 
 

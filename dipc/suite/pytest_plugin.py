@@ -21,7 +21,7 @@ _UNDECIDED = "undecided"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The option --dipc-rows."""
-    text = "of a claim about a table that should be accurate, make each row a test of its own"
+    text = "make each row of a table that should be accurate a test of its own"
     parser.getgroup("dipc").addoption("--dipc-rows", action="store_true", help=text)
 
 

@@ -106,7 +106,7 @@ def test_at_takes_exact_positive_numbers_only() -> None:
     assert form.at("17/10") == (1, 1)
     with pytest.raises(TypeError, match="floating-point"):
         form.at(1.7)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="eps is positive, not 0"):
+    with pytest.raises(ValueError, match="eps must be positive, not 0"):
         form.at(0)
 
 

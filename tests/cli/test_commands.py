@@ -145,7 +145,7 @@ def test_delta_is_not_beta(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", [["check"], ["tighten"], ["solve", "--for", "beta"]])
 def test_two_programs(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*command, SPARSE, SPARSE, "--inputs", "q=0"]) == 2
-    assert "is a program, and a table is expected here" in capsys.readouterr().err
+    assert "is a program, but a table is expected here" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", ["q=(0,0,0)", "q = 0", "q[1]=0, q[2]=0; q[3]=0", "q in {0}", "q=(T,T..T,{T})"])

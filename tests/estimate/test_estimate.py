@@ -144,7 +144,7 @@ def test_runs_of_several_batches_are_independent() -> None:
 @pytest.mark.parametrize("options", [{"runs": 0}, {"eps": 0}, {"gamma": -1}, {"confidence": 1.0}])
 def test_numbers_that_make_no_sense(options: dict[str, object]) -> None:
     given = {"eps": 1, "runs": 10, **options}
-    with pytest.raises(ValueError, match="is not negative"):
+    with pytest.raises(ValueError, match="must be positive"):
         estimate.estimate_loss(dipc.load(mechanisms.KARY), {"x": 1}, {"x": 2}, {"y": 1}, **given)  # type: ignore[arg-type]
 
 
@@ -201,4 +201,4 @@ def test_families(capsys: pytest.CaptureFixture[str]) -> None:
     record = json.loads(capsys.readouterr().out)
     assert [member["constants"] for member in record["members"]] == [{"m": "2"}, {"m": "3"}]
     assert run(words) == 2
-    assert "`-D with a range` has no part in a verdict" in capsys.readouterr().err
+    assert "`-D with a range` does not apply to a verdict" in capsys.readouterr().err

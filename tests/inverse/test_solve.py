@@ -457,7 +457,7 @@ def test_claims_that_alpha_is_not_found_for() -> None:
 
 
 def test_bad_parameters() -> None:
-    with pytest.raises(ValueError, match="digits is at least 1, not 0"):
+    with pytest.raises(ValueError, match="digits must be at least 1, not 0"):
         solve(LAPLACE, HERE, wanted="eps", beta="1/2", digits=0)
     with pytest.raises(ValueError, match="delta"):
         solve(LAPLACE, HERE, wanted="delta", beta="1/2")

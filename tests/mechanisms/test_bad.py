@@ -81,11 +81,11 @@ def test_what_is_called_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
     def inside(q: dipc.Real, eps: dipc.Eps) -> bool:
         return dipc.laplace(q, scale=1 / eps) > 0
 
-    with pytest.raises(dipc.DiagnosticError, match="stands inside of something else"):
+    with pytest.raises(dipc.DiagnosticError, match="is defined inside something else"):
         inside(q=0, eps=1)
     with pytest.raises(TypeError, match="decorates a function"):
         dipc.mechanism()(3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="part of a mechanism"):
+    with pytest.raises(TypeError, match="inside a mechanism"):
         dipc.laplace(0, scale=1)
 
 

@@ -74,13 +74,13 @@ REFUSED = {
         xs = [1] * 2
     return xs
 """,
-    "becomes another one in a loop or a branch": """
+    "is replaced by another one in a loop or a branch": """
     xs = [x, x]
     for i in range(2):
         xs = [y + 1 for y in xs]
     return xs
 """,
-    "changes a list of its caller": """
+    "cannot change a list of its caller": """
     xs = [0, 0]
     return xs[0] + change(xs)
 """,
@@ -126,7 +126,7 @@ REFUSED = {
         ys.append(x)
     return xs
 """,
-    "`index` is that of a greatest or least element only": """
+    "`index` can only look for a greatest or least element": """
     xs = [x, 3]
     ys = xs
     best = max(xs)

@@ -176,12 +176,12 @@ def test_each_command_says_where_an_answer_went(
 
 
 def test_options_contradict_themselves_in_one_place() -> None:
-    with pytest.raises(ValueError, match="digits is at least 1"):
+    with pytest.raises(ValueError, match="digits must be at least 1"):
         Options(digits=0)
-    with pytest.raises(dipc.DiagnosticError, match="left open, but not the inputs"):
+    with pytest.raises(dipc.DiagnosticError, match="left open, but the inputs are not"):
         Options(for_all="m").open_constant("q = 0..1")
     assert Options(for_all="m >= 3").open_constant("all") == ("m", 3)
-    with pytest.raises(dipc.DiagnosticError, match="both processes and a Dask cluster"):
+    with pytest.raises(dipc.DiagnosticError, match="-j and --dask are both given"):
         dipc.check(dipc.load(COIN), jobs=2, dask="tcp://nowhere:1")
 
 

@@ -44,7 +44,7 @@ def test_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr(tools, "find_spec", lambda _: None)
     assert run(["serve"]) == 2
     assert capsys.readouterr().err == (
-        "error[E0810]: the playground is a distribution of its own, which is not installed\n"
+        "error[E0810]: the playground is a separate package, which is not installed\n"
         "  = help: install it: pip install dipc-playground\n"
         "  = help: in a checkout, `make playground` builds it\n"
     )
@@ -67,7 +67,7 @@ def test_nothing_else_is(port: int) -> None:
 
 def test_a_port_that_is_taken(port: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["serve", "--no-open", "--port", str(port)]) == 2
-    assert f"error[E0810]: port {port} cannot be had" in capsys.readouterr().err
+    assert f"error[E0810]: port {port} is not available" in capsys.readouterr().err
 
 
 def test_it_says_where_it_is_until_it_is_interrupted(

@@ -107,7 +107,7 @@ def test_what_has_no_composition() -> None:
     many = question(PROGRAMS["three values"].replace("|", ""), 10_000)
     with pytest.raises(LimitReached, match="10000 runs have"):
         many.largest_loss(F(1))
-    with pytest.raises(ValueError, match="compose is at least 1"):
+    with pytest.raises(ValueError, match="compose must be at least 1"):
         dipc.check_privacy(dipc.load(RESPONSE), "linf:1", compose=0)
 
 

@@ -104,7 +104,7 @@ def test_without_finite_outputs_there_is_one_row(simulate):
     code, out, _ = simulate(LAPLACE, "--input", "q=(0,1)", "--eps", "1", "-n", 10)
     assert code == 3
     assert "any output" in out
-    assert "undecided: no output is finite and no event is given" in out
+    assert "undecided: no output is finite, so there is nothing to compare" in out
 
 
 def test_where_the_exact_probability_is_not_reached_only_the_estimates_are_printed(simulate):
@@ -222,7 +222,7 @@ def test_mismatches_are_explained():
     page = render(simulation(found), Look())
     (row,) = [row for row in found.rows if row.impossible]
     assert f"  o = 2: came out {row.count} times, and has probability 0\n" in page
-    assert "mismatch: 1 of 3 outputs came out too often or too seldom\n" in page
+    assert "mismatch: 1 of 3 outputs came out too often or too rarely\n" in page
     assert [line.split()[-1] for line in page.splitlines() if line.startswith("  o = 2  ")] == ["MISMATCH"]
     found = against(COIN.replace("r > 1", "r > 2"), COIN)
     page = render(simulation(found), Look())
