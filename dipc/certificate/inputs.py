@@ -10,7 +10,7 @@ from typing import Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, product, total
 from dipc.algebra.limits import Undecided
-from dipc.certificate.answers import with_answers
+from dipc.certificate.answers import with_classes_named
 from dipc.certificate.data import (
     BY_A_CONSTANT,
     IN_ANOTHER_UNIT,
@@ -49,7 +49,7 @@ from dipc.verifier.reading import Budget, Question
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
     """The text of the certificate of a question about every real input."""
-    return sealed(with_answers(_Writer(question).document(results, tool)))
+    return sealed(with_classes_named(_Writer(question).document(results, tool)))
 
 
 class _Writer:
@@ -109,6 +109,7 @@ class _Writer:
             "answer": {} if note is None else dict(note.answer),
             "where": [] if note is None else list(note.where),
             "halfspaces": [] if evidence is None else [_halfspace(half) for half in evidence.halfspaces],
+            "beside": [],
             "verdict": str(_certified(row)),
         }
         reader = ClaimReader.read(self._stated, {**self._program.core.constants, **constants})

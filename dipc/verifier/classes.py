@@ -270,12 +270,14 @@ class Kind(StrEnum):
 class Shown:
     """What a certificate has shown of one class, whichever inputs it is about. `answer` are its outputs as text.
 
-    Each of the `values` was compared with beta; None where the class is empty. `slacks` are bounds of forms of inputs.
+    It is about the inputs in those half-spaces that do not move, or are `beside` other answers, by their places. Each
+    of the `values` was compared with beta; None where the class is empty. `slacks` are bounds of forms of inputs.
     """
 
     number: int
     answer: Mapping[str, str]
     halfspaces: Sequence[Guard]
+    beside: Sequence[int]
     kind: Kind = Kind.WAYS
     wanted: Required | None = None
     dd: str | None = None

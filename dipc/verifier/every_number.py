@@ -40,7 +40,7 @@ from dipc.verifier.functions import (
     subtract,
     times,
 )
-from dipc.verifier.ideal import Ideal, Path, input_norm, open_inputs
+from dipc.verifier.ideal import Ideal, input_norm, open_inputs
 from dipc.verifier.linear import ALPHA, Guard, contradictory, implied
 from dipc.verifier.loops import (
     MOST_HEADS,
@@ -58,7 +58,6 @@ from dipc.verifier.obligations import VERDICTS, Decided
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Sample, Value
 from dipc.verifier.reading import DERIVATION_ENDS, Budget, NotDerived, Rejected, in_step, why_it_ends
-from dipc.verifier.surroundings import Surroundings, outwards
 from dipc.verifier.syntax import (
     Apply,
     Assign,
@@ -259,19 +258,17 @@ class Agreement:
 
     def _moved(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
         """The guards of inputs of this way at which something is claimed, with the open distance."""
-        path = Path(way.inputs, ())
-        around = Surroundings(self._distances, entry.finite, path, self.budget)
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
             width, direction = outwards(self.shape.norm, guard)
-            if not self._distances.has_apart or self._stays_near(around, guard, width, direction):
+            if not self._distances.has_apart or self._stays_near(entry, way, guard, width, direction):
                 moving = ((ALPHA, -width * rate),) if rate else ()
                 guards.append(Guard((*guard.form, *moving), guard.constant - width * base, strict=False))
         return tuple(guards)
 
     def _stays_near(
-        self, around: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
+        self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
         """Whether the straight way out behind this side leads to inputs that are at a finite distance. The other
         elements of the inputs stay as they are, and so do the inputs that are of no iteration."""
@@ -279,10 +276,19 @@ class Agreement:
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
             return False
         # The other elements are those of any entry.
-        for entry in self._entries:
-            if any(apart for _, apart in self._distances.cases(entry.inputs, entry.inputs, ())):
+        for each in self._entries:
+            if any(apart for _, apart in self._distances.cases(each.inputs, each.inputs, ())):
                 return False
-        return not around.may_be_apart(guard, width, direction)
+        length = ALPHA - 1  # of the way: a variable that is no input
+        beyond = {
+            slot: plus(here, Affine(_ZERO, ((length, -direction.get(slot, _ZERO)),)))
+            if isinstance(here, Affine)
+            else here
+            for slot, here in entry.inputs.items()
+        }
+        further = Guard(((length, width), *((slot, -c) for slot, c in guard.form)), -guard.constant, strict=True)
+        known = [*way.inputs, further, Guard(((length, _ONE),), _ZERO, strict=False)]
+        return not any(apart for _, apart in self._distances.cases(entry.inputs, beyond, known))
 
     def _is_least(
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
@@ -344,6 +350,15 @@ class Agreement:
                 yield term
             elif not implies(_ZERO):
                 raise NotDerived("without noise an output is not within gamma of the answer")
+
+
+def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
+    """The dual norm of the guard's form, and a direction of length 1 in which the form grows as much."""
+    form = dict(guard.form)
+    sizes = [abs(c) for c in form.values()]
+    width = sum(sizes, _ZERO) if norm == "linf" else max(sizes)
+    steepest = sorted(form) if norm == "linf" else [max(sorted(form), key=lambda slot: abs(form[slot]))]
+    return width, {slot: Fraction(1 if form[slot] > 0 else -1) for slot in steepest}
 
 
 def stated_term(

@@ -233,7 +233,7 @@ class Ideal:
         answer = self.answer(inputs)
         best: Fraction | None = None
         for finite in self.combinations():
-            gaps = [_gap(one, other) for one, other in zip(own, finite, strict=True)]
+            gaps = [gap(one, other) for one, other in zip(own, finite, strict=True)]
             away = self._combined(gaps)
             paths: list[tuple[Fraction, list[Guard]]] = []
             for path in self.paths(finite):
@@ -409,10 +409,6 @@ class Ideal:
         """Whether some integers satisfy guards of ints. Raises NotDerived."""
         return least({}, list(guards), self.whole, self.budget) is not None
 
-    def is_taken(self, path: Path) -> bool:
-        """Whether some input takes the path: only its guards of ints may be without such. Raises NotDerived."""
-        return all(self._has_integers(group) for group in grouped(path.guards) if self._is_whole(group))
-
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
         """min d(point, u) over the closure of the guards, which hold somewhere; None where that is not so of ints."""
         # The variables are steps from the point: where it is of integers, so are they.
@@ -456,7 +452,8 @@ def is_integral(machine: Machine) -> bool:
     return "real" not in types and all(value.denominator == 1 for value in numbers)
 
 
-def _gap(one: Value, other: Value) -> Fraction:
+def gap(one: Value, other: Value) -> Fraction:
+    """The distance of two values of a finite input."""
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return Fraction(one != other)

@@ -79,28 +79,23 @@ class Open(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Inputs u of a path and distances alpha <= dd(u); `without` are the paths with other answers, by number, of whose
-    sides it was said on which it is."""
+    """Inputs u of a path and distances alpha <= dd(u)."""
 
     guards: tuple[Guard, ...]
-    without: tuple[int, ...] = ()
 
     def within(self, guard: Guard, whole: Set[int]) -> Cell:
         """The part where the guard holds; inputs of `whole` are integers."""
-        return Cell((*self.guards, tightened(guard, whole)), self.without)
-
-    def halves(self, guard: Guard, whole: Set[int]) -> list[Cell]:
-        """The part where the guard holds, and the rest."""
-        return [self.within(guard, whole), self.within(guard.opposite(), whole)]
+        return Cell((*self.guards, tightened(guard, whole)))
 
 
-#: The class that is right about a cell, with the merges of ways; or how the cell is divided further.
+#: The class that is right about a cell, with the merges of ways; how the cell is divided further; or an input with
+#: another answer that is nearer than alpha, so that nothing is claimed there.
 _ANSWER: read.Table = {
     "class": read.natural,
     "unites": read.boolean,
     "merges": read.listed(read.tuple_of(read.natural, read.natural)),
     "cut": read_guard,
-    "rival": read.natural,
+    "near": read.anything,
 }
 
 
@@ -119,7 +114,7 @@ class Divided:
     def key(self) -> str:
         """Under which its answer is kept: the first of the classes says which answer it is, and of which case."""
         first = self.classes[0].number if self.classes else None
-        of = [self.known.finite, first, self.only, self.cell.without]
+        of = [self.known.finite, first, self.only]
         return key_of([*map(str, of), *map(str, self.cell.guards)])
 
 
@@ -134,11 +129,14 @@ class Coverage:
     budget: Budget
     _bounds: Bounds = field(init=False)
     _whole: frozenset[int] = field(init=False)
+    #: The inputs' slots in the program by those in the ideal.
+    places: Mapping[int, int] = field(init=False)
     _why: str = ""
 
     def __post_init__(self) -> None:
         self._bounds = Bounds(self.machine, self.ideal, self.budget)
         self._whole = whole_inputs(self.machine)
+        self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
         """What is left on trust: each class must be right about some cell, and where `everything` is claimed, each cell
@@ -188,29 +186,22 @@ class Coverage:
 
     def _is_about_its_own(self, shown: Shown) -> bool:
         """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
-        not move, edges excluded, and of a path with another answer on the sides that it says. They are in its other
-        half-spaces because of their distance."""
-        still = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
-        moving = [half for half in shown.halfspaces if half.step]
+        not move, edges excluded, and in those that are `beside` other answers. They are in its other half-spaces
+        because of their distance."""
+        within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
+        within += [shown.halfspaces[place] for place in shown.beside]
         own = self._finite(shown.answer)
         cells = [
             one
             for known, answer in self._paths()
             if answer == own
-            for one in self._divided(known, [shown], [*still, *self._sides(known, moving)], only=shown.number)
+            for one in self._divided(known, [shown], within, only=shown.number)
         ]
         return None not in cells
 
     def _is_whole(self, half: Guard) -> bool:
         """Whether it is about ints alone."""
         return half.inputs.keys() <= self._whole
-
-    def _sides(self, known: Surroundings, among: Sequence[Guard]) -> list[Guard]:
-        """Those half-spaces that are sides of paths with other answers: of each such path every input has one."""
-        if not among:
-            return []
-        sides = {_scaled(self._moved(side)) for rival in known.rivals() for side in rival}
-        return [guard for guard in among if _scaled(guard) in sides]
 
     # --- cells ----------------------------------------------------------------------------------------
 
@@ -224,14 +215,10 @@ class Coverage:
         else:
             least, greater = self.alpha
             distance = [Guard(((ALPHA, _ONE),), -least, strict=greater)]
-        behind: Sequence[Guard] = known.path.guards
         if self.alpha == (_ZERO, False):
             # A claim about every input needs nothing of distances.
             distance.append(Guard(((ALPHA, -_ONE),), _ZERO, strict=False))
-        else:
-            behind = known.behind()
-        waiting = [Cell((*distance, *map(self._moved, behind), *within))]
-        rivals: Sequence[Sequence[Guard]] | None = None
+        waiting = [Cell((*distance, *(guard.renamed(self.places) for guard in known.path.guards), *within))]
         for _ in range(MOST_CELLS):
             if not waiting:
                 return
@@ -244,14 +231,12 @@ class Coverage:
                 yield None
                 continue
             with answers_count():
-                number, unites, merges, cut, rival = read.fields(answer, {}, _ANSWER)
+                number, unites, merges, cut, near = read.fields(answer, {}, _ANSWER)
                 if cut is not None:
-                    waiting += cell.halves(cut, self._whole)
+                    waiting += self.halves(cell, cut)
                     continue
-                if rival is not None:
-                    rivals = self.rivals(known) if rivals is None else rivals
-                    sides = rivals[read.index(rival, rivals)]
-                    waiting += [Cell((*cell.guards, side), (*cell.without, rival)) for side in sides]
+                if near is not None:
+                    known.require_near(near, self.part(cell))
                     continue
                 shown = next((one for one in classes if one.number == number), None)
                 if shown is None:
@@ -267,9 +252,14 @@ class Coverage:
                 yield None
         raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
 
-    def rivals(self, known: Surroundings) -> Sequence[Sequence[Guard]]:
-        """For each path with another answer sides of which every input has one."""
-        return [tuple(map(self._moved, sides)) for sides in known.rivals()]
+    def halves(self, cell: Cell, guard: Guard) -> list[Cell]:
+        """The part of a cell where the guard holds, and the rest."""
+        return [cell.within(guard, self._whole), cell.within(guard.opposite(), self._whole)]
+
+    def part(self, cell: Cell) -> list[Guard]:
+        """The guards of a cell over the inputs' slots in the ideal."""
+        slots = {own: other for other, own in self.places.items()}
+        return [guard.renamed(slots) for guard in cell.guards]
 
     def implies(self, cell: Cell, guard: Guard) -> bool:
         """Whether a guard is shown to hold on all of a cell."""
@@ -281,7 +271,7 @@ class Coverage:
 
         @cache
         def decide(guard: Guard) -> bool:
-            holds, fails = cell.halves(guard, self._whole)
+            holds, fails = self.halves(cell, guard)
             if contradictory(fails.guards, self.budget):
                 return True
             if contradictory(holds.guards, self.budget):
@@ -326,21 +316,10 @@ class Coverage:
         """Whether inputs that differ are at a distance of at least 1."""
         return is_integral(self.machine) or self.ideal.norm == "discrete"
 
-    def _moved(self, guard: Guard) -> Guard:
-        """A guard of the ideal over the inputs' slots in the program."""
-        places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
-        return guard.renamed(places)
-
 
 def _stated(pairs: Sequence[Sequence[int]], _ways: Sequence[Way]) -> Sequence[Sequence[int]]:
     """What the certificate puts together, whatever the ways are."""
     return pairs
-
-
-def _scaled(guard: Guard) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:
-    """The half-space up to a positive factor."""
-    size = sum((abs(c) for _, c in guard.form), _ZERO)
-    return tuple(sorted((i, c / size) for i, c in guard.form)), guard.constant / size
 
 
 def _text(value: Value | Affine) -> str:
@@ -494,6 +473,7 @@ _CLASS: read.Table = {
     "answer": read.by_name(read.text),
     "where": read.listed(read.text),
     "halfspaces": read_halfspaces,
+    "beside": read.listed(read.natural),
     "verdict": read.one_of(*VERDICTS),
 }
 
@@ -513,7 +493,8 @@ class _Class:
     def check(self, value: object) -> tuple[str, str | None]:
         """The verdict, and why it is not certified."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
-        answer, _, halfspaces, verdict, *evidence = read.fields(value, _CLASS, readers)
+        answer, _, halfspaces, beside, verdict, *evidence = read.fields(value, _CLASS, readers)
+        named = Shown(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])
         given = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
         if len(given) != 1:
             raise Rejected("it must have exactly one kind of evidence")
@@ -524,10 +505,10 @@ class _Class:
             raise Rejected(f"its evidence does not fit the verdict {verdict}")
         match kind:
             case "required":
-                return verdict, self._proved(one, answer, halfspaces)
+                return verdict, self._proved(one, named)
             case "empty":
                 self._empty(one, halfspaces)
-                self.shown.append(Shown(self.number, answer, halfspaces))
+                self.shown.append(named)
             case "witness":
                 return verdict, self._witness(one)
         return verdict, one if kind == "open" else None
@@ -573,7 +554,7 @@ class _Class:
             self.theorem.check(inputs, outputs, radius, decided.value)
             return decided.require("inaccurate", beta, self.budget)
 
-    def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Guard]) -> str | None:
+    def _proved(self, value: object, named: Shown) -> str | None:
         """The bound of the class, and that it is enough: at all inputs, or at the distance 1, where it is one that
         falls no slower than beta as the distance grows."""
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
@@ -593,15 +574,16 @@ class _Class:
             wanted = required(self.claim, variable, dd, self.budget)
             if self.claim.alpha != "dd":
                 wanted = replace(wanted, alpha=(_at_least(self.claim, self.theorem, self.budget)[0], _ZERO))
-            greatest = greatest_alpha(weights, halfspaces, self.budget)
+            greatest = greatest_alpha(weights, named.halfspaces, self.budget)
             intervals = intervals_of(self.claim, wanted, greatest)
             whole = whole_inputs(machine)
         obligations = self._decided(places, intervals)
         bounds: Slacks = {}
         for item in slacks:
-            add_slack(item, halfspaces, whole, wanted, bounds, self.budget)
+            add_slack(item, named.halfspaces, whole, wanted, bounds, self.budget)
         values = tuple(decided.value for decided in obligations)
-        self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, bounds, decay))
+        shown = replace(named, kind=Kind(kind), wanted=wanted, dd=dd, values=values, slacks=bounds, decay=decay)
+        self.shown.append(shown)
         missing = [decided.require("accurate", wanted.beta, self.budget) for decided in obligations]
         return next((why for why in missing if why is not None), None)
 

@@ -292,7 +292,7 @@ def test_a_class_is_about_all_inputs_that_it_names() -> None:
     assert check_text(samples.resealed(data)).verdict == data["verdict"]
     for case in data["cases"]:
         case["classes"][-1] = {
-            **{name: case["classes"][-1][name] for name in ("answer", "where", "halfspaces")},
+            **{name: case["classes"][-1][name] for name in ("answer", "where", "halfspaces", "beside")},
             "verdict": "undecided",
             "reason": "it was not looked at",
         }

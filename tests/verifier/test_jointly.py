@@ -108,7 +108,7 @@ def shown(ways: list[Way], low: list[int], high: list[int], chance: random.Rando
                     for slot, c in found.inputs:
                         total[slot] = total.get(slot, Fraction(0)) - rate * c
                 add(total, -sum((rate * found.constant for rate, found in among), Fraction(0)))
-    return Shown(1, {}, (), kind, FIXED, None, None, slacks)  # type: ignore[arg-type]
+    return Shown(1, {}, (), (), kind, FIXED, None, None, slacks)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -147,7 +147,7 @@ def test_tails_together_are_better_than_one_by_one() -> None:
         keyed = slack_key(inputs, Fraction(0), 0)
         assert keyed is not None
         slacks[keyed[0]] = SlackBound(least / keyed[1], Fraction(0))
-    known = Shown(1, {}, (), Kind.TAILS, FIXED, None, None, slacks)
+    known = Shown(1, {}, (), (), Kind.TAILS, FIXED, None, None, slacks)
     assert value(tails([way], known)) == pytest.approx(1 - math.exp(-2 * EPS) / 4)
 
 
@@ -156,7 +156,7 @@ def test_what_is_not_independent_or_twice_is_refused() -> None:
     one = Part((law,), (comparison(law, 0, 0),))
     twice = Way(weight(Fraction(1)), (), (one, one))
     pair = Way(weight(Fraction(1)), (), (Part((law,), (comparison(law, 0, 0), comparison(law, 1, 0))),))
-    known = Shown(1, {}, (), Kind.VERTICES, FIXED)
+    known = Shown(1, {}, (), (), Kind.VERTICES, FIXED)
     for way in (twice, pair):
         with pytest.raises(NotDerived):
             list(vertex_values([way], known, FIXED, PROBABILITIES, Budget()))

@@ -59,6 +59,13 @@ claim { alpha: dd; beta: 0; }
 out <- 0
 """
 
+#: A step of an int is one to another answer.
+STEPS = """
+program steps; input n : int; output o : bool; var x : int;
+ideal { o <- n >= 0 } claim { alpha: 1; beta: exp(-eps)/(1 + exp(-eps)); }
+x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end
+"""
+
 #: Answers that are near are merged: 0 <= r < 1 and r >= 1 are r >= 0.
 LEVEL = """program level; input q : real; output o : {0..2}; var r : real; metric { output: abs(o - o'); }
 claim { alpha: dd; gamma: 1; beta: exp(-eps/2); }
@@ -88,6 +95,7 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "quotient": samples.geometric,
     "product": samples.marked,
     "facets": lambda: of_all_inputs(ADVERSARIAL["a corner of two facets that is not needed"]),
+    "steps": lambda: of_all_inputs(STEPS),
     "sparse": lambda: of_all_inputs(SPARSE, beta=f"{_SHARP}/6"),
     "merged": lambda: of_all_inputs(LEVEL),
     "every m": lambda: of_all_inputs(NOISY_MAX, for_all="m", beta="2*m*exp(-alpha*eps/2)/5"),
@@ -275,10 +283,14 @@ def of_answers(name: str, value: object) -> Callable[[Document], None]:
     return change
 
 
+#: An input that is said to be near: itself, and others that are none.
+HERE: Document = {"finite": 0, "rounded": [], "moved": []}
+UNKNOWN = {**HERE, "rounded": [[[[-3, "1"]], "0"]]}
+OUTPUT = {**HERE, "moved": [[99, [], "0"]]}
+HALF = {**HERE, "moved": [[0, [], "1/2"]]}
+ALPHA_AWAY = {**HERE, "moved": [[0, [[0, "1"], [-2, "1"]], "0"]]}
+
 #: A cut that divides nothing, and one that is none.
-#: The side of a neighbourhood that is the same for all distances, and the input itself as the point that is near.
-STILL = [{"form": [[0, "1"]], "constant": "0", "step": "0"}]
-HERE: Document = {"point": []}
 NOTHING = {"form": [], "constant": "1", "strict": False}
 TWICE = {"form": [[0, "1"], [0, "1"]], "constant": "1", "strict": False}
 
@@ -412,6 +424,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("steps not below 0", "sparse", of_class(put("-1", "halfspaces", 0, "step")), "its step is negative"),
     ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a multiplier is negative"),
     ("half-spaces that are there", "sparse", of_slack("weights", [[9_999, "1"]]), "that does not exist"),
+    ("half-spaces that are there", "sparse", of_class(put([99], "beside")), "it refers to"),
     ("balls of one radius", "sparse", of_slack("radius", 2), "radius: an integer from 0 to 1 is expected"),
     ("bounds that follow", "sparse", of_slack("weights", []), "not accepted in full"),
     ("a bound of alpha", "inside", bound_of_nothing, "the weights do not bound alpha"),
@@ -435,12 +448,15 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("a class that is there", "sparse", of_answers("class", 99), "a class contains a cell with another answer"),
     ("right about all of it", "facets", of_answers("cut", NOTHING), "not accepted in full"),
     ("cuts of variables once", "facets", of_answers("cut", TWICE), "each must occur once"),
-    ("paths with other answers that are there", "facets", of_answers("rival", 99), "it refers to"),
     ("merged ways that are there", "merged", of_answers("merges", [[9, 0]]), "not accepted in full"),
     ("merged ways that differ in one comparison", "merged", of_answers("merges", [[2, 0]]), "not accepted in full"),
-    ("sides that move", "facets", of_answers("sides", STILL), "a side of a neighbourhood must depend on the distance"),
-    ("every side of them", "facets", of_answers("sides", []), "is not shown to be near another path"),
-    ("a point that is near", "facets", of_answers("near", HERE), "is not shown to be near another path"),
+    # --- near inputs
+    ("finite inputs that are there", "facets", of_answers("near", {**HERE, "finite": 1}), "it refers to"),
+    ("rounded in order", "facets", of_answers("near", UNKNOWN), "depends on what is not known before"),
+    ("real or int inputs moved", "facets", of_answers("near", OUTPUT), "what is moved is not a real or int input"),
+    ("ints moved to integers", "steps", of_answers("near", HALF), "an int may be moved to what is not an integer"),
+    ("nearer than alpha", "facets", of_answers("near", ALPHA_AWAY), "is not shown to be nearer than alpha"),
+    ("another answer", "facets", of_answers("near", HERE), "is not shown to have another answer"),
     # --- every number
     ("a number once", "every m", another_case, "it has no classes, or occurs twice"),
     ("every number before", "every m", removed("cases"), "the cases do not cover exactly the numbers before `start`"),

@@ -1,0 +1,420 @@
+"""Where nothing is claimed: for a part of a path of the `ideal` the input with another answer that a certificate states
+because it is nearer than alpha (FORMAT.md, lemma 5), or how the part is cut so that there is one for each half."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import ceil
+from typing import Any
+
+from dipc.algebra.limits import Undecided
+from dipc.certificate.data import rational
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.program import Infeasible, Least, contradiction, implies, integer_solution, minimum, solution
+from dipc.verifier.every_number import outwards
+from dipc.verifier.execution import Affine, plus, scaled
+from dipc.verifier.ideal import Path
+from dipc.verifier.inputs import Divided
+from dipc.verifier.linear import ALPHA, Guard
+from dipc.verifier.reading import DERIVATION_ENDS
+from dipc.verifier.surroundings import MOST_SIGNED, Surroundings
+
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+
+#: A form of inputs, alpha and rounded numbers.
+Line = Affine | Fraction
+
+_FURTHEST: Line = Affine(_ZERO, ((ALPHA, _ONE),))
+
+#: Half-spaces while coordinates are eliminated, and cells of one neighbourhood.
+_MOST_SIDES = 200
+_MOST_CELLS = 200
+
+#: Cases of one question about integers, as many as branch and bound may look at.
+MOST_CASES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """An input for each u of a part: the number of its finite inputs, lines that are rounded up, and where it is not
+    as u."""
+
+    finite: int
+    rounded: tuple[Line, ...]
+    moved: Mapping[int, Line]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "finite": self.finite,
+            "rounded": [line_data(line) for line in self.rounded],
+            "moved": [[slot, *line_data(line)] for slot, line in sorted(self.moved.items())],
+        }
+
+    def is_near(self, norm: str, point: Mapping[int, Fraction]) -> bool:
+        """Whether it is nearer than alpha to one u."""
+        values = dict(point)
+        for place, line in enumerate(self.rounded, start=1):
+            values[ALPHA - place] = Fraction(ceil(_at(line, values)))
+        moves = [abs(_at(line, values) - values.get(slot, _ZERO)) for slot, line in self.moved.items()]
+        length = sum(moves) if norm == "l1" else max(moves, default=_ZERO)
+        return (_ONE if norm == "discrete" else length) < values[ALPHA]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part is cut along a half-space: what is stated where it holds, and where it does not."""
+
+    guard: Guard
+    holds: Near
+    fails: Near
+
+
+Near = Stated | Cut
+
+
+def near(question: Divided) -> Near | None:
+    """What shows of all of a cell that nothing is claimed of it; None where that is not found. Raises Undecided."""
+    known, part = question.known, question.coverage.part(question.cell)
+    point = solution(list(map(halfspace, part)), [ALPHA])
+    if isinstance(point, Infeasible) or point[ALPHA] <= 0:
+        return None
+    for stated in _tried(known, part, point):
+        if (isinstance(stated, Cut) or stated.is_near(known.ideal.norm, point)) and _is_shown(question, stated):
+            return stated
+    return None
+
+
+def _is_shown(question: Divided, stated: Near) -> bool:
+    """Whether the checker sees that nothing is claimed of the cell."""
+    if isinstance(stated, Cut):
+        return all(
+            _is_shown(half, one)
+            for half, one in halves(question, stated)
+            if contradiction(list(map(halfspace, half.cell.guards))) is None
+        )
+    try:
+        question.known.require_near(stated.as_json(), question.coverage.part(question.cell))
+    except DERIVATION_ENDS:
+        return False
+    return True
+
+
+def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, Near]]:
+    """The two halves of a cell, with what is stated of each."""
+    cells = question.coverage.halves(question.cell, cut.guard.renamed(question.coverage.places))
+    for cell, stated in zip(cells, (cut.holds, cut.fails), strict=True):
+        yield replace(question, cell=cell), stated
+
+
+# --- What is tried ----------------------------------------------------------------------------------------------------
+
+
+def _tried(known: Surroundings, part: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[Near]:
+    ideal = known.ideal
+    if ideal.norm == "discrete":
+        yield from _anywhere(known)
+        return
+    here = list(ideal.combinations()).index(known.finite)
+    for guard in known.path.guards:
+        yield from _across(known, here, guard)
+    yield from _changing(known, here)
+    if ideal.has_apart:
+        return
+    system = list(map(halfspace, part))
+    for other in ideal.paths(known.finite):
+        if not _may_agree(known, other):
+            yield from _stepping(known, here, other)
+            for inner in (False, True):
+                nearest = _nearest(ideal.norm, other.guards, ideal.whole, inner)
+                if nearest is not None and nearest.is_around(system, point):
+                    yield nearest.near(system, here, {}, frozenset())
+
+
+def _may_agree(known: Surroundings, other: Path) -> bool:
+    """Whether the answer of another path may be that of this one."""
+    told = zip(*(known.ideal.told(path.answer) for path in (known.path, other)), strict=True)
+    return all(isinstance(one, Affine) or isinstance(two, Affine) or one == two for one, two in told)
+
+
+def _anywhere(known: Surroundings) -> Iterator[Near]:
+    """In the discrete norm any input does."""
+    for number, finite in enumerate(known.ideal.combinations()):
+        for other in known.ideal.paths(finite):
+            if not _may_agree(known, other):
+                system = list(map(halfspace, other.guards))
+                found = (
+                    integer_solution(system, known.ideal.whole, MOST_CASES) if known.ideal.whole else solution(system)
+                )
+                if found is not None and not isinstance(found, Infeasible):
+                    yield Stated(number, (), dict(found))
+
+
+def _own(slot: int) -> Affine:
+    return Affine(_ZERO, ((slot, _ONE),))
+
+
+def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> Stated:
+    """The input that is so far from u in this direction."""
+    return Stated(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
+
+
+def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[Near]:
+    """Straight across a side of the path: half of the way between there and what is alpha away; or not as far as paths
+    that may have the same answer. Of ints the first one that is outside."""
+    width, direction = outwards(known.ideal.norm, guard)
+    form = Affine(guard.constant, guard.form)
+    back = {slot: -d for slot, d in direction.items()}
+    if all(slot in known.ideal.whole for slot, _ in guard.form):
+        yield _steps(here, back, _own(ALPHA - 1), (scaled(plus(form, _ONE), 1 / width),))
+        return
+    depth = scaled(form, 1 / width)
+    middle = _steps(here, back, scaled(plus(depth, _FURTHEST), _HALF))
+    yield middle
+    room = _room(known, guard, width, direction)
+    if room is not None:
+        further = plus(plus(_FURTHEST, scaled(depth, -_ONE)), -room)
+        assert isinstance(further, Affine), "alpha is in it"
+        yield Cut(Guard(further.terms, further.constant, strict=True), _steps(here, back, plus(depth, room)), middle)
+
+
+def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
+    """Half of how far behind a side the first path begins that may have the same answer; None where that is nothing."""
+    beyond = 1 + len(known.ideal.machine.slots)
+    depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
+    least = None
+    for other in known.ideal.paths(known.finite):
+        if other is known.path or not _may_agree(known, other):
+            continue
+        system = [Halfspace(((beyond, _ONE),), _ZERO), *(halfspace(each).closure() for each in known.path.guards)]
+        for each in other.guards:
+            rise = sum((c * direction.get(slot, _ZERO) for slot, c in each.form), _ZERO)
+            after = plus(Affine(each.constant, each.form), scaled(depth, -rise))
+            system.append(_side(dict(after.terms) if isinstance(after, Affine) else {}, _constant(after)))
+        found = minimum(Halfspace(((beyond, _ONE),), _ZERO), system)
+        if isinstance(found, Least):
+            least = found.value if least is None else min(least, found.value)
+    return least / 2 if least else None
+
+
+def _changing(known: Surroundings, here: int) -> Iterator[Near]:
+    """Where the answer is a form of an input, this is moved up or down: from the middle of the path away from its
+    sides."""
+    told = (value for value in known.ideal.told(known.path.answer) if isinstance(value, Affine))
+    for slot in sorted({slot for value in told for slot, _ in value.terms}):
+        length = _ONE if slot in known.ideal.whole else scaled(_FURTHEST, _HALF)
+        up, down = (_steps(here, {slot: sign}, length) for sign in (_ONE, -_ONE))
+        yield from (up, down)
+        inside = solution([replace(halfspace(guard), strict=True) for guard in known.path.guards], [slot])
+        if not isinstance(inside, Infeasible):
+            yield Cut(Guard(((slot, _ONE),), -inside[slot], strict=False), down, up)
+
+
+def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[Near]:
+    """Steps of ints to a path that says of one form that it is at least some number, or between two: the last step, in
+    the norm linf, is one of fewer inputs."""
+    whole, norm = known.ideal.whole, known.ideal.norm
+    forms = {guard.form for guard in other.guards}
+    strip = len(forms) == 2 and len({tuple((i, -c) for i, c in form) for form in forms} & forms) == 2
+    if not all(slot in whole for form in forms for slot, _ in form) or not (
+        len(forms) == 1 or (strip and norm == "linf")
+    ):
+        return
+    for guard in other.guards:
+        width, direction = outwards(norm, guard)
+        value = Affine(guard.constant, guard.form)
+        rounded: list[Line] = [scaled(value, -1 / width)]
+        steps = _own(ALPHA - 1)
+        yield _steps(here, direction, steps, tuple(rounded))
+        if not strip:
+            continue
+        moved: dict[int, Line] = {}
+        left = plus(value, scaled(steps, width))
+        for slot, size in sorted(((slot, abs(c)) for slot, c in guard.form), key=lambda pair: -pair[1]):
+            less: Line = left
+            if size > 1:
+                rounded.append(scaled(left, -1 / size))
+                less = scaled(_own(ALPHA - len(rounded)), -_ONE)
+            left = plus(left, scaled(less, -size))
+            moved[slot] = plus(_own(slot), scaled(plus(steps, scaled(less, -_ONE)), direction[slot]))
+        yield Stated(here, tuple(rounded), moved)
+
+
+# --- The inputs of a path that are near -------------------------------------------------------------------------------
+
+#: While coordinates of the input are eliminated they have the numbers below this one, which is that of what is left of
+#: alpha: of every strict guard, too, at least as much is left.
+_LEFT = -1_000
+
+
+@dataclass(slots=True)
+class _Nearest:
+    """The bounds of each coordinate when its turn came, in this order; where there is such an input at all, all of the
+    `sides` are positive."""
+
+    slots: Sequence[int]
+    whole: frozenset[int]
+    inner: bool
+    sides: list[Halfspace] = field(default_factory=list)
+    bounds: list[tuple[int, list[Line], list[Line]]] = field(default_factory=list)
+    cells: int = 0
+
+    def eliminate(self, rows: list[Halfspace], own: Iterable[int]) -> None:
+        """Raises Undecided."""
+        for v in own:
+            above = [row for row in rows if row.coefficient(v) > 0]
+            below = [row for row in rows if row.coefficient(v) < 0]
+            rows = [row for row in rows if not row.coefficient(v)]
+            if len(rows) + len(above) * len(below) > _MOST_SIDES:
+                raise Undecided("a neighbourhood has too many sides")
+            self.bounds.append((v, [_bound(row, v) for row in above], [_bound(row, v) for row in below]))
+            rows = _needed([*rows, *(_without(v, one, two) for one in above for two in below)])
+        highs = [row for row in rows if row.coefficient(_LEFT)]
+        self.bounds.append((_LEFT, [], [_bound(row, _LEFT) for row in highs]))
+        sides = [_side({i: c for i, c in row.coefficients if i != _LEFT}, row.constant) for row in highs]
+        self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
+
+    def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
+        """Whether all of a part, to which a point belongs, is on the inner side of all sides."""
+        at = {**dict.fromkeys(self.slots, _ZERO), **point}
+        return all(side.value(at) > 0 for side in self.sides) and all(implies(system, side) for side in self.sides)
+
+    def near(self, part: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Near:
+        """An input for all of a part, of which these coordinates are known, some of which are the `upper` ones of their
+        bounds; or how the part is cut. Raises Undecided."""
+        if len(chosen) == len(self.bounds):
+            self.cells += 1
+            if self.cells > _MOST_CELLS:
+                raise Undecided("a neighbourhood is cut into too many cells")
+            return self._stated(here, chosen, upper)
+        v, *bounds = self.bounds[-1 - len(chosen)]
+        distinct = [
+            (list(dict.fromkeys(_put(line, chosen) for line in lines)), high) for high, lines in enumerate(bounds)
+        ]
+        (best, *others), high = min((each for each in distinct if each[0]), key=lambda each: len(each[0]))
+        for other in others:
+            # The greatest of the lower bounds, or the least of the upper ones.
+            gap = plus(other, scaled(best, -_ONE)) if high else plus(best, scaled(other, -_ONE))
+            side = _side(dict(gap.terms) if isinstance(gap, Affine) else {}, _constant(gap))
+            if implies(part, side):
+                continue
+            if not implies(part, side.complement().closure()):
+                here_and_there = [self.near([*part, half], here, chosen, upper) for half in (side, side.complement())]
+                return Cut(Guard(side.coefficients, side.constant, strict=False), *here_and_there)
+            best = other
+        return self.near(part, here, {**chosen, v: best}, upper | {v} if high else upper)
+
+    def _stated(self, here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Stated:
+        rounded: list[Line] = []
+        moved: dict[int, Line] = {}
+        for index, slot in enumerate(self.slots, start=1):
+            line = chosen[_LEFT - index]
+            if slot in self.whole and line != _own(slot):
+                sign = -_ONE if _LEFT - index in upper and not self.inner else _ONE
+                rounded.append(plus(line, -_HALF) if self.inner else scaled(line, sign))
+                line = Affine(_ZERO, ((ALPHA - len(rounded), sign),))
+            if line != _own(slot):
+                moved[slot] = line
+        return Stated(here, tuple(rounded), moved)
+
+
+@lru_cache(maxsize=256)
+def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
+    """Of a path with these guards, which is the rival of many; ints are rounded to the nearest integers where `inner`
+    inputs are, at the cost of 1/2, and else away from the input. None where that is not so."""
+    slots = sorted({slot for guard in guards for slot, _ in guard.form})
+    of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
+    if inner != any(len(guard.form) > 1 for guard in of_ints) or (inner and norm != "linf"):
+        return None
+    own = {slot: _LEFT - index for index, slot in enumerate(slots, start=1)}
+    rows = []
+    for guard in guards:
+        terms = {own[slot]: c for slot, c in guard.form} | ({_LEFT: -_ONE} if guard.strict else {})
+        retreat = outwards(norm, guard)[0] / 2 if inner and guard in of_ints else _ZERO
+        rows.append(_side(terms, guard.constant - retreat))
+    if contradiction([*rows, Halfspace(((_LEFT, _ONE),), _ZERO, strict=True)]) is not None:
+        return None
+    nearest = _Nearest(slots, whole, inner)
+    try:
+        nearest.eliminate([*rows, *_distances(norm, own, _HALF if inner else _ZERO)], own.values())
+    except Undecided:
+        return None
+    return nearest
+
+
+def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
+    """That alpha less what is left, and less what rounding takes, is the distance at least."""
+    if norm == "linf":
+        for slot, v in own.items():
+            for sign in (_ONE, -_ONE):
+                yield _side({ALPHA: _ONE, _LEFT: -_ONE, slot: sign, v: -sign}, -rounding)
+        return
+    if len(own) > MOST_SIGNED:
+        raise Undecided("a neighbourhood has too many sides")
+    for signs in product((_ONE, -_ONE), repeat=len(own)):
+        terms = {ALPHA: _ONE, _LEFT: -_ONE}
+        for (slot, v), sign in zip(own.items(), signs, strict=True):
+            terms |= {slot: sign, v: -sign}
+        yield _side(terms, -rounding)
+
+
+def _needed(rows: Sequence[Halfspace]) -> list[Halfspace]:
+    """The rows without those that others imply; all of them hold together somewhere."""
+    kept = list(dict.fromkeys(rows))
+    for row in tuple(kept):
+        rest = [other for other in kept if other is not row]
+        if contradiction([*rest, row.complement()]) is not None:
+            kept = rest
+    return kept
+
+
+def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
+    return Halfspace(sorted_terms({i: c for i, c in terms.items() if c}), constant)
+
+
+def _without(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
+    """The sum of multiples of two half-spaces in which the variable cancels."""
+    left, right = dict(one.coefficients), dict(two.coefficients)
+    first, second = -right[v], left[v]
+    terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}
+    return _side(terms, first * one.constant + second * two.constant)
+
+
+def _bound(row: Halfspace, v: int) -> Line:
+    """The line at which the half-space has its edge in the direction of the variable."""
+    size = -row.coefficient(v)
+    return plus(Affine(row.constant / size, tuple((i, c / size) for i, c in row.coefficients if i != v)), _ZERO)
+
+
+def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
+    """The line with those of other coordinates in their place."""
+    total: Line = _constant(line)
+    for i, c in line.terms if isinstance(line, Affine) else ():
+        total = plus(total, scaled(chosen.get(i, _own(i)), c))
+    return total
+
+
+# --- Lines ------------------------------------------------------------------------------------------------------------
+
+
+def halfspace(guard: Guard) -> Halfspace:
+    """The same for linear programs."""
+    return Halfspace(sorted_terms(dict(guard.form)), guard.constant, guard.strict)
+
+
+def line_data(line: Line) -> list[Any]:
+    """Its terms and its constant."""
+    terms = line.terms if isinstance(line, Affine) else ()
+    return [[[i, rational(c)] for i, c in terms], rational(_constant(line))]
+
+
+def _constant(line: Line) -> Fraction:
+    return line.constant if isinstance(line, Affine) else line
+
+
+def _at(line: Line, values: Mapping[int, Fraction]) -> Fraction:
+    terms = line.terms if isinstance(line, Affine) else ()
+    return sum((c * values.get(i, _ZERO) for i, c in terms), _constant(line))
