@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, assert_never
@@ -96,7 +96,11 @@ class Solved(Answers):
                 self._near |= {half.key: one for half, one in halves(question, stated)}
                 return _cut(guard.renamed(question.coverage.places))
         along = _along_a_class(question)
-        if along is None and question.only is not None:
+        if along is not None:
+            _, behind = question.coverage.halves(question.cell, along)
+            stated = near(replace(question, cell=behind))
+            return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
+        if question.only is not None:
             cell = list(map(halfspace, question.cell.guards))
             (shown,) = question.classes
             outside = (
@@ -105,7 +109,7 @@ class Solved(Answers):
                 if half.step and contradiction([*cell, halfspace(half)]) is not None
             )
             self.beside |= {one for one in [next(outside, None)] if one is not None}
-        return None if along is None else _cut(along)
+        return None
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:

@@ -88,8 +88,8 @@ class Cell:
         return Cell((*self.guards, tightened(guard, whole)))
 
 
-#: The class that is right about a cell, with the merges of ways; how the cell is divided further; or an input with
-#: another answer that is nearer than alpha, so that nothing is claimed there.
+#: The class that is right about a cell, with the merges of ways; or how the cell is cut. An input that is near shows that
+#: nothing is claimed of the part behind the cut, or of all of the cell.
 _ANSWER: read.Table = {
     "class": read.natural,
     "unites": read.boolean,
@@ -232,11 +232,11 @@ class Coverage:
                 continue
             with answers_count():
                 number, unites, merges, cut, near = read.fields(answer, {}, _ANSWER)
-                if cut is not None:
-                    waiting += self.halves(cell, cut)
-                    continue
-                if near is not None:
-                    known.require_near(near, self.part(cell))
+                if cut is not None or near is not None:
+                    *holds, fails = [cell] if cut is None else self.halves(cell, cut)
+                    waiting += holds if near is not None else [*holds, fails]
+                    if near is not None:
+                        known.require_near(near, self.part(fails))
                     continue
                 shown = next((one for one in classes if one.number == number), None)
                 if shown is None:

@@ -91,8 +91,8 @@ def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
 
 def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget) -> bool:
     """True only if Σ form + constant >= 0 wherever all guards hold. False says nothing."""
-    negative = Guard(tuple(sorted((i, -c) for i, c in form.items() if c)), -constant, strict=True)
-    return contradictory((*guards, negative), budget)
+    positive = Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False)
+    return positive in guards or contradictory((*guards, positive.opposite()), budget)
 
 
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:

@@ -66,7 +66,8 @@ class Surroundings:
                 raise Rejected("an int may be moved to what is not an integer")
             near[slot] = _line(form, constant)
         moves = [plus(_number(near[slot]), scaled(_number(own[slot]), -_ONE)) for slot, _, _ in moved]
-        for length in self._lengths([gap(*pair) for pair in zip(self.finite, finite, strict=True)], moves):
+        gaps = [gap(*pair) for pair in zip(self.finite, finite, strict=True)]
+        for length in dict.fromkeys(self._lengths(gaps, moves)):
             further = plus(length, Affine(_ZERO, ((ALPHA, -_ONE),)))
             if not contradictory([*known, _guard(further, whole)], self.budget):
                 raise Rejected("an input is not shown to be nearer than alpha")
