@@ -88,8 +88,8 @@ class Cell:
         return Cell((*self.guards, tightened(guard, whole)))
 
 
-#: The class that is right about a cell, with the merges of ways; or how the cell is cut. An input that is near shows that
-#: nothing is claimed of the part behind the cut, or of all of the cell.
+#: The class that is right about a cell, with the merges of ways; or how the cell is cut. An input that is near shows
+#: that nothing is claimed of the part behind the cut, or of all of the cell.
 _ANSWER: read.Table = {
     "class": read.natural,
     "unites": read.boolean,

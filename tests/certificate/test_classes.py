@@ -244,7 +244,8 @@ def test_a_change_of_one_value_never_makes_more_of_it(seed: int) -> None:
     for _ in range(60):
         name = chance.choice(names)
         whole = document(name)
-        changed, path = mutated(whole, list(places(whole)), chance)
+        # Answers are those to what has changed.
+        changed, path = mutated(whole, [path for path in places(whole) if path[0] != "answers"], chance)
         try:
             accepted = check_text(resealed(changed))
         except (Rejected, Unreadable):

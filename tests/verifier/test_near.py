@@ -249,3 +249,68 @@ def is_near(coverage: Coverage, one: Input, u: Sequence[Fraction], alpha: Fracti
     )
     length = sum(moves) if norm == "l1" else max(moves)
     return whole and length < alpha and coverage.ideal.answer(u) != coverage.ideal.answer(other)
+
+
+_SLANTED, _THIRD = one_of("2*a - b >= 1"), Fraction(1, 3)
+_INTS, _REALS, _COIN = ("int", "int"), ("real", "real"), ("real", "{0, 1}")
+
+
+def number(slot: int, value: int | Fraction, *, times: int = 1) -> Affine:
+    return Affine(Fraction(value), ((slot, Fraction(times)),))
+
+
+#: Of one input each, with what is accepted of it at a distance, and what is not, for one reason each.
+STATEMENTS: dict[str, tuple[tuple[str, str], str, str, str, Input, int, bool]] = {
+    "a step": (_INTS, "linf", _SLANTED, "", Input(0, (), {0: Fraction(1)}), 2, True),
+    "a step as long as alpha": (_INTS, "linf", _SLANTED, "", Input(0, (), {0: Fraction(1)}), 1, False),
+    "what is no integer": (_INTS, "linf", _SLANTED, "", Input(0, (), {0: _THIRD, 1: -_THIRD}), 1, False),
+    "what is none where alpha is none": (_INTS, "linf", _SLANTED, "", Input(0, (), {0: number(ALPHA, -1)}), 2, False),
+    "reals that are no integers": (_REALS, "linf", _SLANTED, "", Input(0, (), {0: _THIRD, 1: -_THIRD}), 1, True),
+    "rounded up": (_INTS, "linf", _SLANTED, "", Input(0, (number(0, _THIRD),), {0: number(ALPHA - 1, 0)}), 2, True),
+    "rounded up as far as alpha": (
+        *(_INTS, "linf", _SLANTED, ""),
+        *(Input(0, (number(0, _THIRD),), {0: number(ALPHA - 1, 0)}), 1, False),
+    ),
+    "rounded by itself": (_INTS, "linf", _SLANTED, "", Input(0, (number(ALPHA - 1, _THIRD),), {}), 2, False),
+    "rounded by a later one": (
+        *(_INTS, "linf", _SLANTED, ""),
+        *(Input(0, (number(ALPHA - 2, 1), number(ALPHA - 1, 1)), {}), 2, False),
+    ),
+    "another finite input": (_COIN, "linf", one_of("b = 1"), "", Input(1, (), {}), 2, True),
+    "one as far as alpha": (_COIN, "linf", one_of("b = 1"), "", Input(1, (), {}), 1, False),
+    "one as far in the sum": (_COIN, "l1", one_of("b = 1"), "", Input(1, (), {0: Fraction(1)}), 2, False),
+    "one as far as most": (_COIN, "linf", one_of("b = 1"), "", Input(1, (), {0: Fraction(1)}), 2, True),
+    "in the sum of all": (
+        _REALS,
+        "l1",
+        one_of("a + b >= 2"),
+        "",
+        Input(0, (), dict.fromkeys([0, 1], Fraction(1))),
+        2,
+        False,
+    ),
+    "more than the sum": (
+        _REALS,
+        "l1",
+        one_of("a + b >= 2"),
+        "",
+        Input(0, (), dict.fromkeys([0, 1], Fraction(1))),
+        3,
+        True,
+    ),
+    "at a finite distance": (_REALS, "linf", _SLANTED, "apart: a > a' + 1", Input(0, (), {0: Fraction(1)}), 2, True),
+    "apart": (_REALS, "linf", _SLANTED, "apart: a' > a", Input(0, (), {0: Fraction(1)}), 2, False),
+    "the input itself": (_REALS, "linf", _SLANTED, "", Input(0, (), {}), 2, False),
+    "the same answer": (_REALS, "linf", one_of("a >= 1 and a < 2"), "", Input(0, (), {0: Fraction(3)}), 4, False),
+    "the same of a form": (_REALS, "linf", "o <- abs(a - 1)", "", Input(0, (), {0: Fraction(2)}), 4, False),
+    "another of a form": (_REALS, "linf", "o <- abs(a - 1)", "", Input(0, (), {0: Fraction(3, 2)}), 4, True),
+    "anywhere": (_REALS, "discrete", _SLANTED, "", Input(0, (), {0: Fraction(99)}), 2, True),
+    "anywhere as far as alpha": (_REALS, "discrete", _SLANTED, "", Input(0, (), {0: Fraction(99)}), 1, False),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_what_is_accepted_and_what_is_not(name: str) -> None:
+    kinds, norm, body, metric, one, alpha, right = STATEMENTS[name]
+    question = around(ideal(kinds, norm, body, metric), (Fraction(0), Fraction(0)), Fraction(alpha))
+    assert accepted(question, one) is right
