@@ -104,7 +104,7 @@ def own_cells(row: Row) -> dict[str, str]:
 
 
 def _file_hash(name: str) -> str | None:
-    """Of the bytes of a file; None where the table is not one."""
+    """The hash of a file's bytes; None where the table is not a file."""
     try:
         with Path(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

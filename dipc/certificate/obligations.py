@@ -190,7 +190,7 @@ class _Cells:
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
-        """Of the cells of an interval; None where they are not found."""
+        """The ends of the cells of an interval; None where they are not found."""
         if interval.is_point or all(map(is_number, self._totals)):
             return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
         upper = interval.upper
@@ -231,8 +231,8 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 
 
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
-    """The same with the engine's functions; None where a denominator is not known to have one sign, for every eps or on
-    these intervals."""
+    """The `min` with the engine's functions; None where a denominator is not known to have one sign, for every eps or
+    on these intervals."""
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
         arms: list[ClosedForm] = []

@@ -204,7 +204,7 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
 
 
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """The same for every value of a constant."""
+    """The document of a proof for every value of a constant."""
     return {
         **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
         "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
@@ -385,7 +385,7 @@ class _OfClosedForms(_Writer[Closed]):
     _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
-        """The same for a refutation by one event: real and int outputs in intervals, finite ones as given."""
+        """The document of a refutation by one event: real and int outputs in intervals, finite ones as given."""
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}
         if len(sizes) > 1:
@@ -441,7 +441,8 @@ class _OfClosedForms(_Writer[Closed]):
 
 
 class _OfStars(_Writer[Probability]):
-    """The same of probabilities over normal noises, as the checker has them. What it cannot show is left open."""
+    """The document where probabilities are over normal noises, as the checker has them. What it cannot show is left
+    open."""
 
     def _value(self, table: LawTable, number: int) -> Probability:
         bound, budget = table.bounds.get(number), Budget()

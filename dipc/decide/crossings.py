@@ -73,7 +73,7 @@ class Crossing:
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
-        """It is between these: cut off after this many digits, and one unit of the last digit more. Raises
+        """The crossing lies between these: cut off after this many digits, and one unit of the last digit more. Raises
         LimitReached."""
         while digits <= _MOST_DIGITS:
             zero = self.signs.zero(self.lower, self.upper, digits)
@@ -118,7 +118,7 @@ def failing_stretches(
 
 
 def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
-    """The same as intervals, whose ends are known to this many digits. Raises LimitReached."""
+    """The failing stretches as intervals, whose ends are known to this many digits. Raises LimitReached."""
     return tuple(
         FailureInterval(
             replace(end_of(start, digits, limits), included=not start.after),

@@ -271,7 +271,7 @@ class Engine:
 
     @property
     def spent(self) -> Spent:
-        """What was done so far."""
+        """The work done so far."""
         measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
         measured, seconds = sum(one.measured for one in measurers), sum(one.seconds for one in measurers)
         return Spent(measured, self._obligations, seconds, self._sign_seconds)

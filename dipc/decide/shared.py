@@ -434,7 +434,7 @@ def _read(kind: Any, data: Any) -> Any:
 
 
 def _shows_it(counterexample: Counterexample | None) -> bool:
-    """Whether it is a counterexample indeed."""
+    """Whether its enclosures show that the claim fails there."""
     if counterexample is None:
         return False
     (low, high), (least, most) = counterexample.probability, counterexample.required
@@ -536,7 +536,7 @@ class Memory:
 
 
 def _claim_text(obligation: Obligation) -> str:
-    """What is said of the bound."""
+    """The text of a claim about the bound."""
     return f"{beta_text(obligation.beta)};{','.join(map(str, obligation.intervals))}"
 
 

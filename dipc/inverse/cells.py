@@ -162,7 +162,7 @@ class Thresholds:
         self._chosen: set[int] = set()
 
     def _is_open(self, posed: Posed) -> bool:
-        """Whether it is known for all rates."""
+        """Whether the bound is known for all rates."""
         obligation = posed.obligation
         noises = [noise for share in obligation.bound.shares for event in share.events for noise in event.noises]
         return (

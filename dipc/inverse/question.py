@@ -81,14 +81,14 @@ class Question:
 
     @property
     def word(self) -> str:
-        """What its cases are called."""
+        """The word for a case of the question."""
         if self.table is not None:
             return "row"
         return "class" if self.parameter is None else "case"
 
     @property
     def claimed(self) -> str:
-        """What the claim calls its function of eps."""
+        """The name of the claim's function of eps."""
         return "error" if isinstance(self.program, Erring) else "beta"
 
     @property
@@ -97,7 +97,7 @@ class Question:
         return is_free(self.program.core, self.options.gamma)
 
     def asking(self, **changes: Any) -> Question:
-        """The same with other parts of the claim."""
+        """This question with other parts of the claim."""
         return replace(self, options=replace(self.options, **changes))
 
     def claim(self) -> Claim:

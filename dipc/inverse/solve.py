@@ -533,7 +533,7 @@ def _envelope(
 
 
 def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
-    """Those that are needed for the maximum: no other is at least as large at every eps asked about."""
+    """The functions needed for the maximum: no other is at least as large at every eps asked about."""
     kept: list[_Missing] = []
     # The likely winners first, so that most others fall to them at once; only a guess. Of equal ones the exact one.
     point = intervals[0].inner_point
@@ -664,8 +664,8 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """Those of a class; of the classes for one number of queries; for all from some one on that of the union bound, a
-    polynomial in the number. None where they are not known."""
+    """The forms of a class; of the classes for one number of queries; or, for all numbers from some one on, of the
+    union bound, a polynomial in the number. None where they are not known."""
     try:
         match source, row:
             case EveryInput(), _:

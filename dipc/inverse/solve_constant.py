@@ -144,7 +144,7 @@ class ConstantSolution:
 
     @property
     def undecided(self) -> tuple[Fraction, ...]:
-        """Those of which nothing is known."""
+        """The values about which nothing is known."""
         return tuple([value for value, verdict in self.verdicts.items() if verdict is Verdict.UNDECIDED])
 
     def as_json(self) -> dict[str, Any]:
@@ -233,7 +233,7 @@ class _Decided:
         return verdict is Verdict.ACCURATE
 
     def solution(self, edge: ConstantEdge | None = None, reason: str = "", *, interrupted: bool) -> ConstantSolution:
-        """What is known."""
+        """What was decided for the values looked at so far, as a solution."""
         verdicts = dict(sorted(self.verdicts.items()))
         about = self._program.name, self._name, verdicts, self.refused, self.claim, self.eps
         return ConstantSolution(*about, interrupted, edge, reason)
@@ -439,7 +439,7 @@ class _Opened:
         self._known: dict[tuple[Value, ...], _Exits] = {}
 
     def _exits(self, inputs: Sequence[Value]) -> _Exits:
-        """Those for finite inputs. Raises Undecided."""
+        """The exits for finite inputs. Raises Undecided."""
         key = tuple(inputs)
         if key not in self._known:
             core = self._program.core

@@ -99,7 +99,7 @@ class EnclosedNumber(Number):
         raise LimitReached(None, "the enclosure of the factor is too wide to compare it")
 
     def recognize(self) -> None:
-        """It is not known to be rational."""
+        """None: it is not known to be rational."""
 
     def is_exactly(self, value: Fraction) -> bool:  # noqa: ARG002 - it is not known
         return False
@@ -256,7 +256,7 @@ class Tightest:
 
     @property
     def word(self) -> str:
-        """What a case is called: `row`, `class`."""
+        """The word for a case: `row`, `class`."""
         return self.claims.question.word
 
     @property
@@ -476,7 +476,7 @@ def _least_needing(
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peaks: _Peaks) -> list[Claimed]:
-    """Of the claims at some inputs of the case, near what needs most, the one that needs the most."""
+    """The claim that needs the most, of those at some inputs of the case near where most is needed."""
     best = highest(peak for claimed in needing for peak in peaks.of(claimed))
     peak_at = None if best is None else next((p.at for p in best.peaks if isinstance(p.at, Fraction | Root)), None)
     product = peak_at.lower if isinstance(peak_at, Root) else peak_at if isinstance(peak_at, Fraction) else None

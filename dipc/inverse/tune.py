@@ -87,7 +87,7 @@ class Varied:
         raise DiagnosticError(Diagnostic("E1026", f"`{text}` is not a range of a constant", notes=notes))
 
     def contains(self, value: Fraction) -> bool:
-        """Whether it may be that."""
+        """Whether the value lies in the range."""
         above = value > self.low if self.low_open else value >= self.low
         return above and (value < self.high if self.high_open else value <= self.high)
 
@@ -567,7 +567,7 @@ class _Solved:
         """Nothing is remembered."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """As in `Needed`."""
+        """The bound of `Needed`."""
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
         threshold, _ = self._search.threshold(_with_rates(self._program, rates), options)

@@ -458,7 +458,7 @@ def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
 
 
 def _joined(function: Piecewise) -> Piecewise:
-    """The same function without pieces that hold at one integer only, where a neighbour says the same."""
+    """The function without pieces that hold at one integer only, where a neighbour says the same."""
     breaks, pieces = list(function.breaks), list(function.pieces)
     position = 1
     while position < len(breaks):

@@ -183,7 +183,7 @@ class Measurer:
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
-        """The same for an event that is no difference system; some of its parts may be."""
+        """The factors of an event that is not a difference system, some of whose parts may be."""
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
@@ -556,7 +556,7 @@ class BoundMeasurer:
 
 
 def without_frames(undecided: Undecided) -> Undecided:
-    """The same without the frames it was raised through, which would keep all that they hold alive."""
+    """The error without the frames it was raised through, which would keep all that they hold alive."""
     return undecided.with_traceback(None)
 
 
@@ -636,7 +636,7 @@ class UnexpandedBound:
         return UnexpandedBound(bound.constant, tuple(products), limits)
 
     def functions(self) -> normals.NormalSum | None:
-        """It as a sum of functions of the normal distribution, where it is one of single normal values."""
+        """The bound as a sum of functions of the normal distribution, where it is one of single normal values."""
         total = normals.NormalSum.of(ExpPoly.constant(self.constant), ())
         for product in self.products:
             match product.factors:
@@ -747,7 +747,7 @@ class EnclosedForm:
         return low, high
 
     def standing_for(self, only_at: Fraction | None) -> EnclosedForm:
-        """The same function, standing for its value at that eps alone; None: for all its values."""
+        """This function, standing for its value at that eps alone; None: for all its values."""
         return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
 
     def __str__(self) -> str:

@@ -197,7 +197,7 @@ class Leaf:
 
     @property
     def turned(self) -> Leaf:
-        """The same for -t, of a normal law."""
+        """The leaf for -t, of a normal law."""
         (a, d), upper = self.lower, self.upper
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
@@ -282,7 +282,7 @@ class NormalMeasure:
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """That in eps around `center`, of which `eps` is eps/κ, `near` its center."""
+        """The series in eps around `center`; `eps` is eps/κ, and `near` its center."""
         if self.center is None:
             return self.pieces[0].given(flint.arb_series([0]), eps)
         length = flint.ctx.cap
@@ -365,7 +365,7 @@ def _near(center: Fraction, unit: Real) -> Ends:
 
 
 def wanted_bits(length: int) -> int:
-    """Of an error, by the length of a series: nothing cancels in a value alone."""
+    """The bits of an error, by the length of a series: nothing cancels in a value alone."""
     return flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
 
 

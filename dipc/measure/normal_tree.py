@@ -162,7 +162,7 @@ class TreeMeasure:
         return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
 
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
-        """That in eps around `center`, of which `eps` is eps/κ, `near` its center."""
+        """The series in eps around `center`; `eps` is eps/κ, and `near` its center."""
         try:
             rules = _Rules.of(self, near, wide=flint.ctx.cap > 1)
         except (OverflowError, ZeroDivisionError):
@@ -262,7 +262,7 @@ class _Rule:
 
 @frozen
 class _Rules:
-    """Those of all centers, with their ends, around `eps`."""
+    """The rules of all centers, with their ends, around `eps`."""
 
     ends: Sequence[_Ends]
     rules: Sequence[_Rule]
@@ -566,7 +566,7 @@ class _Messages:
         return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
 
     def _places(self, center: int | None, move: Fraction) -> range:
-        """Those of a center; one, where the root hands on its message."""
+        """The places of a center; one place for the root, which hands its message to nobody."""
         return range(1) if center is None else self._rules.places(center, move)
 
     def _spend(self, products: int) -> None:
@@ -711,7 +711,7 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
-    """Those of these members that hang together by groups are together, with all that do."""
+    """The members in sets: two are in one set exactly where a chain of groups connects them."""
     found = [{member} for member in members]
     for group in groups:
         if group:

@@ -212,7 +212,7 @@ class Piece:
 
     @classmethod
     def of_slopes(cls, slopes: Slopes) -> Piece:
-        """The same function; it is put together when it is needed in one."""
+        """The function with these slopes; it is put together when it is needed as a whole."""
         if not slopes.parts:
             return cls.zero()
         piece = cls(None, min([low for low, _ in slopes.parts.values()]), min(slopes.parts), slopes.bits)
@@ -459,7 +459,7 @@ class Piecewise:
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def trimmed(self) -> Piecewise:
-        """The same function without breakpoints between two zero pieces."""
+        """The function without breakpoints between two zero pieces."""
         breaks, pieces = list[int](), [self.pieces[0]]
         for b, piece in zip(self.breaks, self.pieces[1:], strict=True):
             if piece.is_zero() and pieces[-1].is_zero():
@@ -631,13 +631,13 @@ class Size(NamedTuple):
     degree: int
 
     def times(self, other: Size) -> Size:
-        """Of the product."""
+        """The size of the product."""
         return Size(
             self.terms * other.terms, self.low + other.low, self.high + other.high, self.degree + other.degree
         ).boxed()
 
     def plus(self, other: Size) -> Size:
-        """Of the sum."""
+        """The size of the sum."""
         return Size(
             self.terms + other.terms,
             min(self.low, other.low),
@@ -646,7 +646,7 @@ class Size(NamedTuple):
         ).boxed()
 
     def moved(self, offset: int) -> Size:
-        """Of the same with every q greater by the offset."""
+        """The size with every q greater by the offset."""
         return Size(self.terms, self.low + offset, self.high + offset, self.degree)
 
     def spread(self, more: int = 0) -> Size:
@@ -770,7 +770,7 @@ class SizedPiecewise:
 
 
 def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
-    """Of the values at X = eps·point, which are constant in X."""
+    """The sizes of the values at X = eps·point, which are constant in X."""
     return [(0, size.moved(l * point)) for l, size in terms]
 
 

@@ -208,7 +208,7 @@ def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
 
 
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
-    """The same for discrete Laplace noises and constraints with coefficients."""
+    """The measure of discrete Laplace noises under constraints with coefficients."""
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
     total = Quotient.of(1)
@@ -315,7 +315,7 @@ class _Forest(ABC, Generic[_Function]):
         return None if x is None else int(x / self._length_unit)
 
     def _mean(self, i: int) -> int:
-        """That of a value, or of its distance from its parent."""
+        """The mean of a value, or of its distance from its parent."""
         value = self._system.values[i]
         center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
         return int(value.mean * self._scales[i] / self._length_unit) - center
@@ -408,11 +408,11 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def density(self, law: _Law) -> _Function:
-        """That of a sum of noises around 0."""
+        """The density of a sum of noises around 0."""
 
     @abstractmethod
     def size(self, function: _Function) -> int:
-        """How long a function is."""
+        """The number of terms of a function."""
 
     @abstractmethod
     def smoothed(self, function: _Function, side: Support, rate: int) -> _Function:

@@ -90,7 +90,7 @@ class Theta:
         return coefficients(taylor, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
-        """Those of 0 to reach."""
+        """The masses of 0, ..., reach."""
         q = self._q(eps)
         weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
         wide = flint.ctx.cap > 1
@@ -119,7 +119,7 @@ class Geometric:
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
-        """Those of 0 to reach."""
+        """The masses of 0, ..., reach."""
         z = (eps * -flint.arb(to_fmpq(self.rate))).exp()
         mass = (1 - z) / (1 + z)
         return [mass, *(mass := mass * z for _ in range(reach))]
@@ -240,7 +240,8 @@ _Row = tuple[dict[int, int], int]
 
 
 def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
-    """The same for half-spaces over these sums."""
+    """The measure of half-spaces over these sums; None where no values satisfy them. Raises OutsideFragment
+    for what is not a tree."""
     own: list[set[Limit]] = [set() for _ in sums]
     pairs: dict[tuple[int, int], set[Limit]] = {}
     for row, d in rows:

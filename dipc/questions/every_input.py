@@ -160,7 +160,7 @@ class EveryInput(ClassSource):
         return witnesses.Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
-        """The same question with another claim."""
+        """This question with another claim."""
         return EveryInput(self.program, ClassClaim(self.program, options), self)
 
     @property
@@ -386,7 +386,7 @@ class ClassCase:
         return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
-        """Of all rules those that need the least of a constant, with this claim or with others that imply it. Raises
+        """The rules that need the least of a constant, for this claim or for others that imply it. Raises
         Undecided, DiagnosticError."""
         return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 

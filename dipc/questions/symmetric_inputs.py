@@ -317,7 +317,7 @@ def _kind(position: symmetry.Position) -> str:
 def _stepwise(
     guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """The same where some inputs have listed domains: these help in steps, real inputs continuously."""
+    """The result where some inputs have listed domains: these change the slack in steps, real inputs continuously."""
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
     )

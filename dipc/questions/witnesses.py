@@ -149,8 +149,9 @@ def most_promising(
     intervals: Sequence[Interval],
     claimed: Callable[[Point], Claimed | None],
 ) -> list[Point]:
-    """Those where the claim seems to fail: clearly, the simplest numbers first, which are decided soonest, then the
-    others, or where it seems to hold with nothing to spare. `claimed` is None where nothing is claimed."""
+    """The points where the claim seems to fail: first where it clearly does, the simplest numbers first, which are
+    decided soonest, then the others, or where it seems to hold with nothing to spare. `claimed` is None where nothing
+    is claimed."""
     grid = _grid(intervals)
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
     required: dict[Claimed, list[float]] = {}

@@ -247,7 +247,7 @@ class _RunExits:
         self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
 
     def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Those with slacks that are bounded below on the region; None for many."""
+        """The exits with slacks that are bounded below on the region; None where there are many."""
         guards: dict[int, list[Constraint]] = {}
         for guard in region.guards:
             for slot, _ in guard.form.inputs:

@@ -374,7 +374,7 @@ class Choice:
 
 
 def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
-    """Of the rules for the class, as a whole or part by part, those that need the least; it is not looked any further
+    """The rules for the class, as a whole or part by part, that need the least; the search ends
     once that is at most `enough`. What reaches a limit needs infinitely much."""
     best = _least_of_whole(goal, needed, enough)
     if best.needed is None or best.needed > enough:

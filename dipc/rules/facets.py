@@ -225,12 +225,12 @@ def _inner(guard: Constraint) -> Affine:
 
 
 def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Those that some u of the region is behind."""
+    """The facets that some u of the region is behind."""
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Those that no other is implied by: whoever is behind one of the facets is behind one of these."""
+    """The facets that imply no other: whoever is behind one of the facets is behind one of these."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]

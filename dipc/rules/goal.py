@@ -178,7 +178,7 @@ class Goal:
         self._known: dict[str, Bounds | None] = {}
 
     def requiring(self, required: Requirement) -> Goal:
-        """The same class at other distances."""
+        """The goal for this class at other distances."""
         return Goal(self.setting, self.convex, required)
 
     @cached_property
@@ -201,7 +201,7 @@ class Goal:
 
     @cached_property
     def united(self) -> Instance:
-        """The same with exits put together that differ in one comparison alone."""
+        """The instance with exits united that differ in a single comparison."""
         return self.instance.united(self.setting.claim.intervals, self.setting.program.limits)
 
     def bounds(self, rule: Rule) -> Bounds | None:

@@ -195,7 +195,7 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """The same number for regions with the same constant answers; None where an answer is a form."""
+    """A number that regions share exactly where they have the same constant answers; None where an answer is a form."""
     if any(isinstance(value, Affine) for value in region.answer):
         return None
     return known.setdefault(tuple([(isinstance(value, bool), value) for value in region.answer]), len(known))

@@ -258,7 +258,7 @@ class Instance:
 
     @cached_property
     def possible_others(self) -> Sequence[centered_exits.CenteredExit]:
-        """Those of the others that inputs of the instance may take; none where they are not known."""
+        """The exits to other answers that inputs of the instance may take; none where they are not known."""
         return [each for each in self.others or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property
@@ -274,7 +274,7 @@ class Instance:
                         yield half.slack
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """The same with exits united that differ in one comparison alone."""
+        """The instance with exits united that differ in a single comparison."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)
@@ -283,7 +283,7 @@ class Instance:
         return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
-        """The same with numbers for weights of choices."""
+        """The instance with numbers for the weights of choices."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.with_weights(self.others, values)
@@ -292,7 +292,7 @@ class Instance:
         return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
     def at(self, distances: ClaimedDistances) -> Instance:
-        """The same at other distances."""
+        """The instance at other distances."""
         return replace(self, distances=distances, find_others=lambda: self.others, slack_forms=lambda: self.forms)
 
 

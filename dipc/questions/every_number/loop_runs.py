@@ -161,7 +161,7 @@ class LoopRuns(Generic[N, S]):
         """The steps to the exit if the loop ends at this head."""
 
     def _key(self, state: State) -> Key:
-        """That of the program's state at a head."""
+        """The key of the program's state at a head."""
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:

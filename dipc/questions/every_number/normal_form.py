@@ -63,8 +63,8 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) -> ast.Program:
-    """The same program with one loop up to the parameter, and an ideal with one; itself where both have one at most.
-    Raises NotUniform where the loops depend on each other."""
+    """The program with its loops up to the parameter joined into one, and those of its ideal; unchanged where both have
+    at most one. Raises NotUniform where the loops depend on each other."""
     names = _fresh(program)
     own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
     body, added = _Fusion(number, arrays, own, names).fused(program.body)
@@ -238,7 +238,7 @@ def _withoutexits(block: Block, flag: str) -> Block:
 
 
 def _renamed(tree: Any, name: str, other: str) -> Any:
-    """The same part of a program with another name for a variable that is no array."""
+    """This part of a program with a variable, which is not an array, renamed."""
 
     def rename(node: Any) -> Any:
         return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
@@ -247,7 +247,7 @@ def _renamed(tree: Any, name: str, other: str) -> Any:
 
 
 def changed(node: Any, change: Callable[[Any], Any]) -> Any:
-    """The same part of a program with each node changed, those in it first."""
+    """This part of a program with each node changed, inner nodes first."""
     if isinstance(node, tuple):
         return tuple([changed(child, change) for child in node])
     if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
@@ -343,15 +343,15 @@ class LoopText:
         return LoopText(program, number, result[0], result[1], None)
 
     def with_tree(self, tree: ast.Program) -> LoopText:
-        """The same with another program in its place."""
+        """This text with another program in its place."""
         return self if tree == self.tree else replace(self, tree=tree, source=None)
 
     def with_one_loop(self) -> LoopText:
-        """The same with one loop up to the parameter, read. Raises NotUniform where there is none."""
+        """This text with one loop up to the parameter, read. Raises NotUniform where there is none."""
         return self.with_tree(with_one_loop(self.tree, self.number, parameter_arrays(self.tree, self.number))).read()
 
     def read(self) -> LoopText:
-        """The same, printed and read again unless it was read."""
+        """This text, printed and read again unless it was read."""
         if self.source is not None:
             return self
         source = Source("<one loop>", print_program(self.tree))
@@ -379,8 +379,8 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
 
 
 def indices_to_the_end(tree: ast.Program, number: Number) -> ast.Program:
-    """The same program with indices that end at the parameter, where they all end at one number more or less; itself
-    where they do not, or where an index is more than a name of an element."""
+    """The program with indices shifted to end at the parameter, where they all end at one number more or less;
+    unchanged where they do not, or where an index is more than a name of an element."""
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
     ends = {_beyond(node.high, parameter) for node in ranges if mentions(node.high, parameter)}

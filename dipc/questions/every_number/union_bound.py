@@ -224,7 +224,7 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """That of a program whose error is at most the sum of two."""
+    """The union bound of a program whose error is at most the sum of two others."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
@@ -470,7 +470,7 @@ class UnionProof:
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
-        """Those for every m >= start: b >= needed is an obligation for 1 - needed. Raises NotUniform."""
+        """The inequalities for every m >= start: b >= needed is an obligation for 1 - needed. Raises NotUniform."""
         coefficients = self.beta(start)
         for total in dict.fromkeys(self.unit.at(total, start) for total in self.sums):
             for power in range(max(1, *coefficients) + 1 if coefficients else 2):

@@ -89,7 +89,7 @@ Adjacency = Within | Listed
 
 
 def _plain(number: Fraction) -> Fraction | int:
-    """The same number, as an int where it is one: these are added sooner."""
+    """The number, as an int where it is one: ints are added faster."""
     return int(number) if number.denominator == 1 else number
 
 

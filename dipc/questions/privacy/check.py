@@ -183,7 +183,7 @@ class PrivacyQuestion:
         self.program.core.require_meaning(eps)
 
     def single(self) -> PrivacyQuestion:
-        """The same about one run."""
+        """This question about a single run."""
         one = copy(self)
         one.__dict__.update(runs=1, _table=None)
         one.__dict__.pop("normal", None)
@@ -243,8 +243,8 @@ class PrivacyQuestion:
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
-        """The same where delta has several closed forms: each on its own intervals, which may be greater than those on
-        which it is delta; what refutes it there refutes the claim only if delta leaves as little."""
+        """The report where delta has several closed forms: each is decided on its own intervals, which may be greater
+        than those on which it is delta; what refutes it there refutes the claim only if delta leaves as little."""
         result: PrivacyReport | None = None
         obligations = 0
         for piece in claim.pieces:
@@ -283,7 +283,7 @@ class PrivacyQuestion:
         )
 
     def _answers(self, claim: PrivacyClaim) -> Iterator[Answer]:
-        """What each way to decide the claim comes to, in the order of what they cost; where none decides it, the last
+        """The answer of each way to decide the claim, in the order of what they cost; where none decides it, the last
         says why. Raises Undecided."""
         if self.normal is not None:
             yield self.normal.decide(claim) or Proved(gaussian.OF_NORMAL_OUTPUTS)
@@ -304,8 +304,8 @@ class PrivacyQuestion:
 
     @cached_property
     def _shifts(self) -> LossBounds | None:
-        """What shifts of the noises say of many pairs at once, which is sooner than to look at each; None where pairs
-        are few, or listed in a file, or nothing is said."""
+        """What shifts of the noises say about many pairs at once, which is faster than looking at each; None where
+        pairs are few, or listed in a file, or nothing is said."""
         pairs = self.pairs
         if not isinstance(pairs, Pairs) or not isinstance(self.adjacency, Within) or len(pairs) < _MANY_PAIRS:
             return None
@@ -331,7 +331,8 @@ class PrivacyQuestion:
     def _sides(
         self, laws: closed.Laws, pairs: Pairs, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> Sides:
-        """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
+        """The probability of a set of answers at a pair, and what is allowed, by the answers' places. Raises Undecided
+        where a probability is not known."""
         outputs = tuple([laws.table.texts(answer) for answer in answers])
         return Sides(*pairs.texts(self.program, pair), outputs, *laws.sides(pair, answers, claim))
 
@@ -532,14 +533,14 @@ class PrivacyQuestion:
         )
 
     def _ends(self, bounds: LossBounds, intervals: Sequence[Interval]) -> Ends:
-        """What is proved of the constant, and what is refuted up to."""
+        """The constant that is proved, and the one below which all are refuted."""
         return replace(
             refuted_up_to(bounds.proved, bounds.candidates, intervals, self.program.limits), proved=bounds.proved
         )
 
     @property
     def about(self) -> str:
-        """Which inputs, in words."""
+        """The inputs asked about, in words."""
         return self.pairs.about if isinstance(self.pairs, Pairs) else every_input(self.program.core)
 
     @property

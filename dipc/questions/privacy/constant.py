@@ -349,7 +349,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     known: dict[Hashable, tuple[AlignedExit, ...]] = {}
 
     def exits_at(point: Input) -> tuple[AlignedExit, ...]:
-        """Those for the finite inputs of a point."""
+        """The exits for the finite inputs of a point."""
         finite = {slot: point[position] for position, slot in places}
         key = tuple([(isinstance(value, bool), value) for value in finite.values()])
         if key not in known:
@@ -458,8 +458,8 @@ def of_open_inputs(tree: ast.Program, program: Program, base: ast.BaseType = ast
 
 
 def with_open_inputs(program: Program) -> Program:
-    """The same program about all real inputs in place of finite ones, or all int ones where integer noise is added to
-    them; itself where it has no finite ones. Raises OutsideFragment where a finite input is needed as such."""
+    """The program with real inputs in place of finite ones, or int ones where integer noise is added to them; unchanged
+    where it has no finite ones. Raises OutsideFragment where a finite input is needed as such."""
     tree = parse(program.core.source)
     if of_open_inputs(tree, program) == tree:
         return program
@@ -707,7 +707,7 @@ class Constant(PrivacyAnswer):
 
 @frozen
 class Ends:
-    """As in `Constant`: what is proved, what is refuted, and where."""
+    """The ends of a `Constant`: what is proved, what is refuted, and where."""
 
     proved: Fraction | None
     refuted_below: Fraction | None
@@ -814,7 +814,7 @@ def _short(low: Fraction, high: Fraction) -> Fraction:
 def _failing(
     candidates: Sequence[Candidate], factor: Fraction, intervals: tuple[Interval, ...], engine: Engine
 ) -> list[Candidate]:
-    """Those that refute factor·eps-privacy. Raises Undecided."""
+    """The candidates that refute factor·eps-privacy. Raises Undecided."""
     refuting = []
     for candidate in candidates:
         decision = engine.decide(at_most(candidate.first, candidate.second * power(factor), intervals))

@@ -105,7 +105,7 @@ class _Axis:
         return self.span == (None, None)
 
     def slope(self, cell: _Span) -> Fraction | None:
-        """That of the exponent in a cell, which is on one side of the center; None where the density is 0."""
+        """The slope of the exponent in a cell, which is on one side of the center; None where the density is 0."""
         low, high = cell
         if not (_at_least(low, self.span[0]) and _at_most(high, self.span[1])):
             return None
@@ -466,7 +466,7 @@ _Region = tuple[tuple[_Span, ...], Halfspace | None, bool]
 
 
 def _joined(regions: Sequence[_Region]) -> Iterator[_Region]:
-    """The same, neighboring intervals of one output as one."""
+    """The regions, with neighboring intervals of one output joined."""
     last: _Region | None = None
     for box, half, certain in regions:
         if last is not None and certain and last[2] and len(box) == 1 and last[0][0][1] == box[0][0]:
@@ -490,7 +490,7 @@ class _Alike:
     theirs: tuple[_Density, ...]
 
     def cells(self) -> Iterator[_Cell]:
-        """Those where the first density is not 0."""
+        """The cells where the first density is not 0."""
         every = [density.axes for density in (*self.ours, *self.theirs)]
         for box in combinations(*[_spans(axes) for axes in zip(*every, strict=True)]):
             first = _exponential(self.ours, box)
@@ -504,7 +504,7 @@ class _Alike:
         return tuple([said.get(next(dense), "any") if value is _DENSE else value for value in self.key])
 
     def names(self, slots: Sequence[Slot]) -> list[str]:
-        """Those of the outputs that are moving."""
+        """The names of the outputs that move."""
         dense = [slot.name for slot, value in zip(slots, self.key, strict=True) if value is _DENSE]
         return [dense[position] for position in self.moving]
 
@@ -546,7 +546,7 @@ def _only(every: Sequence[_Density], kept: Sequence[int]) -> tuple[_Density, ...
 
 
 def _within(span: _Span, other: _Span) -> _Span | None:
-    """What is in both; None where that is at most a point."""
+    """The intersection; None where it is at most a point."""
     lows = [end for end in (span[0], other[0]) if end is not None]
     highs = [end for end in (span[1], other[1]) if end is not None]
     low, high = max(lows, default=None), min(highs, default=None)
@@ -633,7 +633,7 @@ def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
 
 
 def worst_pairs(program: Program, within: Within) -> Pairs:
-    """Of all adjacent real inputs some pairs, in both orders, of which one is the worst for losses, divergences and
+    """Pairs of adjacent real inputs, in both orders, one of which is the worst for losses, divergences and
     deltas. Raises OutsideFragment where none are known to be, LimitReached."""
     core = program.core
     refused = OutsideFragment("no pair of real inputs is known to be the worst")

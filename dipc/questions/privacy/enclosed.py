@@ -436,7 +436,7 @@ def _at_most(functions: Sequence[Polynomial]) -> flint.arb:
 
 
 def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
-    """What it is at least, and at most, on [-1, 1]."""
+    """The least and the greatest value on [-1, 1], enclosed outward."""
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     spread = sum((abs(c) for c in others), flint.arb(0)).upper()
     return first.lower() - spread, first.upper() + spread

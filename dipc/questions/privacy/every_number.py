@@ -131,7 +131,7 @@ class EveryNumber:
 
     @property
     def numbers(self) -> Numbers:
-        """What reports say of them."""
+        """The numbers that the answer is about, as reports have them."""
         return Numbers(self.parameter, self.least)
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:

@@ -98,7 +98,7 @@ class GaussianMechanism:
 
     @staticmethod
     def of(program: Program) -> GaussianMechanism | None:
-        """That of a program; None where it is no such program. Raises Undecided past a limit."""
+        """The program as a Gaussian mechanism; None where it is not one. Raises Undecided past a limit."""
         core = program.core
         if not core.has_open_inputs:
             return None
@@ -215,7 +215,7 @@ class Rho(PrivacyAnswer):
 
 
 def outward_ends(value: Ends) -> Ends:
-    """The same where it is exact, else decimal numbers around it."""
+    """The value where it is exact, else decimal numbers around it."""
     return value if value[0] == value[1] else outward(*value, 30)
 
 
@@ -244,7 +244,7 @@ class GaussianPrivacy:
 
     @staticmethod
     def of(program: Program, pairs: Pairs | EveryPair) -> GaussianPrivacy | None:
-        """That of a program; None where it is no such program. Raises Undecided for moves without a bound."""
+        """The privacy of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound."""
         mechanism = GaussianMechanism.of(program)
         if mechanism is None:
             return None
@@ -260,7 +260,7 @@ class GaussianPrivacy:
 
     @property
     def square(self) -> Fraction:
-        """That of the greatest μ."""
+        """The square of the greatest μ."""
         return self.mechanism.square(self.move)
 
     def _require_point(self, interval: Interval) -> None:

@@ -113,7 +113,7 @@ class Change:
 
     @property
     def inputs(self) -> tuple[Coordinate, ...]:
-        """Those that it depends on."""
+        """The inputs that it depends on."""
         return tuple(dict.fromkeys(key for form in (self.here, self.there) for key, _ in form.coefficients))
 
 
@@ -428,7 +428,7 @@ class Bound:
     rest: int = 0
 
     def is_about(self, number: int) -> bool:
-        """Whether it is for this number."""
+        """Whether the bound is for this number."""
         return number % self.modulus == self.rest
 
 
@@ -453,7 +453,7 @@ def bounds_text(bounds: Sequence[Bound], parameter: str, least: int) -> str:
 
 
 def _greatest(ratios: Sequence[Ratio], least: int) -> list[Ratio]:
-    """Those that are not seen never to be greater than another one."""
+    """The functions that may be greater than all others for some number."""
     kept: list[Ratio] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
@@ -547,7 +547,7 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
     ]
 
     def cost(number: int) -> LoopCost | None:
-        """That of plans that cost least for one number."""
+        """The cost of the plans that cost least for one number."""
         known: dict[tuple[int, int], list[Ratio]] = {}
         for outline in outlines:
             ratio = _Plan(units, paths.low).bound(outline.steps, number)
@@ -897,7 +897,7 @@ class _Plan:
         return total
 
     def _add(self, position: int, step: _Step) -> None:
-        """What one step asks for."""
+        """The conditions that one step adds."""
         alive = [self._unknown("alive", step.start, place) for place in range(step.path.alive)]
         drawn = [self._unknown("drawn", position, place) for place in range(len(step.path.drawn))]
         shifts = (*alive, *drawn)

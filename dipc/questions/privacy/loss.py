@@ -101,7 +101,7 @@ class Numbering:
         return len(self.forms) - 1
 
     def of(self, value: Closed) -> int:
-        """That of a function in closed form."""
+        """The number of a function in closed form."""
         return self.number(ClosedForm(value))
 
 
@@ -276,7 +276,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """Of all pairs with the same couples of functions, whatever the outputs are called, the first."""
+    """The first of all pairs with the same couples of functions, whatever their outputs are called."""
     known: set[tuple[tuple[int, int], ...]] = set()
     result: list[tuple[int, int]] = []
     for i, j in pairs.ordered:
@@ -533,8 +533,8 @@ def sum_of(summands: Sequence[ClosedForm]) -> ClosedForm:
 def largest_divergence(
     moments: Iterable[tuple[tuple[int, int], ClosedForm | None]], order: int, eps: Fraction, digits: int
 ) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
-    """Of pairs with their moments that with the largest divergence at eps, its moment and the divergence; None is
-    infinity. Of pairs whose enclosures overlap the first. Raises Undecided."""
+    """The pair with the largest divergence at eps, its moment and the divergence; None is infinity. Of pairs whose
+    enclosures overlap the first. Raises Undecided."""
     best: tuple[tuple[int, int], ClosedForm, Ends] | None = None
     for pair, function in moments:
         if function is None:

@@ -214,7 +214,8 @@ class Theorems:
 
 
 def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
-    """Those about several runs of one program; None for one run, and where the loss is infinite or not known."""
+    """What the theorems say of several runs of one program; None for one run, and where the loss is infinite or not
+    known."""
     if question.runs == 1 or isinstance(question, ComposedQuestion):
         return None
     try:
@@ -315,8 +316,8 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
 
 
 def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = DIGITS) -> tuple[LossDistribution, ...]:
-    """Those of all pairs with different ones, of finite or int outputs. Raises Undecided for others, and past a
-    limit; DiagnosticError for an eps at which a program has no meaning."""
+    """The distributions of the loss at all pairs where they differ, for finite or int outputs. Raises Undecided for
+    others, and past a limit; DiagnosticError for an eps at which a program has no meaning."""
     question.require_meaning(eps)
     table, pairs = question.listed()
     different = different_pairs(table, pairs)
