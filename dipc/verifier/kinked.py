@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from math import isqrt
 
 from dipc.verifier.reading import NotDerived
+from dipc.verifier.reals import root_around
 from dipc.verifier.signs import growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, root_ends
 from dipc.verifier.trees import Near, Spread, Tree
@@ -124,7 +124,7 @@ class _Piece:
     def peak(self) -> Fraction:
         """At least the density of the center everywhere: 1/√(2π) is less than 2/5."""
         size = self.center.size
-        return size / 2 if self.center.laplace else Fraction(2, 5) * _root_above(1 / size)
+        return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
         """Σ (a·u + d)²/v over the center, as the bound t itself, and the bounds of the leaves; of Laplace noise Σ
@@ -145,7 +145,7 @@ class _Piece:
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most
         wanted, size = Fraction(7, 10) * (accuracy + 4), self.center.size
-        far = wanted / size if self.center.laplace else _root_above(2 * size * wanted)
+        far = wanted / size if self.center.laplace else root_around(2 * size * wanted, 10)[1]
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
@@ -179,12 +179,6 @@ class _Piece:
                 if length * self.peak * (1 << grown) * error * (1 << accuracy) <= 1:
                     return panels
         raise NotDerived(f"an integral over Gaussian noise takes more than {MOST_PANELS} panels")
-
-
-def _root_above(x: Fraction) -> Fraction:
-    """At least √x."""
-    shift = max(0, x.denominator.bit_length() - x.numerator.bit_length()) // 2 + 10
-    return Fraction(isqrt((x.numerator << 2 * shift) // x.denominator) + 1, 1 << shift)
 
 
 @lru_cache(maxsize=64)

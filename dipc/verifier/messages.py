@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor, gcd, isqrt, lcm
+from math import ceil, floor, gcd, lcm
 from operator import mul
 
 from dipc.verifier.reading import NotDerived
+from dipc.verifier.reals import root_around
 from dipc.verifier.signs import Pair, decay_bits, growth_bits
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, Series, pi_ends, root_ends
 from dipc.verifier.trees import Center, Form, Near, Spread, Tree, between
@@ -198,10 +199,9 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
 
 def _root_below(x: Fraction) -> Fraction:
     """At most √x, an eighth less at most: multiples of numbers of a few bits are often the same."""
-    shift = max(0, x.denominator.bit_length() - x.numerator.bit_length()) // 2 + 24
-    root = isqrt((x.numerator << 2 * shift) // x.denominator)
-    rest = max(0, root.bit_length() - 4)
-    return Fraction(root >> rest << rest, 1 << shift)
+    low = root_around(x, 24)[0]
+    rest = max(0, low.numerator.bit_length() - 4)
+    return Fraction(low.numerator >> rest << rest, low.denominator)
 
 
 # === weights ===================================================================================

@@ -53,7 +53,7 @@ class Power:
         times = abs(self.exponent.numerator)
         low, high = _rounded(low, bits + _GUARD)[0] ** times, _rounded(high, bits + _GUARD)[1] ** times
         for _ in range(self.exponent.denominator.bit_length() - 1):
-            low, high = _root(low, bits + _GUARD)[0], _root(high, bits + _GUARD)[1]
+            low, high = root_around(low, bits + _GUARD)[0], root_around(high, bits + _GUARD)[1]
         return (low, high) if self.exponent > 0 else (1 / high, 1 / low)
 
 
@@ -141,8 +141,8 @@ def _rounded(x: Fraction, bits: int) -> Ends:
     return whole * unit, (whole + 1) * unit if whole * unit < x else x
 
 
-def _root(x: Fraction, bits: int) -> Ends:
-    """Around the root of a positive number."""
+def root_around(x: Fraction, bits: int) -> Ends:
+    """Rationals around the root of a positive number, apart by about 2^-bits of it."""
     shift = bits + max(0, x.denominator.bit_length() - x.numerator.bit_length())
     whole = isqrt((x.numerator << 2 * shift) // x.denominator)
     return Fraction(whole, 1 << shift), Fraction(whole + 1, 1 << shift)

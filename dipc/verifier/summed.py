@@ -20,7 +20,7 @@ from typing import Any
 
 from dipc.verifier import reading as read
 from dipc.verifier.functions import by_direction
-from dipc.verifier.noise import Family, NoiseFamily, Normal
+from dipc.verifier.noise import Family, Law, NoiseFamily, Normal
 from dipc.verifier.reading import NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Number, read_number
 from dipc.verifier.signs import decay_bits
@@ -108,14 +108,6 @@ class Branch:
         for branch, count in self.branches:
             yield from ((below, count * times) for below, times in branch.everything)
 
-    def half_spaces(self, above: Branch | None = None) -> Iterator[tuple[list[tuple[Mass, int]], int, int]]:
-        """Σ c·N + d >= 0 over these noises, as often as it is there."""
-        for a, b, d in self.limits:
-            there = [] if above is None else [(mass, b * c) for mass, c in above.noises if b]
-            yield [*((mass, a * c) for mass, c in self.noises), *there], d, 1
-        for branch, count in self.branches:
-            yield from ((terms, d, count * times) for terms, d, times in branch.half_spaces(self))
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Summed:
@@ -145,27 +137,28 @@ class Summed:
         if any(mass.fixed for mass, _ in self._noises):
             return None
         result: list[Number | Fraction] = []
-        for terms, d, count in self.root.half_spaces():
+        laws, rows = self.near(0)
+        for form, d in rows:
             if d < 0:
                 return None
-            variances: Counter[Number] = Counter()
-            for mass, c in terms:
-                if not mass.laplace:
-                    variances[mass.square] += mass.size * c * c  # type: ignore[assignment]
-            laplace = [(mass.size, c) for mass, c in terms if mass.laplace]
+            variances: dict[Number, Fraction] = {}
+            rates: list[Fraction] = []
+            for (family, size), c in ((laws[i], c) for i, c in form):
+                if isinstance(family, Normal):
+                    variances[family.square] = variances.get(family.square, _ZERO) + size * c * c
+                else:
+                    rates.append(size / abs(c))
             # Integers that are less than -d are at most -(d + 1); where it fails one part has its share of that.
-            reach = Fraction(d + 1, len(variances) + len(laplace))
-            rates: list[Number | Fraction] = [
-                Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()
-            ]
-            rates += [rate * reach / abs(c) for rate, c in laplace]
-            result += rates * (2 * count)
+            reach = (d + 1) / (len(variances) + len(rates))
+            result += 2 * [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
+            result += 2 * [rate * reach for rate in rates]
         return result
 
-    def near(self, side: int) -> tuple[list[tuple[NoiseFamily, Fraction]], list[tuple[Any, Fraction]]]:
+    def near(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
         """Laws and half-spaces of continuous noises whose probability is at most its own, side = -1, or at least that:
-        each discrete normal noise is nearer than 3/2 to a normal one, a discrete Laplace noise nearer than 1 to one."""
-        laws: list[tuple[NoiseFamily, Fraction]] = []
+        each discrete normal noise is nearer than 3/2 to a normal one, a discrete Laplace noise nearer than 1 to one.
+        Its own half-spaces for the side 0."""
+        laws: list[Law] = []
         rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
         apart: list[Fraction] = []
 

@@ -304,20 +304,10 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Forms that all are sums of: the values themselves, and those of the half-spaces."""
+    """Forms that all are sums of, the first ones that do: the values themselves, and those of the half-spaces."""
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
-    basis: list[list[Fraction]] = []
-    reduced: list[list[Fraction]] = []
-    for form in [*sorted(([row.get(place, _ZERO) for place in centers] for row, _ in rows), key=_support), *units]:
-        rest = form
-        for each in reduced:
-            lead = next(n for n, c in enumerate(each) if c)
-            rest = [c - rest[lead] / each[lead] * e for c, e in zip(rest, each, strict=True)]
-        if any(rest):
-            basis.append(form)
-            reduced.append(rest)
-    yield basis
+    yield [*sorted(([row.get(place, _ZERO) for place in centers] for row, _ in rows), key=_support), *units]
 
 
 def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
@@ -338,15 +328,19 @@ class _Basis:
         if len(places) > 1 and any(spread.laplace for spread in spreads):
             raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
         size = range(len(places))
-        rows = [[*row, *(_ONE if i == j else _ZERO for j in size)] for i, row in enumerate(basis)]
-        for i in size:
-            lead = next(n for n in range(i, len(rows)) if rows[n][i])
-            rows[i], rows[lead] = rows[lead], rows[i]
-            rows[i] = [c / rows[i][i] for c in rows[i]]
-            for n in size:
-                if n != i and rows[n][i]:
-                    rows[n] = [c - rows[n][i] * e for c, e in zip(rows[n], rows[i], strict=True)]
-        inverse = [row[len(places) :] for row in rows]
+        # By the first coordinate of each: the row of a form that is no sum of those before, solved for that.
+        solved: dict[int, list[Fraction]] = {}
+        for form in basis:
+            row = [*form, *(_ONE if len(solved) == j else _ZERO for j in size)]
+            for lead, each in solved.items():
+                row = [c - row[lead] * e for c, e in zip(row, each, strict=True)]
+            first = next((n for n in size if row[n]), None)
+            if first is not None:
+                row = [c / row[first] for c in row]
+                for lead, each in solved.items():
+                    solved[lead] = [c - each[first] * e for c, e in zip(each, row, strict=True)]
+                solved[first] = row
+        inverse = [solved[n][len(places) :] for n in size]
         precision = [
             [
                 sum((each[i] * each[j] / spreads[k].size for k, each in zip(places, inverse, strict=True)), _ZERO)
