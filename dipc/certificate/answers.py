@@ -25,7 +25,7 @@ from dipc.linear.program import (
     solution,
 )
 from dipc.verifier.bounds import Way, merged, put_together
-from dipc.verifier.document import ask, document_of
+from dipc.verifier.document import checked, document_of, program_in, theorem_of
 from dipc.verifier.ideal import OPEN, Ideal
 from dipc.verifier.inputs import Divided, Open
 from dipc.verifier.linear import ALPHA, Guard, Question
@@ -132,8 +132,22 @@ def _solved(data: dict[str, Any]) -> Solved:
     solved = Solved()
     # What is wrong or takes too much is said when it is checked.
     with suppress(WrongAnswer, *DERIVATION_ENDS):
-        ask(document_of(data), Budget(answers=solved), asks_nothing)
+        _ask(data, Budget(answers=solved))
     return solved
+
+
+def _ask(data: dict[str, Any], budget: Budget) -> None:
+    """Take the steps that ask something about half-spaces."""
+    document = document_of(data)
+    if document.table is None:
+        checked(document, budget, {})
+        return
+    tree, machine, _ = program_in(document, budget)
+    theorem = theorem_of(document, tree, machine, budget)
+    if theorem.ideal is not None and not (isinstance(theorem.ideal, Ideal) and asks_nothing(theorem.ideal)):
+        for row in data["rows"]:
+            if row.get("dd") is not None:
+                theorem.check_distance(row["input"], row["output"], row["dd"], computed=False)
 
 
 def _answer(question: Question | Followed) -> dict[str, Any] | None:

@@ -55,9 +55,10 @@ from dipc.text.printer import print_expression
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions
-from dipc.verifier.document import document_of, not_standing
+from dipc.verifier.document import document_of, program_in, theorem_of
+from dipc.verifier.exchange import Product as Standing
 from dipc.verifier.obligations import end
-from dipc.verifier.reading import SCHEMA, Budget
+from dipc.verifier.reading import SCHEMA, Answers, Budget, Rejected
 from dipc.verifier.reading import Question as About
 
 
@@ -190,8 +191,20 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
         {"row": one.row, "blocks": one.blocks, "free": one.free} for one in product.exchanges if one.blocks or one.free
     ]
     stated = json.loads(encode({"values": product.values, "exchanges": exchanges}))
-    reason = not_standing(document_of({**document, "product": stated}))
+    reason = _doubt({**document, "product": stated})
     return {**document, "product": stated if reason is None else {**stated, "exchanges": [], "reason": reason}}
+
+
+def _doubt(document: dict[str, Any]) -> str | None:
+    """Why the checker does not see that the rows stand for all inputs of their product; None where it does."""
+    known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
+    tree, machine, _ = program_in(known, budget)
+    try:
+        theorem = theorem_of(known, tree, machine, budget)
+        rows = [(row["input"], row["output"]) for row in document["rows"]]
+        return Standing.read(document["product"]).require(rows, theorem, dd=document["table"]["dd"])
+    except Rejected as error:
+        return error.why
 
 
 # --- A table with gamma left open: each row has ranges of gamma, each with an obligation ------------------------------

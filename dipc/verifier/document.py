@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +18,6 @@ from dipc.verifier import reading as read
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.exchange import Product
 from dipc.verifier.functions import ONE
-from dipc.verifier.ideal import Ideal
 from dipc.verifier.inputs import check_inputs, varying_constants
 from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, adjacency, check_privacy, claim_text, pairs_text
@@ -449,26 +448,12 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     with in_step("answers"):
         budget.answers = Answers(_object(document.data.get("answers", {})))
     try:
-        return _checked(document, budget, facts or {})
+        return checked(document, budget, facts or {})
     except WrongAnswer as error:
         raise Rejected(error.why, *error.steps) from None
 
 
-def ask(document: Document, budget: Budget, asks_nothing: Callable[[Ideal], bool]) -> None:
-    """Take the steps that ask something about half-spaces, with the answers that the budget has: for whoever writes
-    these into a certificate, and knows of which ideals rows ask nothing. Raises Rejected, Exhausted."""
-    if document.question is not Question.ROWS:
-        _checked(document, budget, {})
-        return
-    tree, machine, _ = _program(document, budget)
-    theorem = _theorem(document, tree, machine, budget)
-    if theorem.ideal is not None and not (isinstance(theorem.ideal, Ideal) and asks_nothing(theorem.ideal)):
-        for row in document.data["rows"]:
-            if row.get("dd") is not None:
-                theorem.check_distance(row["input"], row["output"], row["dd"], computed=False)
-
-
-def _program(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
+def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
     """The program that a document is about, and the eps of its claim. Raises Rejected."""
     source = document.program
     with in_step("claim"):
@@ -480,14 +465,14 @@ def _program(document: Document, budget: Budget) -> tuple[Program, Machine, tupl
     return tree, machine, intervals
 
 
-def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
     """What each kind of document shows, and what all of them say of their program."""
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
     with in_step("certificate"):
         # Reading numbers takes about in proportion to the text.
         budget.spend(document.size // 8)
-    tree, machine, intervals = _program(document, budget)
+    tree, machine, intervals = program_in(document, budget)
     match document.question:
         case Question.ROWS:
             accepted = _check_rows(document, tree, machine, budget, compared="dd" in facts)
@@ -515,7 +500,7 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
     assert table is not None, "it was read"
     claim = Claim.read(data["claim"], document.program.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
-    theorem = _theorem(document, tree, machine, budget)
+    theorem = theorem_of(document, tree, machine, budget)
     context = read_context(data, claim.intervals, positive)
     decided = check_obligations(data["obligations"], context, budget)
     rows = Rows(claim, context, decided, len(table.inputs), len(table.outputs), theorem, table.dd == "ideal")
@@ -524,12 +509,13 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
     if table.rows != counts["rows"]:
         raise Rejected(f"the number of rows is {counts['rows']}, but its `table` says {table.rows}", "rows")
     rows.tally.require(data["verdict"], "rows")
-    product = product_of(document)
-    why = None
-    if product is not None:
-        if any(rows.own.values()):
-            raise Rejected("rows that stand for other inputs cannot have their own claim", "product")
-        why = standing(document, product, theorem)
+    product, why = None, None
+    if "product" in data:
+        with in_step("product"):
+            product = Product.read(data["product"])
+            if any(rows.own.values()):
+                raise Rejected("rows that stand for other inputs cannot have their own claim")
+            why = product.require([(row["input"], row["output"]) for row in data["rows"]], theorem, dd=table.dd)
     meant = "" if product is None else f"; {product}"
     return Accepted(
         verdict=data["verdict"],
@@ -544,34 +530,6 @@ def _check_rows(document: Document, tree: Program, machine: Machine, budget: Bud
         compared=(WORDS["program"], *(() if product is not None else (WORDS["rows"],))),
         derived=_count_of(theorem),
     ).resting_on(decided)
-
-
-def product_of(document: Document) -> Product | None:
-    """Of a document about rows all inputs that these stand for, if they stand for others. Raises Rejected."""
-    with in_step("product"):
-        return Product.read(document.data["product"]) if "product" in document.data else None
-
-
-def standing(document: Document, product: Product, theorem: Theorem) -> str | None:
-    """Why it is on trust that the rows stand for all inputs of a product; None where it is shown. Raises Rejected."""
-    assert document.table is not None, "it is about rows"
-    with in_step("product"):
-        if document.table.dd != "ideal":
-            raise Rejected("dd comes from a table, which says nothing about other inputs")
-        return product.require([(row["input"], row["output"]) for row in document.data["rows"]], theorem)
-
-
-def not_standing(document: Document) -> str | None:
-    """Why the rows do not stand for all inputs of the product, as far as the checker sees it; None where they do: for
-    whoever writes a certificate."""
-    budget = Budget(answers=Answers(document.data["answers"]))
-    tree, machine, _ = _program(document, budget)
-    product = product_of(document)
-    assert product is not None, "it is asked about"
-    try:
-        return standing(document, product, _theorem(document, tree, machine, budget))
-    except Rejected as error:
-        return error.why
 
 
 def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted:
@@ -719,7 +677,7 @@ def within_bounds() -> Iterator[None]:
         raise Exhausted(why_it_ends(error), "certificate") from None
 
 
-def _theorem(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
+def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
     """The program of a table, which has its columns. Raises Rejected."""
     assert document.table is not None, "it was read"
     theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)

@@ -79,9 +79,14 @@ class Product:
         of = " x ".join(f"{choices}^{count}" if count > 1 else choices for choices, count in values.items())
         return f"all inputs of {of}"
 
-    def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem) -> str | None:
-        """That each input has the answer, dd and probability of one of the rows; why that is left on trust, or None.
-        Raises Rejected where it is not so."""
+    def require(
+        self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
+    ) -> str | None:
+        """That each input has the answer, dd and probability of one of the rows, by their inputs and outputs, where it
+        is from the ideal that they have their `dd`; why that is left on trust, or None. Raises Rejected where it is
+        not so."""
+        if dd != "ideal":
+            raise Rejected("dd comes from a table, which says nothing about other inputs")
         if self.reason is not None:
             return self.reason
         if not isinstance(theorem.ideal, Ideal):

@@ -223,7 +223,9 @@ def test_no_exchange_is_let_through_that_changes_anything(seed: int) -> None:
             first = {asked.paths[k]: number for number, k in reversed([*enumerate(kept, start=1)])}
             exchanges = [[number, *by_path[path]] for path, number in first.items()]
             try:
-                why = Product(asked.values, exchanges, None).require([asked.rows[k] for k in kept], asked.theorem)
+                why = Product(asked.values, exchanges, None).require(
+                    [asked.rows[k] for k in kept], asked.theorem, dd="ideal"
+                )
             except Rejected:
                 counts["rejected"] += 1
                 continue
@@ -389,8 +391,8 @@ def test_rows_stand_for_others_with_the_answer_of_the_ideal() -> None:
     given, own = asked.rows[0]
     other = next(output for _, output in asked.rows if output != own)
     with pytest.raises(Rejected, match="its answer differs from that of the `ideal`"):
-        Product(asked.values, [], None).require([(given, other), *asked.rows[1:]], asked.theorem)
-    assert Product(asked.values, [], None).require(asked.rows, asked.theorem) is None
+        Product(asked.values, [], None).require([(given, other), *asked.rows[1:]], asked.theorem, dd="ideal")
+    assert Product(asked.values, [], None).require(asked.rows, asked.theorem, dd="ideal") is None
 
 
 def test_what_is_not_shown_of_classes_is_said() -> None:
