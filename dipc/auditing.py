@@ -27,8 +27,8 @@ from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.program import Program, ProgramGiven, within
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.closed import ClosedLaws
 from dipc.questions.privacy.densities import RealOutputs
+from dipc.questions.privacy.laws import Subject
 from dipc.simulation.compare import lower_end, upper_end
 from dipc.simulation.conform import Observed, given_observed, is_path, read_observed
 from dipc.text.core import IntType, RealType, Value, show_value
@@ -254,10 +254,10 @@ class _RealLaws:
         self._names, self._eps = program.outputs, eps
         self._points = [tuple([each[name] for name in program.inputs]) for each in values]
         pairs = Pairs(tuple(self._points), ((0, 1), (1, 0)), "both inputs")
-        self._real = RealOutputs(program)
-        table, self._pairs = self._real.losses(pairs)
-        engine = Engine(program.measurer, program.limits)
-        self._exact, _, _, self._claimed = ClosedLaws(table, engine, None).loss(self._pairs, eps, _DIGITS)
+        subject = Subject(program, (program.name, "", pairs.about, 2), Engine(program.measurer, program.limits))
+        self._real = RealOutputs(subject, pairs)
+        loss = self._real.loss(eps, _DIGITS)
+        self._exact, self._claimed = loss.value, loss.text
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
         """The largest loss of either order, and in closed form."""

@@ -20,8 +20,8 @@ from dipc.decide.obligation import Counterexample, Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
 from dipc.questions.privacy.adjacency import Distance, Pairs, Within, texts
-from dipc.questions.privacy.check import OF_CELLS, PrivacyQuestion
-from dipc.questions.privacy.densities import RealOutputs
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.densities import OF_CELLS, RealOutputs
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
 from dipc.questions.privacy.outcome import (
@@ -93,7 +93,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)
-    writer = _OfStars if question.table(pairs).is_enclosed else _OfClosedForms
+    writer = _OfStars if question.table(pairs).table.is_enclosed else _OfClosedForms
     return sealed(writer(question, report).document(pairs, tool))
 
 
@@ -119,9 +119,10 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
     counterexample, claim = report.counterexample, report.claim
     assert counterexample is not None, "it is refuted"
     places = counterexample.input, counterexample.adjacent
-    one, two = (tuple([Fraction(cell or 0) for cell in point.values()]) for point in places)
+    pairs = _refuting(question, report)
     try:
-        outcomes = RealOutputs(question.program).worst_set(one, two, claim.budget, counterexample.eps)
+        one, two = pairs.inputs
+        outcomes = RealOutputs(question.subject, pairs).worst_set(one, two, claim.budget, counterexample.eps)
     except Undecided:
         raise refused from None
     for outputs in [outcome.outputs for outcome in outcomes if outcome.outputs is not None]:
@@ -228,7 +229,7 @@ def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
         tuple([Fraction(cell or 0) for cell in inputs.values()])
         for inputs in (report.counterexample.input, report.counterexample.adjacent)
     )
-    return Pairs((one, two), ((0, 1),), question.about)
+    return Pairs((one, two), ((0, 1),), question.asked[2])
 
 
 T = TypeVar("T")
@@ -246,7 +247,7 @@ class _Writer(Generic[T]):
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
         """The certificate about outputs that are listed, without its digest. Raises Uncertified."""
-        report, table = self._report, self._question.table(pairs)
+        report, table = self._report, self._question.table(pairs).table
         inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
         ordered, refuted = [list(pair) for pair in pairs.ordered], None
         never_more: list[list[Any]] = []

@@ -32,15 +32,15 @@ from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement
 from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.laws import LeastDelta
 from dipc.questions.privacy.loss import DIGITS, Divergences, Loss
 from dipc.questions.privacy.outcome import read_claim
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, every_number
+    from dipc.questions.privacy import every_number
     from dipc.questions.privacy import profile as profiles
 else:
-    closed = Later("dipc.questions.privacy.closed")
     every_number = Later("dipc.questions.privacy.every_number")
     profiles = Later("dipc.questions.privacy.profile")
 
@@ -281,7 +281,7 @@ def _beside(
     question: PrivacyQuestion | every_number.EveryNumber, answer: PrivacyAnswer, mode: _Mode
 ) -> tuple[profiles.Theorems, Fraction] | None:
     """What theorems about composition say beside a delta at an eps."""
-    if mode.at is None or not isinstance(question, PrivacyQuestion) or not isinstance(answer, closed.LeastDelta):
+    if mode.at is None or not isinstance(question, PrivacyQuestion) or not isinstance(answer, LeastDelta):
         return None
     theorems = profiles.theorems_of(question, mode.at)
     budget = read_claim(question.program, mode.value, None, None, "delta-of").budget * mode.at

@@ -28,17 +28,16 @@ from dipc.outcome.words import (
 )
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
-from dipc.questions.privacy.loss import Divergences, Loss, Renyi
+from dipc.questions.privacy.laws import LeastDelta
+from dipc.questions.privacy.loss import Divergences, Loss, Renyi, Rho
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 
 if TYPE_CHECKING:
     from dipc.estimate import LossEstimate
-    from dipc.questions.privacy import closed, every_number, gaussian
+    from dipc.questions.privacy import every_number
     from dipc.questions.privacy import profile as profiles
 else:
-    closed = Later("dipc.questions.privacy.closed")
     every_number = Later("dipc.questions.privacy.every_number")
-    gaussian = Later("dipc.questions.privacy.gaussian")
     profiles = Later("dipc.questions.privacy.profile")
 
 _TONES = {
@@ -89,8 +88,7 @@ _STANDINGS = {
 
 #: What a question about privacy comes to.
 PrivacyAnswer: TypeAlias = (
-    "PrivacyReport | Constant | Loss | closed.LeastDelta | profiles.BudgetAt | profiles.Profile | Renyi | Divergences"
-    " | gaussian.Rho"
+    "PrivacyReport | Constant | Loss | LeastDelta | profiles.BudgetAt | profiles.Profile | Renyi | Divergences | Rho"
 )
 
 
@@ -103,7 +101,7 @@ def privacy_line(answer: PrivacyAnswer) -> str:
             return _constant_line(answer)
         case Loss():
             return f"largest loss {_enclosed(answer.value)} at eps = {answer.eps}"
-        case closed.LeastDelta():
+        case LeastDelta():
             how = "attained" if answer.attained else "not attained"
             return f"least delta for {answer.budget}: supremum {_enclosed(answer.supremum)}, {how}"
         case Renyi():
@@ -120,7 +118,7 @@ def privacy_line(answer: PrivacyAnswer) -> str:
                 f"privacy profile at eps = {answer.eps}: delta falls from {_enclosed(answer.points[0].delta)} to "
                 f"{_enclosed(most.delta)} at budget {rational(most.budget)}"
             )
-        case gaussian.Rho():
+        case Rho():
             return f"least rho: {_enclosed(answer.value)}-zCDP, {everywhere_text(answer.eps)}"
     assert_never(answer)
 
@@ -299,11 +297,11 @@ def _parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEst
             if answer.moment is not None:
                 factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
                 yield Fields([(f"exp({factor})", str(answer.moment))])
-        case gaussian.Rho():
+        case Rho():
             yield Fields([*about, ("eps", all_of(answer.eps))])
             yield GAP
             yield Fields(_pair(answer.input, answer.adjacent))
-        case closed.LeastDelta():
+        case LeastDelta():
             yield Fields([*about, ("budget", answer.budget), ("eps", all_of(answer.eps))])
             yield from _least_delta(answer, statement.theorems)
         case Divergences():
@@ -360,7 +358,7 @@ def _theorems(theorems: profiles.Theorems, delta: Fraction) -> Iterator[tuple[st
     yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
 
 
-def _least_delta(least: closed.LeastDelta, beside: tuple[profiles.Theorems, Fraction] | None) -> Iterator[Part]:
+def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] | None) -> Iterator[Part]:
     for piece in least.pieces or ():
         yield GAP
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)

@@ -126,6 +126,21 @@ def test_many_pairs_are_about_all_of_the_programs(runs: tuple[int, int], monkeyp
         assert found.proved == found.refuted_below == least
 
 
+def test_what_has_no_composition_has_none_when_it_is_asked_again() -> None:
+    """The laws of one run were kept where those of several are not known: the second question was about one run."""
+    noisy = "program p; input x : {0, 1}; output o : bool; var r : real; r <- Gauss(1/eps, x); o <- r >= 1"
+    for asked, reason in (
+        (question(noisy, 2), "no closed form"),
+        (question(PROGRAMS["three values"].replace("|", ""), 10_000), "10000 runs have"),
+    ):
+        for _ in range(2):
+            report = asked.decide(read_claim(asked.program, "2*eps", "1/4", "1"))
+            assert report.verdict == "undecided"
+            assert reason in str(report.reason)
+            with pytest.raises((LimitReached, OutsideFragment), match=reason):
+                asked.largest_loss(F(1))
+
+
 def test_composed_programs_have_a_meaning_at_the_eps_that_is_asked_about() -> None:
     """Each of them, wherever it stands: beyond 2 a weight is negative, and the loss was said to be 0 there."""
     weights = "choose { true : (2 + eps)/4, false : (2 - eps)/4 }"

@@ -117,6 +117,25 @@ def test_the_budget_of_a_laplace() -> None:
     assert known.reason is not None
 
 
+@pytest.mark.parametrize("move", [1, 2])
+@pytest.mark.parametrize(("size", "least"), [("3/2", F(1, 1000)), ("2/eps", F(1, 20))])
+def test_the_budget_of_an_integer_normal(size: str, least: Fraction, move: int) -> None:
+    """Against sums over integers."""
+    question = asked(f"program g; input q : int; output y : int; y <- DGauss({size}, q)", f"linf:{move}", "all")
+    value, sigma = budget_at(question, least, F(1)).value, float(F(size.removesuffix("/eps")))
+    masses = {k: math.exp(-(k**2) / (2 * sigma**2)) for k in range(-80, 81)}
+    law = {k: mass / math.fsum(masses.values()) for k, mass in masses.items()}
+    moved = {k + move: mass for k, mass in law.items()}
+    assert value is not None
+    assert delta(law, moved, float(value[0])) == pytest.approx(float(least), rel=1e-8)
+    known = profile(question, F(1), points=3)
+    for point in known.points:
+        wanted = delta(law, moved, float(point.budget))
+        assert float(point.delta[0]) - 1e-12 <= wanted <= float(point.delta[1]) + 1e-12
+    assert known.reason is not None
+    assert "infinitely many losses" in known.reason
+
+
 def test_the_budget_of_a_normal() -> None:
     """Against Balle and Wang's formula."""
     question = asked("program g; input q : real; output y : real; y <- Gauss(2, q)", inputs="all")

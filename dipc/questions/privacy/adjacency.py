@@ -156,19 +156,20 @@ def every_input(core: CoreProgram) -> str:
 class Pairs:
     """Ordered pairs of adjacent inputs, by their places in `inputs`: with each pair its reverse; at least one.
 
-    `about` says which they are.
+    `about` says which they are, and `proof`, of some that stand for all, why.
     """
 
     inputs: tuple[Input, ...]
     ordered: tuple[tuple[int, int], ...]
     about: str
+    proof: str | None = None
 
     @staticmethod
-    def of(pairs: Collection[tuple[Input, Input]], about: str = "all real inputs") -> Pairs:
+    def of(pairs: Collection[tuple[Input, Input]], about: str = "all real inputs", proof: str | None = None) -> Pairs:
         """These pairs, some of all real inputs if nothing else is said."""
         points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
         place = {point: position for position, point in enumerate(points)}
-        return Pairs(points, tuple((place[one], place[two]) for one, two in pairs), about)
+        return Pairs(points, tuple((place[one], place[two]) for one, two in pairs), about, proof)
 
     def __len__(self) -> int:
         return len(self.ordered)

@@ -76,24 +76,27 @@ class LossBounds:
     candidates: tuple[Candidate, ...]
     unbounded: Candidate | None = None
 
-    @property
-    def proof(self) -> str:
-        """How the bound is proved, in words."""
-        return "shifts of the noises, for each exit and each extreme move of the inputs"
 
-
-def bounds_of_runs(bounds: LossBounds, runs: int) -> LossBounds:
-    """Bounds for this many runs from those for one: losses add up, exactly so where all runs have one output."""
+def bounds_of_runs(parts: Sequence[tuple[LossBounds, int]]) -> LossBounds:
+    """Bounds for so many runs of programs from those for one of each: losses add up, exactly so where all runs have one
+    output; of several programs nothing refutes less."""
+    proved = [None if bounds.proved is None else bounds.proved * runs for bounds, runs in parts]
+    known = [bound for bound in proved if bound is not None]
+    least = sum(known, _ZERO) if len(known) == len(parts) else None
+    reason = next((bounds.reason for bounds, _ in parts if bounds.reason is not None), None)
+    (bounds, runs), *others = parts
+    if others:
+        return LossBounds(least, reason, ())
     candidates = tuple(
         replace(each, first=product_of([each.first] * runs), second=product_of([each.second] * runs))
         for each in bounds.candidates
     )
     unbounded = None if bounds.unbounded is None else candidates[bounds.candidates.index(bounds.unbounded)]
-    return LossBounds(None if bounds.proved is None else bounds.proved * runs, bounds.reason, candidates, unbounded)
+    return LossBounds(least, reason, candidates, unbounded)
 
 
 _NO_SHIFT = "no shift of the noises makes up for every move of the inputs on some path"
-_GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
+GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 
 def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pairs | None = None) -> LossBounds:
@@ -115,7 +118,7 @@ def bounds_by_shifts(program: Program, within: Within, engine: Engine, among: Pa
     if proved is None:
         reason = _NO_SHIFT
     elif proved and not is_bounded:
-        proved, reason = None, _GROWS
+        proved, reason = None, GROWS
     finite = program.core.has_finite_outputs
     near: list[Candidate] = []
     unbounded: Candidate | None = None
@@ -150,10 +153,16 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         return _beside_finite(program, within, engine)
     except Undecided as other:
         why = other.reason if not program.core.has_open_inputs else why
+    return LossBounds(None, why, _nearby(program, within, engine))
+
+
+def _nearby(program: Program, within: Within, engine: Engine) -> tuple[Candidate, ...]:
+    """Candidates at pairs next to comparisons of inputs without noise, and of a small grid; intervals far out where
+    outputs are not finite."""
     if not program.core.has_finite_outputs:
-        return LossBounds(None, why, tuple(_far_intervals(program, within)))
+        return tuple(_far_intervals(program, within))
     tried = [*_at_guards(program, within), _grid_pairs(program, within)]
-    return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
+    return tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine))
 
 
 def _beyond_guards(
@@ -177,12 +186,7 @@ def _beyond_guards(
     known = [cost for cost in costs if cost is not None]
     if not known or len(known) < len(costs):
         raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-    if among is not None:
-        return LossBounds(max(known), None, ())
-    finite = program.core.has_finite_outputs
-    near = [*_at_guards(program, within), _grid_pairs(program, within)] if finite else []
-    candidates = [each for pairs in near if pairs for each in _at(program, pairs, engine)]
-    return LossBounds(max(known), None, (*candidates, *(() if finite else _far_intervals(program, within))))
+    return LossBounds(max(known), None, () if among is not None else _nearby(program, within, engine))
 
 
 def _far_intervals(program: Program, within: Within) -> Iterator[Candidate]:
@@ -284,7 +288,7 @@ def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBoun
     proved = costly[0][0].cost
     reason = None if proved is not None else mismatch or _NO_SHIFT
     if within.distance is Distance.HAMMING and any(each.cost and any(each.move.values()) for each, _, _ in costly):
-        proved, reason = None, _GROWS
+        proved, reason = None, GROWS
     ordered: dict[tuple[Input, Input], AlignedExit] = {}
     for each, one, two in costly[:_EXITS]:
         for base in (_ZERO, -_ONE):
@@ -706,12 +710,18 @@ class Constant(PrivacyAnswer):
 
 
 @frozen
-class Ends:
-    """The ends of a `Constant`: what is proved, what is refuted, and where."""
+class ConstantEnds:
+    """The ends of a `Constant`: what is proved, what is refuted, and where; why they are apart, or infinite."""
 
     proved: Fraction | None
     refuted_below: Fraction | None
     at: Candidate | None
+    reason: str | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are the same."""
+        return self.proved == self.refuted_below
 
 
 #: Of two functions numbers that the supremum of log(first/second)/eps is not less than; None is infinity.
@@ -720,7 +730,7 @@ Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fractio
 
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
-) -> Ends:
+) -> ConstantEnds:
     """The greatest K of which all smaller ones are refuted by some candidate; none is greater than what is `proved`, so
     that limits are enough where they come to that."""
     if proved is not None:
@@ -736,7 +746,7 @@ def refuted_ends(
     limits: Limits,
     values: Values | None = None,
     enough: Fraction | None = None,
-) -> Ends:
+) -> ConstantEnds:
     """The greatest K of which all smaller ones are refuted by some candidate, at an eps or at a limit, or as these
     `values` say, or one that is `enough`; nothing is proved."""
     best, refuting = Fraction(0), None
@@ -745,15 +755,15 @@ def refuted_ends(
             break
         for value in (values or _below)(candidate.first, candidate.second, intervals, limits):
             if value is None:
-                return Ends(None, None, candidate)
+                return ConstantEnds(None, None, candidate)
             if value > best:
                 best, refuting = value, candidate
-    return Ends(None, best, refuting)
+    return ConstantEnds(None, best, refuting)
 
 
 def constant_of_candidates(
     candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
-) -> Ends:
+) -> ConstantEnds:
     """The constant of all the candidates together, which are all there is to look at: enclosed to this many significant
     digits, or to WIDTH, where it is not a limit. Raises Undecided where that is not found."""
     limits = engine.limits
@@ -771,7 +781,7 @@ def constant_of_candidates(
         if low >= _MANY and not is_finite:
             poles = (each for each in failing if _has_a_pole(each.first, each.second, intervals, limits))
             if (infinite := next(poles, None)) is not None:
-                return Ends(None, None, infinite)
+                return ConstantEnds(None, None, infinite)
             is_finite = True
     witness = failing[0]
     while high - low > (WIDTH if digits is None else high / 10**digits):
@@ -787,8 +797,8 @@ def constant_of_candidates(
             high = middle
     closer = refuted_ends(failing, intervals, limits)
     if closer.refuted_below is None or closer.refuted_below > low:
-        return Ends(high, closer.refuted_below, closer.at)
-    return Ends(high, low, witness)
+        return ConstantEnds(high, closer.refuted_below, closer.at)
+    return ConstantEnds(high, low, witness)
 
 
 def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:

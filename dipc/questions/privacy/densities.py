@@ -39,18 +39,22 @@ cells, each with one law: a pair for each two cells with adjacent inputs stands 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import pairwise
 from itertools import product as combinations
 from math import ceil, floor
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, product, total
-from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
+from dipc.algebra.numbers import outward
 from dipc.chain.chain import ExitState
 from dipc.chain.event import AffineBound, components
 from dipc.chain.state import Affine, NoiseVar, same_value
-from dipc.frozen import frozen
+from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, cells, solution
 from dipc.measure.event import Event, Noise
@@ -58,11 +62,37 @@ from dipc.noise.law import Law
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
 from dipc.questions.privacy.alignment import convex_moves
-from dipc.questions.privacy.loss import LawTable, Numbering, log_multiple, loss_enclosure, ratio_power, sum_of
-from dipc.questions.privacy.outcome import PrivacyClaim, power
+from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.loss import (
+    LawTable,
+    Loss,
+    Moment,
+    Numbering,
+    Renyi,
+    log_multiple,
+    loss_enclosure,
+    moment_of,
+    ratio_power,
+)
+from dipc.questions.privacy.outcome import (
+    Answer,
+    Ends,
+    PrivacyClaim,
+    PrivacyCounterexample,
+    Proved,
+    UnprovedLoss,
+    Where,
+    power,
+)
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.core import IntType, RealType, Slot, Value, show_value
+
+if TYPE_CHECKING:
+    from dipc.questions.privacy import closed, enclosed
+else:
+    closed = Later("dipc.questions.privacy.closed")
+    enclosed = Later("dipc.questions.privacy.enclosed")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -75,6 +105,12 @@ _LEFT = 40
 #: Of an exponent on an interval: how far out it is looked at next to 0 and infinity, significant digits there, how
 #: often what it lies between is widened, and the unit of that.
 _FAR, _FEW, _WIDENED, _FINE = 1024, 12, 4, Fraction(1, 64)
+
+#: How a program over real inputs is proved where these are compared without noise alone.
+OF_CELLS = (
+    "the comparisons cut the inputs into cells with one output distribution each, and all pairs of "
+    "adjacent cells are compared"
+)
 
 #: What stands for a real output with a density among values of outputs.
 _DENSE = "a density"
@@ -195,14 +231,20 @@ class Outcome:
     outputs: OutputSet | None = None
 
 
-class RealOutputs:
-    """The laws of a program with real outputs, at inputs that are given."""
+#: Intervals of eps that are looked at one by one, how near to a supremum its bound is to come, and a delta that is not
+#: told from 0.
+_MOST_CELLS, _NEAR, _NOTHING = 64, 1 + Fraction(1, 10**3), Fraction(1, 10**6)
 
-    def __init__(self, program: Program) -> None:
+
+class RealOutputs(Laws):
+    """The laws of a program with real outputs at pairs; each question is one about a table of its own: of greatest
+    ratios, or of sets of outputs."""
+
+    def __init__(self, subject: Subject, pairs: Pairs) -> None:
         """Raises OutsideFragment for int outputs."""
-        core = program.core
-        self._program = program
-        self._slots = core.output_slots
+        super().__init__(subject)
+        self._program, self._pairs = subject.program, pairs
+        self._slots = self._program.core.output_slots
         if any(isinstance(slot.type, IntType) for slot in self._slots):
             raise OutsideFragment("some outputs are real and others int")
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
@@ -214,48 +256,138 @@ class RealOutputs:
 
     # --- what is asked ------------------------------------------------------------------------------------
 
-    def losses(self, pairs: Pairs) -> tuple[LawTable, Pairs]:
-        """Functions with all greatest ratios of the pairs. Raises Undecided."""
-        return self._table(pairs, self._losses)
+    def decide(self, claim: PrivacyClaim) -> Answer:
+        with suppress(OutsideFragment):
+            laws, left = self._excesses(claim)
+            if not left:
+                return laws.decide(claim)
+        return self._in_cells(claim)
 
-    def excesses(self, pairs: Pairs, claim: PrivacyClaim, *, above: bool = False) -> tuple[LawTable, Pairs, Fraction]:
+    def loss(self, eps: Fraction, digits: int) -> Loss:
+        return closed.ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
+
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
+        points = self._pairs.inputs
+        moments = (((i, j), self._moment(points[i], points[j], order, eps, digits)) for i, j in self._pairs.ordered)
+        return self._largest_divergence(moments, self._pairs, order, eps, digits)
+
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
+        laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.of(0), (_point(eps),)))
+        low, high = laws.delta_at(budget, eps, digits)
+        return low, high + left
+
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+        try:
+            laws, left = self._excesses(claim)
+        except OutsideFragment:
+            if point is None and not all(each.is_point for each in claim.intervals):
+                return self._delta_in_cells(claim, digits)
+            if point is None or claim.intervals == (_point(point),):
+                raise
+            # What is another set for each eps is known at one.
+            return self.least_delta(replace(claim, intervals=(_point(point),)), point, digits)
+        if not left:
+            return laws.least_delta(claim, point, digits)
+        eps = claim.intervals[0].lower
+        needed = laws.greatest(claim.budget, eps, 2 * digits)
+        value = outward(needed.value[0], needed.value[1] + left, digits)
+        where = laws.where(needed.pair, needed.answers) if needed.answers else None
+        there = None if point is None else (eps, value, None)
+        about = *self.subject.asked, claim.budget_text, claim.eps_text
+        return LeastDelta(*about, None, value, True, (eps, eps), where, there)
+
+    def _excesses(self, claim: PrivacyClaim, *, above: bool = False) -> tuple[TableLaws, Fraction]:
         """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, except for an
         excess that is at most the number; it is 0 unless the claim is about one eps. Where the set is another one for
-        each eps they are only `above` it, if that is asked for: with answers whose second probability is 0 and whose
-        first is at least the excess of what is left out. Raises Undecided."""
+        each eps of an interval they are only `above` it, if that is asked for: with answers whose second probability is
+        0 and whose first is at least the excess of what is left out. Raises Undecided."""
         self._left, self._above = _ZERO, above
-        table, own = self._table(pairs, lambda one, two: self._excesses(one, two, claim))
-        return table, own, self._left
+        table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
+        cell = claim.intervals[0]
+        kind = enclosed.EnclosedLaws if above and cell.lower and cell.upper else closed.ClosedLaws
+        return kind(self.subject, table, pairs), self._left
+
+    def _in_cells(self, claim: PrivacyClaim) -> Answer:
+        """Whether a claim holds on short intervals of eps by sets above the worst ones, refuted at one eps. Raises
+        Undecided."""
+        waiting = list(claim.intervals)
+        place = _middle(waiting[0])
+        for _ in range(_MOST_CELLS):
+            if not waiting:
+                return Proved(None)
+            cell = waiting.pop()
+            place = _middle(cell)
+            with suppress(OutsideFragment):
+                own = replace(claim, intervals=(cell,))
+                answer = self._excesses(own, above=True)[0].decide(own)
+                if isinstance(answer, Proved):
+                    continue
+                if isinstance(answer, PrivacyCounterexample):
+                    place = answer.eps
+            at_one = replace(claim, intervals=(_point(place),))
+            laws, _ = self._excesses(at_one)
+            answer = enclosed.EnclosedLaws(self.subject, laws.table, laws.pairs).decide(at_one)
+            if isinstance(answer, PrivacyCounterexample):
+                return answer
+            if cell.is_point:
+                break
+            waiting += _halves(cell)
+        return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
+
+    def _delta_in_cells(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
+        """The least delta where the worst sets are others for each eps: an enclosure of its supremum, with an eps where
+        it is about as large. Raises Undecided.
+
+        Of all intervals of eps that with the greatest bound is halved, until it is hardly more than what is needed."""
+        low, place = _ZERO, _middle(claim.intervals[0])
+        needs: Where | None = None
+        heap = [(-_ONE, number, cell) for number, cell in enumerate(claim.intervals)]
+        number = len(heap)
+
+        def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, Where | None]:
+            there = self.least_delta(replace(claim, intervals=(_point(eps),)), None, digits)
+            return there.supremum[0], eps, there.where
+
+        tried = [needed_at(end) for cell in claim.intervals for end in (cell.lower, cell.upper) if end and end in cell]
+        low, place, needs = max(tried, key=lambda each: each[0], default=(low, place, needs))
+        while number < 2 * _MOST_CELLS and -heap[0][0] > max(low * _NEAR, _NOTHING):
+            _, _, cell = heappop(heap)
+            there = needed_at(_middle(cell))
+            if there[0] > low:
+                low, place, needs = there
+            for half in _halves(cell):
+                own, bound = replace(claim, intervals=(half,)), _ONE
+                with suppress(Undecided):
+                    bound = min(bound, self._excesses(own, above=True)[0].supremum(own, digits)[1])
+                number += 1
+                heappush(heap, (-bound, number, half))
+        ends = outward(low, max(low, -heap[0][0]), digits)
+        about = *self.subject.asked, claim.budget_text, claim.eps_text
+        return LeastDelta(*about, None, ends, False, (place, place), needs, None)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[Outcome]:
         """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very
         little. Raises Undecided."""
-        claim = PrivacyClaim(budget, ClosedForm.of(0), (Interval(eps, eps, True, True),))
-        outcomes = list(self._excesses(one, two, claim))
+        claim = PrivacyClaim(budget, ClosedForm.of(0), (_point(eps),))
+        outcomes = list(self._sets(one, two, claim))
         return [each for each in outcomes if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
 
-    def moment(self, one: Input, two: Input, order: int, eps: Fraction) -> ClosedForm | None:
+    def _moment(self, one: Input, two: Input, order: int, eps: Fraction, digits: int) -> Moment | None:
         """Σ∫ p^order·p'^(1-order), as in `ratio_power`; None is infinity at eps. Raises Undecided."""
-        summands: list[ClosedForm] = []
-        for alike in self._alike(one, two):
-            for cell in alike.cells():
-                function = _cell_moment(cell, order, eps)
-                if function is None:
-                    return None
-                summands.append(function)
-        return sum_of(summands)
+        every = (_cell_moment(cell, order, eps) for alike in self._alike(one, two) for cell in alike.cells())
+        return moment_of(every, eps, digits)
 
     # --- tables -------------------------------------------------------------------------------------------
 
-    def _table(self, pairs: Pairs, asked: Callable[[Input, Input], Iterable[Outcome]]) -> tuple[LawTable, Pairs]:
+    def _table(self, asked: Callable[[Input, Input], Iterable[Outcome]]) -> tuple[LawTable, Pairs]:
         """The pairs that have different functions, each with two inputs of its own, and a table of these."""
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
         seen: set[tuple[tuple[int, int], ...]] = set()
         every: list[tuple[tuple[int, int], dict[int, tuple[int, int]]]] = []
-        for i, j in pairs.ordered:
+        for i, j in self._pairs.ordered:
             own: dict[int, tuple[int, int]] = {}
-            for outcome in asked(pairs.inputs[i], pairs.inputs[j]):
+            for outcome in asked(self._pairs.inputs[i], self._pairs.inputs[j]):
                 nth = 0
                 while answers.setdefault((outcome.answer, nth), len(answers)) in own:
                     nth += 1
@@ -271,10 +403,10 @@ class RealOutputs:
             for _, own in every
             for side in (0, 1)
         ]
-        points = tuple(pairs.inputs[position] for pair, _ in every for position in pair)
+        points = tuple(self._pairs.inputs[position] for pair, _ in every for position in pair)
         names = tuple(slot.name for slot in self._slots)
         table = LawTable(names, tuple([answer for answer, _ in answers]), tuple(numbering.forms), tuple(rows))
-        return table, Pairs(points, tuple((2 * n, 2 * n + 1) for n in range(len(every))), pairs.about)
+        return table, Pairs(points, tuple((2 * n, 2 * n + 1) for n in range(len(every))), self._pairs.about)
 
     # --- densities ----------------------------------------------------------------------------------------
 
@@ -351,7 +483,7 @@ class RealOutputs:
                 places = [place for place, _ in corner if place is not None]
                 yield Outcome(answer, factor * _at(slopes, places), other * _at(others, places))
 
-    def _excesses(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
+    def _sets(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
         for alike in self._alike(one, two):
             self._between = []
             regions = [region for cell in alike.cells() for region in self._worst(cell, claim)]
@@ -629,6 +761,22 @@ def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
     return ClosedForm(product(factors), ratio.only_at)
 
 
+def _point(eps: Fraction) -> Interval:
+    return Interval(eps, eps, True, True)
+
+
+def _middle(cell: Interval) -> Fraction:
+    """A point inside, to halve it: without an upper end twice the lower one, and 1 for all eps."""
+    if cell.upper is None:
+        return 2 * cell.lower or _ONE
+    return (cell.lower + cell.upper) / 2
+
+
+def _halves(cell: Interval) -> tuple[Interval, Interval]:
+    middle = _middle(cell)
+    return replace(cell, upper=middle, upper_closed=True), replace(cell, lower=middle, lower_closed=True)
+
+
 # --- all real inputs --------------------------------------------------------------------------------------------
 
 
@@ -696,8 +844,8 @@ def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Withi
             break
     if not ordered:  # one cell: all laws are the same
         still, apart = (_ZERO,) * count, tuple([within.radius if not n else _ZERO for n in range(count)])
-        return Pairs.of([(still, apart), (apart, still)])
-    return Pairs.of(ordered)
+        return Pairs.of([(still, apart), (apart, still)], proof=OF_CELLS)
+    return Pairs.of(ordered, proof=OF_CELLS)
 
 
 def _greatest_move(

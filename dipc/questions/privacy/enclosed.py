@@ -7,23 +7,19 @@ it is at most. Next to 0 and for large eps f_o <= p_o - p'_o, which has short bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
-from math import ceil
 
 import flint
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
-from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, log_enclosure, outward, to_fmpq
 from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide
 from dipc.decide.series import STARTS, NotTold, Search, samples
-from dipc.frozen import frozen
 from dipc.measure.measure import (
     Bound,
-    BoundMeasurer,
     EnclosedForm,
     Probability,
     Share,
@@ -34,18 +30,17 @@ from dipc.measure.measure import (
 )
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.closed import Deltas, Words
-from dipc.questions.privacy.loss import (
-    IMPOSSIBLE,
-    WITHOUT_FORM,
-    Findings,
-    LawTable,
-    Refuted,
+from dipc.questions.privacy.laws import LeastDelta, Needed, Subject, TableLaws
+from dipc.questions.privacy.loss import IMPOSSIBLE, WITHOUT_FORM, LawTable, Loss, Moment, Renyi, different_pairs
+from dipc.questions.privacy.outcome import (
+    Answer,
+    Ends,
+    PrivacyClaim,
+    PrivacyCounterexample,
+    Proved,
     UnprovedLoss,
-    couples,
-    different_pairs,
+    power,
 )
-from dipc.questions.privacy.outcome import Ends, PrivacyClaim, power
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 
@@ -61,114 +56,64 @@ _FEW_BITS = 24
 _DIGITS = 20
 
 
-@frozen
-class Needed:
-    """What the answers at a pair need at an eps: an enclosure of Σ max(0, f_o), and the o whose f_o is positive."""
+class EnclosedLaws(TableLaws):
+    """The laws of a table some of whose probabilities have enclosures alone."""
 
-    value: Ends
-    pair: tuple[int, int]
-    answers: tuple[int, ...]
-
-
-@dataclass
-class EnclosedLaws:
-    """The laws of a table, some of whose probabilities have enclosures alone."""
-
-    table: LawTable
-    bounds: BoundMeasurer
-    limits: Limits
-    _values: dict[tuple[int, Fraction, int], Ends] = field(default_factory=dict)
-    _functions: dict[int, UnexpandedBound] = field(default_factory=dict)
-    _expanded: dict[tuple[int, Fraction], tuple[flint.arb_series, flint.arb]] = field(default_factory=dict)
-    _searches: dict[tuple[int, int], list[Search]] = field(default_factory=dict)
+    def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
+        super().__init__(subject, table, pairs)
+        self._bounds = subject.engine.bounds
+        self._functions: dict[int, UnexpandedBound] = {}
+        self._expanded: dict[tuple[int, Fraction], tuple[flint.arb_series, flint.arb]] = {}
+        self._searches: dict[tuple[int, int], list[Search]] = {}
 
     # --- at one eps -----------------------------------------------------------------------------------
 
-    def value(self, number: int, eps: Fraction, bits: int) -> Ends:
-        """An enclosure of a probability at eps, apart by 2^-bits. Raises Undecided."""
-        key = number, eps, bits
-        if key not in self._values:
-            form = self.table.forms[number]
-            if isinstance(form, str):
-                raise OutsideFragment(form)
-            if isinstance(form, EnclosedForm):
-                low, high = form.bound.enclosure(eps, bits)
-                self._values[key] = max(low, _ZERO), min(high, _ONE)
-            else:
-                self._values[key] = form.at(eps, ceil(bits / 3))
-        return self._values[key]
-
-    def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
-        """What one pair needs."""
-        factor = ClosedForm(power(budget)).at(eps, ceil(bits / 3))
-        low = high = _ZERO
-        answers = []
-        for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):
-            (p, more), (q, most) = self.value(ours, eps, bits), self.value(theirs, eps, bits)
-            least, greatest = p - factor[1] * most, more - factor[0] * q
-            low, high = low + max(_ZERO, least), high + max(_ZERO, greatest)
-            if greatest > 0 and (least > 0 or abs(least) < abs(greatest)):
-                answers.append(answer)
-        return Needed((low, high), pair, tuple(answers))
-
-    def greatest(self, pairs: Pairs, budget: Fraction, eps: Fraction, digits: int) -> Needed:
-        """The pair that needs most at eps; the value encloses what all pairs need."""
-        needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, pairs)]
-        best = max(needed, key=lambda each: each.value[0])
-        return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))
-
-    def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int, str]:
+    def loss(self, eps: Fraction, digits: int) -> Loss:
         best: tuple[Ends, tuple[int, int], int] | None = None
         highest = _ONE
-        for pair in different_pairs(self.table, pairs):
+        for pair in different_pairs(self.table, self.pairs):
             for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):
                 if ours in (theirs, IMPOSSIBLE):
                     continue
                 if theirs == IMPOSSIBLE:
-                    return None, pair, answer, "inf"
+                    return self._loss(eps, None, pair, answer, "inf")
                 (p, more), (q, most) = self._positive(ours, eps, digits), self._positive(theirs, eps, digits)
                 ratio = p / most, more / q
                 highest = max(highest, ratio[1])
                 if best is None or ratio[0] > best[0][0]:
                     best = ratio, pair, answer
         if best is None:
-            return (_ZERO, _ZERO), pairs.ordered[0], 0, WITHOUT_FORM
-        return log_enclosure(max(_ONE, best[0][0]), highest, digits), best[1], best[2], WITHOUT_FORM
+            return self._loss(eps, (_ZERO, _ZERO), self.pairs.ordered[0], 0, WITHOUT_FORM)
+        value = log_enclosure(max(_ONE, best[0][0]), highest, digits)
+        return self._loss(eps, value, best[1], best[2], WITHOUT_FORM)
 
-    def divergence(
-        self, pairs: Pairs, order: int, eps: Fraction, digits: int
-    ) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
-        best: tuple[Ends, tuple[int, int]] | None = None
-        highest = _ONE
-        for pair in different_pairs(self.table, pairs):
-            low = high = _ZERO
-            for ours, theirs in self.table.at_pair(pair):
-                if ours == IMPOSSIBLE:
-                    continue
-                if theirs == IMPOSSIBLE:
-                    return pair, None, None
-                (p, more), (q, most) = (self._positive(each, eps, order * digits) for each in (ours, theirs))
-                low, high = low + p**order / most ** (order - 1), high + more**order / q ** (order - 1)
-            highest = max(highest, high)
-            if best is None or low > best[0][0]:
-                best = (low, high), pair
-        if best is None:
-            return pairs.ordered[0], None, (_ZERO, _ZERO)
-        low, high = log_enclosure(max(_ONE, best[0][0]), highest, digits)
-        return best[1], None, (low / (order - 1), high / (order - 1))
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
+        moments = ((pair, self._moment(pair, order, eps, digits)) for pair in different_pairs(self.table, self.pairs))
+        return self._largest_divergence(moments, self.pairs, order, eps, digits)
 
-    def least_delta(self, pairs: Pairs, claim: PrivacyClaim, digits: int, words: Words) -> Deltas:
-        value, place, needed = supremum(self, pairs, claim, digits)
-        said = words(needed.pair, needed.answers)
-        return None, outward(*value, digits), value[0] == value[1], (place, place), said
+    def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
+        low = high = _ZERO
+        for ours, theirs in self.table.at_pair(pair):
+            if ours == IMPOSSIBLE:
+                continue
+            if theirs == IMPOSSIBLE:
+                return None
+            (p, more), (q, most) = (self._positive(each, eps, order * digits) for each in (ours, theirs))
+            low, high = low + p**order / most ** (order - 1), high + more**order / q ** (order - 1)
+        return None, (low, high)
 
-    def delta_at(self, pairs: Pairs, claim: PrivacyClaim, eps: Fraction, digits: int) -> tuple[Ends, ClosedForm | None]:
-        return self.greatest(pairs, claim.budget, eps, digits).value, None
+    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
+        return supremum(self, claim, digits)[0]
 
-    def needed_most(self, pairs: Pairs, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        if not claim.is_pure:
-            raise OutsideFragment(WITHOUT_FORM)
-        return ((couple.pair, (couple.answer,)) for couple in couples(self.table, pairs))
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+        value, eps, needed = supremum(self, claim, digits)
+        where = self.where(needed.pair, needed.answers) if needed.answers else None
+        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
+        about = *self.subject.asked, claim.budget_text, claim.eps_text
+        return LeastDelta(*about, None, outward(*value, digits), value[0] == value[1], (eps, eps), where, there)
+
+    def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:  # noqa: ARG002
+        raise OutsideFragment(WITHOUT_FORM)
 
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
@@ -193,12 +138,12 @@ class EnclosedLaws:
             shares = [Share(factor if each.weight is None else factor * each.weight, each.events) for each in shares]
         if more is not None:
             shares.append(Share(more, ()))
-        return EnclosedForm(UnexpandedBound.of(Bound(tuple(shares)), self.bounds.measurer, self.limits), WITHOUT_FORM)
+        return EnclosedForm(self._unexpanded(shares), WITHOUT_FORM)
 
     # --- on intervals ---------------------------------------------------------------------------------
 
-    def decide(self, pairs: Pairs, claim: PrivacyClaim) -> Findings:
-        different = different_pairs(self.table, pairs)
+    def decide(self, claim: PrivacyClaim) -> Answer:
+        different = different_pairs(self.table, self.pairs)
         for eps in samples(claim.intervals):
             for pair in different:
                 refuted = self._refuted(pair, claim, eps)
@@ -216,9 +161,9 @@ class EnclosedLaws:
                 )
             except Undecided as undecided:
                 return UnprovedLoss(undecided.reason)
-        return None
+        return Proved(self.pairs.proof)
 
-    def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> Refuted | None:
+    def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
         delta, bits = claim.delta.at(eps, _DIGITS), 4 * _DIGITS
         if self.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:
             return None
@@ -237,7 +182,7 @@ class EnclosedLaws:
         probability = outward(ours[0], ours[1], _DIGITS)
         if allowed[1] >= probability[0]:
             return None
-        return Refuted(pair, needed.answers, Counterexample(eps, allowed, probability))
+        return self.refuted(pair, needed.answers, claim, Counterexample(eps, allowed, probability))
 
     def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
         """That the claim holds on the interval. Raises NotTold, Undecided."""
@@ -263,22 +208,20 @@ class EnclosedLaws:
 
     def near_zero(self, pair: tuple[int, int]) -> ExpPoly:
         """At least Σ max(0, f_o) for every eps, and near it for small eps: as p_o - p'_o is at most there."""
-        total = ExpPoly.ZERO
-        for each in self._differences(pair):
-            # constant + slope·eps
-            total = total + _positive_part(-each.next_to_zero().exppoly)
-        return total
+        return self._most(each.next_to_zero().exppoly for each in self._differences(pair))
 
     def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
         """At least Σ max(0, f_o) from `start` on, and near it for large eps if both inputs have the same answer."""
-        total = ExpPoly.ZERO
-        for each in self._differences(pair):
-            total = total + _positive_part(-each.from_start_on(start).exppoly)
-        return total
+        return self._most(each.from_start_on(start).exppoly for each in self._differences(pair))
+
+    @staticmethod
+    def _most(least: Iterable[ExpPoly]) -> ExpPoly:
+        """The sum of the positive parts of what is the opposite of these."""
+        return sum((_positive_part(-each) for each in least), ExpPoly.ZERO)
 
     def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
         try:
-            decision = decide(ClosedForm(1 - most), PiecewiseForm(claim.delta.value), [interval], self.limits)
+            decision = decide(ClosedForm(1 - most), PiecewiseForm(claim.delta.value), [interval], self._limits)
         except Undecided:
             return False
         return decision.verdict is Verdict.ACCURATE
@@ -290,10 +233,12 @@ class EnclosedLaws:
         return self._searches[pair]
 
     def _difference(self, ours: int, theirs: int) -> Search:
-        bound = Bound((*self._shares(theirs, 1), *self._shares(ours, -1)))
-        nothing = Obligation(bound, PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
-        unexpanded = UnexpandedBound.of(bound, self.bounds.measurer, self.limits)
-        return Search(nothing, unexpanded, self.bounds, self.limits)
+        shares = *self._shares(theirs, 1), *self._shares(ours, -1)
+        nothing = Obligation(Bound(shares), PiecewiseForm(ExpPoly.ONE), (Interval.POSITIVE,))
+        return Search(nothing, self._unexpanded(shares), self._bounds, self._limits)
+
+    def _unexpanded(self, shares: Iterable[Share]) -> UnexpandedBound:
+        return UnexpandedBound.of(Bound(tuple(shares)), self._bounds.measurer, self._limits)
 
     def _shares(self, number: int, sign: int) -> Iterator[Share]:
         form, bound = self.table.forms[number], self.table.bounds.get(number)
@@ -305,8 +250,7 @@ class EnclosedLaws:
 
     def _function(self, number: int) -> UnexpandedBound:
         if number not in self._functions:
-            bound = Bound(tuple(self._shares(number, 1)))
-            self._functions[number] = UnexpandedBound.of(bound, self.bounds.measurer, self.limits)
+            self._functions[number] = self._unexpanded(self._shares(number, 1))
         return self._functions[number]
 
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
@@ -323,7 +267,6 @@ class EnclosedLaws:
     def polynomials(self, pair: tuple[int, int], budget: Fraction, cell: Ends) -> list[Polynomial]:
         """Each f_o on a cell, with a bound of what its polynomial leaves out. Raises Undecided."""
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
-        share = max(radius / (DISK * center), Fraction(1, 2**16))
         scale = power(budget)
         functions = []
         for ours, theirs in self.table.at_pair(pair):
@@ -331,7 +274,7 @@ class EnclosedLaws:
             with precision(_BITS, _LENGTH):
                 series = p - q * series_of(scale, center)
                 majorant = (most + more * majorant_of(scale, center)).upper()
-                functions.append(_scaled(series, majorant, radius, share))
+                functions.append(_scaled(series, majorant, center, radius))
         return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
@@ -341,9 +284,8 @@ class EnclosedLaws:
             raise OutsideFragment("delta has a denominator")
         functions = self.polynomials(pair, claim.budget, cell)
         with precision(_BITS, _LENGTH):
-            share = max(radius / (DISK * center), Fraction(1, 2**16))
             series, majorant = series_of(claim.delta.value, center), majorant_of(claim.delta.value, center)
-            open_at = _first_open(_scaled(series, majorant, radius, share), functions, _MOST_PARTS)
+            open_at = _first_open(_scaled(series, majorant, center, radius), functions, _MOST_PARTS)
         if open_at is None:
             return
         place = center + radius * open_at
@@ -357,7 +299,8 @@ class EnclosedLaws:
 Polynomial = tuple[flint.arb_poly, flint.arb]
 
 
-def _scaled(series: flint.arb_series, majorant: flint.arb, radius: Fraction, share: Fraction) -> Polynomial:
+def _scaled(series: flint.arb_series, majorant: flint.arb, center: Fraction, radius: Fraction) -> Polynomial:
+    share = max(radius / (DISK * center), Fraction(1, 2**16))
     scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(series, _LENGTH))]
     return flint.arb_poly(scaled), left_out(majorant, share, _LENGTH)
 
@@ -442,7 +385,7 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
     return first.lower() - spread, first.upper() + spread
 
 
-def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
+def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
     """An enclosure of the least delta's supremum on the intervals, where it is about as large, and what needs it there.
     Raises Undecided.
 
@@ -450,7 +393,7 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]
-    tried = [(laws.greatest(pairs, claim.budget, eps, digits), eps) for eps in dict.fromkeys(places)]
+    tried = [(laws.greatest(claim.budget, eps, digits), eps) for eps in dict.fromkeys(places)]
     best, place = max(tried, key=lambda each: each[0].value[0])
     ends = [end for needed, eps in tried for end in needed.value if eps == place]
     if all(interval.is_point for interval in claim.intervals):
@@ -458,10 +401,16 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
     if any(interval.upper is None for interval in claim.intervals):
         return (best.value[0], _ONE), place, best
     heap: list[tuple[Fraction, tuple[int, int], Ends]] = []
+
+    def push(pair: tuple[int, int], cell: Ends) -> None:
+        functions = laws.polynomials(pair, claim.budget, cell)
+        with precision(_BITS, _LENGTH):
+            heappush(heap, (-dyadic(_at_most(functions)), pair, cell))
+
     enough = max(best.value[0], _NOTHING)
     for interval in claim.intervals:
         assert interval.upper is not None
-        for pair in different_pairs(laws.table, pairs):
+        for pair in different_pairs(laws.table, laws.pairs):
             lower = interval.lower
             if not lower:
                 # Next to 0 less is needed than elsewhere.
@@ -471,7 +420,7 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
                 if not lower:
                     return (best.value[0], _ONE), place, best
             for cell in _cells(lower, max(lower, interval.upper)):
-                _push(heap, laws, pair, claim.budget, cell)
+                push(pair, cell)
     for _ in range(_MOST_STEPS):
         if not heap or heap[0][0] >= -max(best.value[0] * _NEAR, _NOTHING):
             break
@@ -481,7 +430,7 @@ def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int)
         if there.value[0] > best.value[0]:
             best, place = there, middle
         for half in ((left, middle), (middle, right)):
-            _push(heap, laws, pair, claim.budget, half)
+            push(pair, half)
     skipped = enough if any(not interval.lower for interval in claim.intervals) else _ZERO
     highest = max(-heap[0][0] if heap else _ZERO, best.value[1], skipped)
     return (best.value[0], min(highest, _ONE)), place, best
@@ -492,16 +441,3 @@ _MOST_STEPS, _NEAR = 400, 1 + Fraction(1, 10**4)
 
 #: A delta that is not told from 0, and how near to 0 it is looked.
 _NOTHING, _TO_ZERO = Fraction(1, 10**6), tuple([Fraction(2) ** -k for k in range(-3, 60)])
-
-
-def _push(
-    heap: list[tuple[Fraction, tuple[int, int], Ends]],
-    laws: EnclosedLaws,
-    pair: tuple[int, int],
-    budget: Fraction,
-    cell: Ends,
-) -> None:
-    functions = laws.polynomials(pair, budget, cell)
-    with precision(_BITS, _LENGTH):
-        most = dyadic(_at_most(functions))
-    heappush(heap, (-most, pair, cell))

@@ -20,7 +20,7 @@ from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, selected_from_inputs
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.constant import Candidate, Constant, exponent_of, of_open_inputs
+from dipc.questions.privacy.constant import GROWS, Candidate, Constant, exponent_of, of_open_inputs
 from dipc.questions.privacy.loops import (
     Bound,
     LoopCost,
@@ -57,7 +57,6 @@ _SETTLED = 3
 
 _OF_ONE = "iterations are independent, and each loses as much as it does alone"
 _NO_SHIFT = "no shift of the noises makes up for every move of the inputs on some path through the loop"
-_GROWS = "the cost of a shift grows with the move of an input, and that move is unbounded"
 
 
 @frozen
@@ -340,7 +339,7 @@ class EveryNumber:
         if isinstance(loop, str):
             return None, loop
         if self._within.distance is Distance.HAMMING:
-            return None, _GROWS
+            return None, GROWS
         try:
             if loop.text.rates is not None:
                 loop.text.rates.require_positive(self.least, self.parameter)

@@ -31,7 +31,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import floor
-from typing import Any
 
 import flint
 
@@ -46,15 +45,18 @@ from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
-from dipc.questions.privacy.loss import UnprovedLoss
+from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
 from dipc.questions.privacy.outcome import (
+    Answer,
     Ends,
-    PrivacyAnswer,
     PrivacyClaim,
     PrivacyCounterexample,
+    Proved,
     Sides,
     Texts,
-    ends_json,
+    UnprovedLoss,
+    Where,
 )
 from dipc.sign.interval import Interval
 
@@ -190,35 +192,6 @@ class GaussianMechanism:
         return size / high**2, size / low**2
 
 
-@frozen
-class Rho(PrivacyAnswer):
-    """The least ρ such that the program is ρ-zCDP for every eps of the intervals: D_a <= ρ·a for all orders a > 1.
-    `value` encloses it, and is exact where both ends are equal; None is infinity."""
-
-    eps: str
-    value: Ends | None
-    input: Texts
-    adjacent: Texts
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            **self.head,
-            "eps": self.eps,
-            "pairs": self.pairs,
-            "rho": {
-                "proved": ends_json(None if self.value is None else outward_ends(self.value)),
-                "exact": self.value is None or self.value[0] == self.value[1],
-                "input": dict(self.input),
-                "adjacent": dict(self.adjacent),
-            },
-        }
-
-
-def outward_ends(value: Ends) -> Ends:
-    """The value where it is exact, else decimal numbers around it."""
-    return value if value[0] == value[1] else outward(*value, 30)
-
-
 #: What proves a claim about such a program.
 OF_NORMAL_OUTPUTS = (
     "the outputs are normal, so delta depends only on how far they move, and is largest at one end "
@@ -232,19 +205,20 @@ def _phi(x: flint.arb) -> flint.arb:
     return result
 
 
-@frozen
-class GaussianPrivacy:
-    """The mechanism, and of all adjacent moves of its inputs one that moves the outputs most."""
+class GaussianLaws(Laws):
+    """The laws of the mechanism at an adjacent pair whose `move` moves the outputs most."""
 
-    program: Program
-    mechanism: GaussianMechanism
-    move: Mapping[int, Fraction]
-    input: Texts
-    adjacent: Texts
+    def __init__(
+        self, subject: Subject, mechanism: GaussianMechanism, move: Mapping[int, Fraction], where: Where
+    ) -> None:
+        super().__init__(subject)
+        self.mechanism, self.move, self.where = mechanism, move, where
+        self.square = mechanism.square(move)
 
     @staticmethod
-    def of(program: Program, pairs: Pairs | EveryPair) -> GaussianPrivacy | None:
-        """The privacy of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound."""
+    def of(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
+        """The laws of a Gaussian mechanism; None for another program. Raises Undecided for moves without a bound."""
+        program = subject.program
         mechanism = GaussianMechanism.of(program)
         if mechanism is None:
             return None
@@ -256,20 +230,42 @@ class GaussianPrivacy:
             if best is None or square > best[0]:
                 best = square, move, one, two
         assert best is not None
-        return GaussianPrivacy(program, mechanism, best[1], texts(program, best[2]), texts(program, best[3]))
+        where = Where(texts(program, best[2]), texts(program, best[3]), ())
+        return GaussianLaws(subject, mechanism, best[1], where)
 
-    @property
-    def square(self) -> Fraction:
-        """The square of the greatest μ."""
-        return self.mechanism.square(self.move)
+    def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
+        """Infinite, unless nothing moves."""
+        value, text, place = (None, "inf", "far out") if self.square else ((_ZERO, _ZERO), "0", "any")
+        output = dict.fromkeys(self.subject.program.outputs, place)
+        return Loss(*self.subject.asked, eps, value, self.where.input, self.where.adjacent, output, text)
 
-    def _require_point(self, interval: Interval) -> None:
-        """Raise OutsideFragment where nothing is known of all eps."""
-        if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:  # noqa: ARG002
+        low, high = self.mechanism.rho(self.square, eps)
+        value = order * low, order * high
+        return Renyi(*self.subject.asked, order, eps, value, None, self.where.input, self.where.adjacent)
+
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+        value, end, attained = self.supremum(claim)
+        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
+        place = "inf" if end is None else (end, end)
+        about = *self.subject.asked, claim.budget_text, claim.eps_text
+        return LeastDelta(*about, None, outward(*value, digits), attained, place, self.where, there)
+
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
+        return self.mechanism.delta(self.square, budget, eps)
+
+    def rho(self, claim: PrivacyClaim) -> Rho:
+        ends = [self.worst(interval) for interval in claim.intervals]
+        known = [self.mechanism.rho(self.square, end) for end in ends if end is not None]
+        value = None if len(known) < len(ends) and self.square else max(known, default=(_ZERO, _ZERO))
+        return Rho(*self.subject.asked, claim.eps_text, value, self.where.input, self.where.adjacent)
+
+    def listed(self) -> TableLaws:
+        if self.mechanism.whole:
             raise OutsideFragment(
-                "the delta of discrete Gaussian noise with standard deviation s/eps is decided at one eps only: "
-                "give --eps"
+                "discrete Gaussian noise has infinitely many losses, which cannot be listed one by one"
             )
+        return super().listed()
 
     def worst(self, interval: Interval) -> Fraction | None:
         """The end of an interval at which, or next to which, most is needed; None is infinity."""
@@ -280,20 +276,27 @@ class GaussianPrivacy:
         attained there."""
         result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
-            self._require_point(interval)
-            end = self.worst(interval)
-            if end is None:
-                return (_ONE, _ONE) if self.square else (_ZERO, _ZERO), None, not self.square
-            value = self.mechanism.delta(self.square, claim.budget, end)
-            result.append((value, end, end in interval or not self.square))
-        return max(result, key=lambda each: each[0][0])
+            value, end = self._needed(claim.budget, interval)
+            result.append((value, end, not self.square or (end is not None and end in interval)))
+        return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
-    def decide(self, claim: PrivacyClaim, digits: int = 20) -> PrivacyCounterexample | UnprovedLoss | None:
-        """What refutes the claim, or why nothing is known of it; None where it is proved."""
+    def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
+        """δ at the worst end of an interval, with that. Raises OutsideFragment where nothing is known of all eps."""
+        if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
+            raise OutsideFragment(
+                "the delta of discrete Gaussian noise with standard deviation s/eps is decided at one eps only: "
+                "give --eps"
+            )
+        end = self.worst(interval)
+        if end is None:
+            return (_ONE, _ONE) if self.square else (_ZERO, _ZERO), None
+        return self.mechanism.delta(self.square, budget, end), end
+
+    def decide(self, claim: PrivacyClaim) -> Answer:
         delta = claim.delta
         number = None if _depends_on_eps(delta) else delta.at(_ONE, 60)
         for interval in claim.intervals:
-            self._require_point(interval)
+            needed, end = self._needed(claim.budget, interval)
             if interval.is_point:
                 allowed = delta.at(interval.lower, 60)
             elif number is not None:
@@ -304,22 +307,17 @@ class GaussianPrivacy:
                     "--eps"
                 )
                 return UnprovedLoss(reason)
-            end = self.worst(interval)
-            if end is None:
-                needed = (_ONE, _ONE) if self.square else (_ZERO, _ZERO)
-            else:
-                needed = self.mechanism.delta(self.square, claim.budget, end)
             if needed[1] <= allowed[0]:
                 continue
             counterexample = next(
-                filter(None, (self._counterexample(claim, eps, digits) for eps in _towards(interval, end))), None
+                filter(None, (self._counterexample(claim, eps) for eps in _towards(interval, end))), None
             )
             if counterexample is None:
                 return UnprovedLoss(f"the least delta could not be told apart from {claim.delta_text}")
             return counterexample
-        return None
+        return Proved(OF_NORMAL_OUTPUTS)
 
-    def _counterexample(self, claim: PrivacyClaim, eps: Fraction, digits: int) -> PrivacyCounterexample | None:
+    def _counterexample(self, claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
         """At this eps, a half-space of outputs that is too likely at the first input; None where there is none."""
         if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.at(eps)[1]:
             return None
@@ -329,10 +327,10 @@ class GaussianPrivacy:
                 low, high = claim.delta.at(eps, 60)
                 most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
-            for shown_digits in (digits, 3 * digits):
-                ends, allowed = outward(*probability, shown_digits), outward(*most, shown_digits)
+            for digits in (DIGITS, 3 * DIGITS):
+                ends, allowed = outward(*probability, digits), outward(*most, digits)
                 if ends[0] > allowed[1]:
-                    sides = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
+                    sides = Sides(self.where.input, self.where.adjacent, (self._half_space(edge),), None, None)
                     return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
         return None
 
@@ -354,8 +352,9 @@ class GaussianPrivacy:
         """The outputs that are less than so far from those of the first input without noise, towards the second's."""
         weights = [(each.name, each.shift(self.move) / each.variance, each) for each in self.mechanism.outputs]
         moving = [(name, weight, each) for name, weight, each in weights if weight]
-        given = {name: Fraction(value) for name, value in self.input.items() if value is not None}
-        slots = {slot: given[self.program.core.slots[slot].name] for slot in self.program.core.inputs}
+        core = self.subject.program.core
+        given = {name: Fraction(value) for name, value in self.where.input.items() if value is not None}
+        slots = {slot: given[core.slots[slot].name] for slot in core.inputs}
         if len(moving) == 1:
             ((name, weight, each),) = moving
             end = each.center(slots) + edge * each.shift(self.move)

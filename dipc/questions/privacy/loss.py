@@ -24,11 +24,11 @@ from typing import Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
-from dipc.algebra.numbers import log_enclosure
+from dipc.algebra.numbers import log_enclosure, outward
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine
 from dipc.decide.engine import Engine, Underway, settled
-from dipc.decide.obligation import Counterexample, Decision, Obligation
+from dipc.decide.obligation import Decision, Obligation
 from dipc.frozen import frozen
 from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
 from dipc.program.exits import Answer
@@ -318,36 +318,6 @@ class Loss(PrivacyAnswer):
         }
 
 
-def largest_loss(
-    table: LawTable, pairs: Pairs, eps: Fraction, digits: int, limits: Limits
-) -> tuple[Ends | None, tuple[int, int], int, str]:
-    """The largest log(p/p') at eps, of those that are equal the first, its pair, its answer, and how it is written.
-    None is infinity. Raises Undecided where a probability is not known."""
-    best: tuple[Couple, Closed, Closed, Ends] | None = None
-    for couple in couples(table, pairs):
-        first, second = table.closed(couple.first), table.closed(couple.second)
-        if _vanishes(first, eps):
-            continue
-        if _vanishes(second, eps):
-            return None, couple.pair, couple.answer, "inf"
-        ratio = _ratio(first, second, eps, digits)
-        if best is not None:
-            _, p, other, ends = best
-            if ratio[1] < ends[0]:
-                continue
-            if ratio[0] <= ends[1] and sign_of(first * other - p * second, eps, limits) <= 0:
-                continue
-        best = couple, first, second, ratio
-    if best is None or best[3][1] < 1:
-        # No output is more likely at one input than at the other: all laws are the same at this eps.
-        i, j = pairs.ordered[0]
-        answer = next(position for position, number in enumerate(table.rows[i]) if number)
-        same = table.closed(table.rows[i][answer])
-        return (Fraction(0), Fraction(0)), (i, j), answer, loss_text(same, same)
-    couple, first, second, _ = best
-    return loss_enclosure(first, second, eps, digits), couple.pair, couple.answer, loss_text(first, second)
-
-
 def loss_text(first: Closed, second: Closed) -> str:
     """`log(exp(eps))`: the loss as the logarithm of a closed form in eps."""
     above, below = fraction_of(first)
@@ -362,7 +332,7 @@ def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) ->
     multiple = log_multiple(first, second)
     if multiple is not None:
         return multiple * eps, multiple * eps
-    return _log(first, second, eps, digits, _ratio(first, second, eps, digits))
+    return _log(first, second, eps, digits, ratio_enclosure(first, second, eps, digits))
 
 
 def log_multiple(first: Closed, second: Closed) -> Fraction | None:
@@ -375,11 +345,13 @@ def log_multiple(first: Closed, second: Closed) -> Fraction | None:
     return q - r if c == k else None
 
 
-def _vanishes(value: Closed, eps: Fraction) -> bool:
+def vanishes(value: Closed, eps: Fraction) -> bool:
+    """Whether it is 0 at eps, exactly."""
     return fraction_of(value)[0].value_is_zero(eps)
 
 
-def _ratio(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
+def ratio_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -> Ends:
+    """first/second at eps, both positive there, to some more than this many digits."""
     low, high = first.enclosure(eps, digits + 10)
     under, over = second.enclosure(eps, digits + 10)
     return low / over, high / under
@@ -393,7 +365,7 @@ def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
 
 def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends) -> Ends:
     more = digits
-    if _vanishes(first - second, eps):
+    if vanishes(first - second, eps):
         return Fraction(0), Fraction(0)
     while True:
         low, high = log_enclosure(*ratio, more)
@@ -401,7 +373,7 @@ def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends)
         if low * high > 0 and (high - low) * 10 ** (digits - 1) <= size:
             return log_enclosure(*ratio, digits)
         more *= 2
-        ratio = _ratio(first, second, eps, more)
+        ratio = ratio_enclosure(first, second, eps, more)
 
 
 @frozen
@@ -413,27 +385,6 @@ class Couple:
     second: int
     pair: tuple[int, int]
     answer: int
-
-
-@frozen
-class Refuted:
-    """A set of answers that is too likely at the first input of a pair; the counterexample's probability is what is
-    allowed, and less than the probability, which is required to be at most that."""
-
-    pair: tuple[int, int]
-    answers: tuple[int, ...]
-    counterexample: Counterexample
-
-
-@frozen
-class UnprovedLoss:
-    """Nothing refutes the claim, but not all of it is proved."""
-
-    reason: str
-
-
-#: The result about pairs: None where the claim is proved for all of them.
-Findings = Refuted | UnprovedLoss | None
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
@@ -496,18 +447,33 @@ class Divergences(PrivacyAnswer):
         return {**self.head, "pairs": self.pairs, "eps": str(self.orders[0].eps), "renyi_orders": orders}
 
 
-def moment(table: LawTable, pair: tuple[int, int], order: int, eps: Fraction) -> ClosedForm | None:
-    """Σ p^order / p'^(order-1) at a pair, as in `ratio_power`; None is infinity at eps. Raises Undecided where a
-    probability is not known."""
-    summands: list[ClosedForm] = []
-    for first, second in table.at_pair(pair):
-        if first == IMPOSSIBLE:
-            continue
-        summand = None if second == IMPOSSIBLE else ratio_power(table.closed(first), table.closed(second), order, eps)
-        if summand is None:
-            return None
-        summands.append(summand)
-    return sum_of(summands)
+@frozen
+class Rho(PrivacyAnswer):
+    """The least ρ such that the program is ρ-zCDP for every eps of the intervals: D_a <= ρ·a for all orders a > 1.
+    `value` encloses it, and is exact where both ends are equal; None is infinity."""
+
+    eps: str
+    value: Ends | None
+    input: Texts
+    adjacent: Texts
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **self.head,
+            "eps": self.eps,
+            "pairs": self.pairs,
+            "rho": {
+                "proved": ends_json(None if self.value is None else outward_ends(self.value)),
+                "exact": self.value is None or self.value[0] == self.value[1],
+                "input": dict(self.input),
+                "adjacent": dict(self.adjacent),
+            },
+        }
+
+
+def outward_ends(value: Ends) -> Ends:
+    """The value where it is exact, else decimal numbers around it."""
+    return value if value[0] == value[1] else outward(*value, 30)
 
 
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
@@ -517,36 +483,27 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
     inverse, only_at = over_positive(below, above), None
     if inverse is None:
         if above.value_is_zero(eps):
-            return ClosedForm(ExpPoly.ZERO, eps) if _vanishes(first, eps) else None
+            return ClosedForm(ExpPoly.ZERO, eps) if vanishes(first, eps) else None
         inverse, only_at = over_positive(below, above, (Interval(eps, eps, True, True),)), eps
     if inverse is None:
         raise OutsideFragment("a probability is too close to 0")
     return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)
 
 
-def sum_of(summands: Sequence[ClosedForm]) -> ClosedForm:
-    """The sum; for one eps alone where one of them is."""
-    only_at = next((summand.only_at for summand in summands if summand.only_at is not None), None)
-    return ClosedForm(total([summand.value for summand in summands]), only_at)
+#: Of a pair Σ p^order·p'^(1-order), in closed form where it has one, and enclosed at an eps.
+Moment = tuple[ClosedForm | None, Ends]
 
 
-def largest_divergence(
-    moments: Iterable[tuple[tuple[int, int], ClosedForm | None]], order: int, eps: Fraction, digits: int
-) -> tuple[tuple[int, int], ClosedForm | None, Ends | None]:
-    """The pair with the largest divergence at eps, its moment and the divergence; None is infinity. Of pairs whose
-    enclosures overlap the first. Raises Undecided."""
-    best: tuple[tuple[int, int], ClosedForm, Ends] | None = None
-    for pair, function in moments:
-        if function is None:
-            return pair, None, None
-        value = function.value.enclosure(eps, 2 * digits + 10)
-        if best is None or value[0] > best[2][1]:
-            best = pair, function, value
-    assert best is not None
-    # The divergence is never negative.
-    below, above = best[2]
-    low, high = log_enclosure(max(below, Fraction(1)), max(above, Fraction(1)), digits)
-    return best[0], best[1], (low / (order - 1), high / (order - 1))
+def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int) -> Moment | None:
+    """The sum, for one eps alone where a summand is; None is infinity."""
+    known: list[ClosedForm] = []
+    for summand in summands:
+        if summand is None:
+            return None
+        known.append(summand)
+    only_at = next((each.only_at for each in known if each.only_at is not None), None)
+    form = ClosedForm(total([each.value for each in known]), only_at)
+    return form, form.value.enclosure(eps, 2 * digits + 10)
 
 
 # --- Independent runs -------------------------------------------------------------------------------------------------
@@ -565,6 +522,8 @@ def largest_divergence(
 def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     """The laws of this many runs. Raises Undecided where a probability has no closed form, and past the limit of
     answers."""
+    if runs == 1:
+        return table
     if table.is_enclosed:
         raise OutsideFragment("the probabilities of these runs have no closed form and cannot be multiplied")
     kinds = _kinds(table)

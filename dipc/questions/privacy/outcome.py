@@ -182,13 +182,24 @@ class PrivacyVerdict(StrEnum):
 
 
 @frozen
-class Sides:
-    """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps, None
-    where the set is another one at each eps."""
+class Where:
+    """A set of outputs at a pair."""
 
     input: Texts
     adjacent: Texts
     outputs: tuple[Texts, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        outputs = [dict(output) for output in self.outputs]
+        return {"input": dict(self.input), "adjacent": dict(self.adjacent), "outputs": outputs}
+
+
+@frozen
+class Sides(Where):
+    """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps, None
+    where the set is another one at each eps."""
+
     probability: Probability | None
     allowed: Probability | None
 
@@ -223,11 +234,9 @@ class PrivacyCounterexample:
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object; every text is exactly the number."""
-        said: dict[str, Any] = {"input": dict(self.input), "adjacent": dict(self.adjacent)}
+        said = self.sides.as_json()
         if self.pure:
-            said["output"] = dict(self.outputs[0])
-        else:
-            said["outputs"] = [dict(output) for output in self.outputs]
+            said["output"] = said.pop("outputs")[0]
         if self.balls:
             said["balls"] = {name: list(map(exact_text, ends)) for name, ends in self.balls.items()}
         said["eps"] = str(self.eps)
@@ -245,6 +254,24 @@ def counterexample_of(
     """What refutes a claim, of an obligation that probabilities are at most what is allowed: that is its probability,
     and they are required of it."""
     return PrivacyCounterexample(sides, failure.eps, failure.required, failure.probability, claim.is_pure, balls)
+
+
+@frozen
+class Proved:
+    """A claim is proved, about all real inputs by this, in words; None about pairs that are listed."""
+
+    by: str | None
+
+
+@frozen
+class UnprovedLoss:
+    """Nothing refutes the claim, but not all of it is proved."""
+
+    reason: str
+
+
+#: What a claim comes to.
+Answer = Proved | PrivacyCounterexample | UnprovedLoss
 
 
 @frozen

@@ -27,8 +27,8 @@ from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.inputs import InputSpec
 from dipc.program.program import ProgramGiven, within
-from dipc.questions.privacy.check import ComposedQuestion, PrivacyQuestion
-from dipc.questions.privacy.enclosed import EnclosedLaws
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.laws import TableLaws
 from dipc.questions.privacy.loss import DIGITS, IMPOSSIBLE, Loss, Renyi, different_pairs
 from dipc.questions.privacy.outcome import (
     Ends,
@@ -44,9 +44,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: Budgets of a profile, and the delta below which it is not followed where the loss has no end.
 POINTS, _LEAST_DELTA = 33, Fraction(1, 10**9)
-
-#: Budgets beyond this, in units of 1, are not tried; significant digits of a budget computed by bisection.
-_MOST_BUDGET, _BISECTED = 2**12, 12
 
 #: Pairs whose loss distributions are written out.
 _MOST_PAIRS = 256
@@ -216,7 +213,7 @@ class Theorems:
 def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
     """What the theorems say of several runs of one program; None for one run, and where the loss is infinite or not
     known."""
-    if question.runs == 1 or isinstance(question, ComposedQuestion):
+    if question.runs == 1 or len(question.parts) > 1:
         return None
     try:
         loss = question.single().largest_loss(eps).value
@@ -231,71 +228,9 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
     if delta < 0:
         raise ValueError(f"a delta must be at least 0, not {delta}")
     question.require_meaning(eps)
-    theorems = theorems_of(question, eps)
-    if not delta:
-        value = question.largest_loss(eps, digits).value
-    elif question.real_outputs:
-        value = _bisected(question, delta, eps, min(digits, _BISECTED))
-    else:
-        value = _of_sets(question, delta, eps, digits)
-    return BudgetAt(*question.asked, delta, eps, value, theorems)
-
-
-def _of_sets(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-    table, pairs = question.listed()
-    laws = question.enclosed(table)
-    bits = 4 * digits + 16
-    different = different_pairs(table, pairs)
-    best = _ZERO
-    for pair in different:
-        known = [
-            (laws.value(first, eps, bits), laws.value(second, eps, bits))
-            for first, second in zip(*(table.rows[place] for place in pair), strict=True)
-        ]
-        above, below = _ZERO, _ZERO
-        for (p, _), (_, q) in sorted(known, key=_ratio, reverse=True):
-            above, below = above + p, below + q
-            if above > delta:
-                if not below:
-                    return None
-                best = max(best, log_enclosure(ratio := (above - delta) / below, ratio, digits + 4)[0])
-    if not best and laws.greatest(pairs, _ZERO, eps, digits).value[1] <= delta:
-        return _ZERO, _ZERO
-    more = best
-    for power_of_ten in range(digits, 0, -1):
-        more = best + max(best, Fraction(1, 10**digits)) / 10**power_of_ten
-        if laws.greatest(pairs, more / eps, eps, 2 * digits).value[1] <= delta:
-            return outward(best, more, digits)
-    raise OutsideFragment(
-        "delta is too close to the probability of the outputs that are impossible at the adjacent input"
-    )
-
-
-def _ratio(known: tuple[Ends, Ends]) -> tuple[bool, Fraction]:
-    (p, _), (_, q) = known
-    return p > 0 and not q, p / q if q else _ZERO
-
-
-def _bisected(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int) -> Ends:
-    def suffices(budget: Fraction) -> bool:
-        return question.delta_at(budget / eps, eps, 2 * digits)[1] <= delta
-
-    if suffices(_ZERO):
-        return _ZERO, _ZERO
-    low, high = _ZERO, _ONE
-    while not suffices(high):
-        low, high = high, 2 * high
-        if high > _MOST_BUDGET:
-            raise OutsideFragment(f"the budget is more than {low}, or infinite")
-    while (high - low) * 10**digits > high:
-        middle = (low + high) / 2
-        if suffices(middle):
-            high = middle
-        elif question.delta_at(middle / eps, eps, 2 * digits)[0] > delta:
-            low = middle
-        else:
-            break  # as near as the enclosures tell
-    return low, high
+    laws = question.laws()
+    value = laws.budget(delta, eps, digits) if delta else laws.loss(eps, digits).value
+    return BudgetAt(*question.asked, delta, eps, value, theorems_of(question, eps))
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
@@ -319,24 +254,23 @@ def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = D
     """The distributions of the loss at all pairs where they differ, for finite or int outputs. Raises Undecided for
     others, and past a limit; DiagnosticError for an eps at which a program has no meaning."""
     question.require_meaning(eps)
-    table, pairs = question.listed()
-    different = different_pairs(table, pairs)
+    laws = question.laws().listed()
+    different = different_pairs(laws.table, laws.pairs)
     if len(different) > _MOST_PAIRS:
         raise LimitReached(None, f"there are {len(different)} pairs with different losses")
-    laws = question.enclosed(table)
     result = []
     for pair in different:
         grouped: dict[tuple[int, int], list[int]] = {}
-        for answer, couple in enumerate(zip(*(table.rows[place] for place in pair), strict=True)):
+        for answer, couple in enumerate(laws.table.at_pair(pair)):
             if couple[0] != IMPOSSIBLE:
                 grouped.setdefault(couple, []).append(answer)
         atoms = [_atom(laws, couple, answers, eps, digits) for couple, answers in grouped.items()]
         atoms.sort(key=lambda atom: (atom.loss is None, _ZERO if atom.loss is None else atom.loss[0]), reverse=True)
-        result.append(LossDistribution(*pairs.texts(question.program, pair), tuple(atoms)))
+        result.append(LossDistribution(*laws.pairs.texts(question.program, pair), tuple(atoms)))
     return tuple(result)
 
 
-def _atom(laws: EnclosedLaws, couple: tuple[int, int], answers: Sequence[int], eps: Fraction, digits: int) -> Atom:
+def _atom(laws: TableLaws, couple: tuple[int, int], answers: Sequence[int], eps: Fraction, digits: int) -> Atom:
     bits = 4 * digits + 16
     (p, more), (q, most) = (laws.value(number, eps, bits) for number in couple)
     form = laws.table.forms[couple[0]]
@@ -409,8 +343,7 @@ def compose(
     if not programs or len(counts) != len(programs) or min(counts) < 1:
         raise ValueError("give at least one program and, in `runs`, a number >= 1 for each")
     loaded = [within(program) for program in programs]
-    questions = [
-        PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits), runs=count)
-        for program, count in zip(loaded, counts, strict=True)
-    ]
-    return Composition(questions[0] if len(questions) == 1 else ComposedQuestion(questions))
+    first = loaded[0]
+    beside = list(zip(loaded[1:], counts[1:], strict=True))
+    engine = Engine(first.measurer, first.limits)
+    return Composition(PrivacyQuestion(first, adjacent, inputs, engine, runs=counts[0], beside=beside))

@@ -1,0 +1,424 @@
+"""What may be asked of the laws of outputs at adjacent inputs, an object for each kind of output, and the answers.
+
+As a law of noise does, each states what it knows, and asking for anything else is refused with the reason.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from math import ceil
+from typing import Any
+
+from dipc.algebra.exppoly import ClosedForm
+from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
+from dipc.algebra.numbers import log_enclosure, outward
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Counterexample, EndPoint
+from dipc.frozen import frozen
+from dipc.measure.measure import EnclosedForm, Probability
+from dipc.program.program import Program, Progress
+from dipc.questions.privacy.adjacency import EveryPair, Pairs
+from dipc.questions.privacy.constant import ConstantEnds, LossBounds, constant_of_candidates, of_table, refuted_up_to
+from dipc.questions.privacy.loss import LawTable, Loss, Moment, Renyi, Rho, at_most, couples, different_pairs, sign_of
+from dipc.questions.privacy.outcome import (
+    Answer,
+    Ends,
+    PrivacyAnswer,
+    PrivacyClaim,
+    PrivacyCounterexample,
+    Proved,
+    Sides,
+    UnprovedLoss,
+    Where,
+    counterexample_of,
+    ends_json,
+    power,
+)
+from dipc.sign.interval import Interval
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Budgets beyond this, in units of 1, are not tried; significant digits of a budget computed by bisection.
+_MOST_BUDGET, _BISECTED = 2**12, 12
+
+
+@frozen
+class DeltaPiece:
+    """From `lower` to `upper` the least delta is `delta`; `where` is None where it is 0."""
+
+    lower: EndPoint
+    upper: EndPoint
+    delta: ClosedForm
+    where: Where | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        place = {} if self.where is None else self.where.as_json()
+        return {"from": self.lower.as_json(), "to": self.upper.as_json(), "delta": str(self.delta), **place}
+
+
+@frozen
+class LeastDelta(PrivacyAnswer):
+    """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
+    too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its
+    value at an eps that was asked for, which has no closed form where probabilities have none."""
+
+    budget: str
+    eps: str
+    pieces: tuple[DeltaPiece, ...] | None
+    supremum: Ends
+    attained: bool
+    place: Ends | str
+    where: Where | None
+    at: tuple[Fraction, Ends, ClosedForm | None] | None
+
+    def as_json(self) -> dict[str, Any]:
+        result: dict[str, Any] = {
+            "pieces": None if self.pieces is None else [piece.as_json() for piece in self.pieces],
+            "supremum": ends_json(self.supremum),
+            "attained": self.attained,
+            "place": self.place if isinstance(self.place, str) else ends_json(self.place),
+            "where": None if self.where is None else self.where.as_json(),
+        }
+        if self.at is not None:
+            eps, value, form = self.at
+            said = None if form is None else str(form)
+            result["at"] = {"eps": str(eps), "value": ends_json(value), "delta": said}
+        about = {"budget": self.budget, "eps": self.eps, "pairs": self.pairs}
+        return {**self.head, **about, "least_delta": result}
+
+
+@frozen
+class Subject:
+    """What is asked about: the `program`, in a composition its first one, and what each answer begins with."""
+
+    program: Program
+    asked: tuple[str, str, str, int | None]
+    engine: Engine
+    progress: Progress | None = None
+
+
+class Laws(ABC):
+    """The laws of one kind of output at pairs of inputs. Everything raises Undecided where it is not known, and past a
+    limit; DiagnosticError where the question is about pairs that cannot be listed."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+
+    @abstractmethod
+    def decide(self, claim: PrivacyClaim) -> Answer:
+        """Whether the claim holds at all pairs."""
+
+    @abstractmethod
+    def loss(self, eps: Fraction, digits: int) -> Loss:
+        """The largest log(p/p') at an eps."""
+
+    @abstractmethod
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
+        """The largest Rényi divergence of an order >= 2 at an eps."""
+
+    @abstractmethod
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
+        """The least delta for the claim's budget on its intervals, and at an eps of these."""
+
+    @abstractmethod
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
+        """An enclosure of the least delta of the budget·eps at one eps, apart by some 10^-digits."""
+
+    def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
+        """The least budget, a number, of a delta > 0 at an eps, enclosed; None is infinity. The delta of a budget falls
+        as that grows, so that it is bisected."""
+
+        def needed(budget: Fraction) -> Ends:
+            return self.delta_at(budget / eps, eps, 2 * min(digits, _BISECTED))
+
+        if needed(_ZERO)[1] <= delta:
+            return _ZERO, _ZERO
+        low, high = _ZERO, _ONE
+        while needed(high)[1] > delta:
+            low, high = high, 2 * high
+            if high > _MOST_BUDGET:
+                raise OutsideFragment(f"the budget is more than {low}, or infinite")
+        while (high - low) * 10 ** min(digits, _BISECTED) > high:
+            middle = (low + high) / 2
+            least, most = needed(middle)
+            if most <= delta:
+                high = middle
+            elif least > delta:
+                low = middle
+            else:
+                break  # as near as the enclosures tell
+        return low, high
+
+    def _largest_divergence(
+        self,
+        moments: Iterable[tuple[tuple[int, int], Moment | None]],
+        pairs: Pairs,
+        order: int,
+        eps: Fraction,
+        digits: int,
+    ) -> Renyi:
+        """The largest divergence of pairs with these moments; of pairs whose enclosures overlap the first is named."""
+        worst, form, enclosed, highest = pairs.ordered[0], None, (_ZERO, _ZERO), _ONE
+        value: Ends | None = None
+        for pair, moment in moments:
+            if moment is None:
+                worst, form = pair, None
+                break
+            highest = max(highest, moment[1][1])
+            if moment[1][0] > enclosed[1]:
+                worst, (form, enclosed) = pair, moment
+        else:
+            # The divergence is never negative.
+            low, high = log_enclosure(max(enclosed[0], _ONE), highest, digits)
+            value = low / (order - 1), high / (order - 1)
+        program = self.subject.program
+        form = None if form is None else form.standing_for(program.core.only_at)
+        return Renyi(*self.subject.asked, order, eps, value, form, *pairs.texts(program, worst))
+
+    def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
+        """The least K such that the program is K·eps-private on the intervals, equal to this many digits."""
+        raise OutsideFragment("the constant is known of outputs that are listed, and by shifts of the noises")
+
+    def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
+        """The least ρ of zCDP on the claim's intervals."""
+        raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
+
+    def listed(self) -> TableLaws:
+        """These laws where outputs are listed."""
+        raise OutsideFragment(
+            "the loss of real outputs has a density, so its distribution cannot be listed value by value"
+        )
+
+
+@frozen
+class Needed:
+    """What the answers at a pair need at an eps: an enclosure of Σ max(0, f_o), and the o whose f_o is positive."""
+
+    value: Ends
+    pair: tuple[int, int]
+    answers: tuple[int, ...]
+
+
+class TableLaws(Laws):
+    """The laws of outputs that are listed: a table of their probabilities at the inputs of `pairs`. Pairs and answers
+    are given by their places."""
+
+    def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
+        super().__init__(subject)
+        self.table = table
+        self.pairs = pairs
+        self._engine, self._limits = subject.engine, subject.engine.limits
+        self._values: dict[tuple[int, Fraction, int], Ends] = {}
+
+    @abstractmethod
+    def sides(
+        self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
+    ) -> tuple[Probability, Probability]:
+        """The probability of a set of answers, and what is allowed."""
+
+    @abstractmethod
+    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
+        """An enclosure of the least delta's supremum on the claim's intervals."""
+
+    @abstractmethod
+    def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
+        """Pairs and sets of answers that need the greatest delta."""
+
+    def where(self, pair: tuple[int, int], answers: Iterable[int]) -> Where:
+        """A set of answers at a pair in words."""
+        return Where(*self.pairs.texts(self.subject.program, pair), tuple(map(self.table.texts, answers)))
+
+    def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:
+        said = self.where(pair, answers)
+        return Sides(said.input, said.adjacent, said.outputs, *self.sides(pair, answers, claim))
+
+    def refuted(
+        self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
+    ) -> PrivacyCounterexample:
+        """By a set of answers that is too likely at the first input of a pair: the failure's probability is what is
+        allowed, and less than the probability, which is required to be at most that."""
+        return counterexample_of(failure, self._sides(pair, answers, claim), claim)
+
+    def _loss(self, eps: Fraction, value: Ends | None, pair: tuple[int, int], answer: int, text: str) -> Loss:
+        where = self.where(pair, (answer,))
+        return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
+
+    def compared(self, claim: PrivacyClaim, most: int) -> list[Sides]:
+        """Sets of outputs that a verdict rests upon, `most` of them."""
+        needed = self.needing(claim)
+        if claim.is_pure:
+            needed = ((couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs))
+        return [self._sides(pair, answers, claim) for pair, answers in islice(needed, most)]
+
+    def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
+        for number in range(len(self.table.forms)):
+            self.table.closed(number)  # one that is not known would be left out
+        listed = list(of_table(self.subject.program, self.table, self.pairs))
+        return constant_of_candidates(listed, intervals, self._engine, digits)
+
+    def listed(self) -> TableLaws:
+        return self
+
+    # --- at one eps -----------------------------------------------------------------------------------
+
+    def value(self, number: int, eps: Fraction, bits: int) -> Ends:
+        """An enclosure of a probability at eps, apart by 2^-bits. Raises Undecided."""
+        key = number, eps, bits
+        if key not in self._values:
+            form = self.table.forms[number]
+            if isinstance(form, str):
+                raise OutsideFragment(form)
+            if isinstance(form, EnclosedForm):
+                low, high = form.bound.enclosure(eps, bits)
+                self._values[key] = max(low, _ZERO), min(high, _ONE)
+            else:
+                self._values[key] = form.at(eps, ceil(bits / 3))
+        return self._values[key]
+
+    def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
+        """What one pair needs."""
+        factor = ClosedForm(power(budget)).at(eps, ceil(bits / 3))
+        low = high = _ZERO
+        answers = []
+        for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):
+            (p, more), (q, most) = self.value(ours, eps, bits), self.value(theirs, eps, bits)
+            least, greatest = p - factor[1] * most, more - factor[0] * q
+            low, high = low + max(_ZERO, least), high + max(_ZERO, greatest)
+            if greatest > 0 and (least > 0 or abs(least) < abs(greatest)):
+                answers.append(answer)
+        return Needed((low, high), pair, tuple(answers))
+
+    def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Needed:
+        """The pair that needs most at eps; the value encloses what all pairs need."""
+        needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, self.pairs)]
+        best = max(needed, key=lambda each: each.value[0])
+        return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))
+
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
+        return self.greatest(budget, eps, digits).value
+
+    def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
+        """Sets with the greatest p/p' give a bound from below, whatever was guessed; one from above is checked by
+        computing its delta."""
+        bits, best = 4 * digits + 16, _ZERO
+        for pair in different_pairs(self.table, self.pairs):
+            known = [tuple([self.value(number, eps, bits) for number in couple]) for couple in self.table.at_pair(pair)]
+            above, below = _ZERO, _ZERO
+            for (p, _), (_, q) in sorted(known, key=_ratio, reverse=True):
+                above, below = above + p, below + q
+                if above > delta:
+                    if not below:
+                        return None
+                    best = max(best, log_enclosure(ratio := (above - delta) / below, ratio, digits + 4)[0])
+        if not best and self.delta_at(_ZERO, eps, digits)[1] <= delta:
+            return _ZERO, _ZERO
+        for power_of_ten in range(digits, 0, -1):
+            more = best + max(best, Fraction(1, 10**digits)) / 10**power_of_ten
+            if self.delta_at(more / eps, eps, 2 * digits)[1] <= delta:
+                return outward(best, more, digits)
+        raise OutsideFragment(
+            "delta is too close to the probability of the outputs that are impossible at the adjacent input"
+        )
+
+
+def _ratio(known: Sequence[Ends]) -> tuple[bool, Fraction]:
+    (p, _), (_, q) = known
+    return p > 0 and not q, p / q if q else _ZERO
+
+
+_WITHOUT_END = "the probability of the output at u' falls to 0 as this input moves further in the same direction"
+
+#: What proves a claim.
+OF_SHIFTS = "shifts of the noises, for each exit and each extreme move of the inputs"
+
+#: What to do where no pair is known to be the worst of all real inputs.
+ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
+
+
+class ShiftLaws(Laws):
+    """The laws at pairs of which `known` gives bounds. Where these are infinitely many, or too many, and `unknown` says
+    why none is known to be the worst, what needs a list of pairs is refused."""
+
+    def __init__(
+        self, subject: Subject, pairs: Pairs | EveryPair, known: Callable[[], LossBounds], unknown: str | None
+    ) -> None:
+        super().__init__(subject)
+        self._pairs, self._known, self._unknown = pairs, known, unknown
+
+    @cached_property
+    def bounds(self) -> LossBounds:
+        """Raises Undecided."""
+        return self._known()
+
+    def decide(self, claim: PrivacyClaim) -> Answer:
+        bounds = self.bounds
+        if bounds.proved is not None and bounds.proved <= claim.budget:
+            return Proved(OF_SHIFTS)
+        for candidate in bounds.candidates:
+            allowed = candidate.second * power(claim.budget) + claim.delta.value
+            decision = self.subject.engine.decide(at_most(candidate.first, allowed, claim.intervals))
+            if decision.counterexample is not None:
+                places = candidate.input, candidate.adjacent, (candidate.output,)
+                sides = Sides(*places, ClosedForm(candidate.first), ClosedForm(allowed))
+                return counterexample_of(decision.counterexample, sides, claim, candidate.balls)
+        reason = bounds.reason
+        if bounds.proved is not None:
+            reason = f"{replace(claim, budget=bounds.proved).budget_text} is proved, but no smaller budget is refuted"
+            if not claim.is_pure and isinstance(self._pairs, EveryPair):
+                reason += f"; what a delta makes up for is decided only at pairs: {ASK_PAIRS}"
+        return UnprovedLoss(reason or "no upper bound of the loss is known")
+
+    def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
+        bounds = self.bounds
+        ends = refuted_up_to(bounds.proved, bounds.candidates, intervals, self.subject.program.limits)
+        if bounds.unbounded is not None and ends.refuted_below is not None:
+            return ConstantEnds(None, None, bounds.unbounded, _WITHOUT_END)
+        is_exact = bounds.proved == ends.refuted_below
+        return replace(ends, proved=bounds.proved, reason=None if is_exact else bounds.reason)
+
+    def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
+        """The loss of a pair which loses as much as shifts of the noises allow."""
+        with suppress(Undecided):
+            proved = self.bounds.proved
+            for each in self.bounds.candidates if proved is not None else ():
+                excess = each.first - power(proved or Fraction(0)) * each.second
+                if sign_of(excess, eps, self.subject.program.limits) >= 0:
+                    value = (proved or Fraction(0)) * eps
+                    output = {**each.output, **{name: f"{low} to {high}" for name, (low, high) in each.balls.items()}}
+                    text = f"log(({ClosedForm(each.first)})/({ClosedForm(each.second)}))"
+                    return Loss(*self.subject.asked, eps, (value, value), each.input, each.adjacent, output, text)
+        raise self._refusal("--max-loss")
+
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:  # noqa: ARG002
+        raise self._refusal("--renyi")
+
+    def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:  # noqa: ARG002
+        raise self._refusal("--delta-of")
+
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
+        raise self._refusal("--delta-of")
+
+    def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:  # noqa: ARG002
+        raise self._refusal("--budget-of")
+
+    def listed(self) -> TableLaws:
+        raise self._refusal("--profile")
+
+    def _refusal(self, option: str) -> DiagnosticError | LimitReached:
+        """Why pairs cannot be listed: there are infinitely many, or too many."""
+        if isinstance(self._pairs, EveryPair) and self._pairs.too_many is not None:
+            return self._pairs.too_many
+        notes = (
+            'give inputs that can be enumerated, such as --inputs "q = -1..1", or the pairs of a file',
+            "`--constant` bounds the loss of all real inputs and outputs at once",
+        )
+        message = f"`{option}` needs a list of pairs, but there are infinitely many: {self._unknown}"
+        return DiagnosticError(Diagnostic("E1410", message, notes=notes))
