@@ -286,7 +286,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
         stretches = [_stretches(interval, *known) for known in zip(roots, signs, strict=True)]
         chosen = _greedy(interval, stretches)
         if chosen is not None:
-            return [_cell(tops, position, _between(interval, low, high), limits) for position, low, high in chosen]
+            return [_cell(tops, position, interval.between(low, high), limits) for position, low, high in chosen]
         roots = [tuple(refine(root, root.width / _FACTOR, limits) for root in known) for known in roots]
     raise _none()
 
@@ -329,15 +329,6 @@ def _greedy(
 
 def _beyond(end: _End, other: _End) -> bool:
     return other is not None and (end is None or end > other)
-
-
-def _between(interval: Interval, low: Fraction, high: _End) -> Interval:
-    return Interval(
-        low,
-        high,
-        interval.lower_closed if low == interval.lower else True,
-        interval.upper_closed if high == interval.upper else True,
-    )
 
 
 def _cell(tops: Sequence[ExpPoly], position: int, interval: Interval, limits: Limits) -> Covered:

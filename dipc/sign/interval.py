@@ -44,6 +44,10 @@ class Interval:
         """[lower, upper], or [lower, inf)."""
         return cls(Fraction(lower), None if upper is None else Fraction(upper), True, upper is not None)
 
+    def between(self, low: Fraction, high: Fraction | None) -> Interval:
+        """What of this interval is between two of its points or ends, with those of them that are points of it."""
+        return Interval(low, high, low != self.lower or self.lower_closed, high != self.upper or self.upper_closed)
+
     @property
     def is_point(self) -> bool:
         """Whether the interval is a single point."""

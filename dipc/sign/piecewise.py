@@ -180,12 +180,7 @@ def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
     low = lower.value.lower if isinstance(lower.value, Root) else lower.value
     high = upper.value.upper if isinstance(upper.value, Root) else upper.value
     assert low is not None
-    return Interval(
-        low,
-        high,
-        interval.lower_closed if low == interval.lower else True,
-        interval.upper_closed if high == interval.upper else True,
-    )
+    return interval.between(low, high)
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
