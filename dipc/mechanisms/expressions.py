@@ -546,6 +546,10 @@ class Expressions:
                     return None
                 together = [sequence for sequence in sequences if sequence is not None]
                 least = min((sequence.length for sequence in together), key=lambda each: each.value)
+                if any(sequence.length.minus(least).terms for sequence in together):
+                    raise self.module.wrong(
+                        node, "which of these is the shortest depends on a constant", "let all have the same length"
+                    )
                 return Many(least, lambda offset: tuple(sequence.item(offset) for sequence in together))
             case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
                 constants = [self.expr(each) for each in elements]

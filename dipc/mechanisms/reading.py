@@ -479,6 +479,14 @@ class _Final:
             if like is not None:
                 kind = self._as_in(answer, kind, like)
             self.kinds[answer.name] = kind
+        for name, kind in self.kinds.items():
+            if kind.none and kind.unordered:
+                raise self.module.wrong(
+                    self.node,
+                    f"which number could stand for None in `{spelling.get(name, name)}` depends on the constants",
+                    "use another word or number in place of None",
+                    code=UNKNOWN_TYPE,
+                )
         self.given = self._flags(like)
         MayBeNone(self.module, self.written.spelling_of, self.given).check(body)
         self.statements = tuple(self._completed(body))

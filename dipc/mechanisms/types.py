@@ -118,13 +118,15 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
 @dataclass(frozen=True)
 class Kind:
     """What a variable may hold. `base` is "bool", "names", "range", "listed", "int" or "real"; a range has ends, and
-    names and listed numbers have `values`. With `none` it may also be None."""
+    names and listed numbers have `values`. With `none` it may also be None. Of numbers that are `unordered` another is
+    the least for other values of the constants: what stands for None could be one of them."""
 
     base: str
     low: Bound | None = None
     high: Bound | None = None
     values: tuple[str | Fraction, ...] = ()
     none: bool = False
+    unordered: bool = False
 
     @property
     def ends(self) -> tuple[Bound, Bound]:
@@ -181,7 +183,7 @@ ONLY_NONE = Kind("names", none=True)
 def single(bound: Bound) -> Kind:
     """The kind of one number."""
     whole = bound.value.denominator == 1
-    return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,))
+    return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,), unordered=bool(bound.terms))
 
 
 class Mixed(Exception):
@@ -205,13 +207,20 @@ def joined(one: Kind, two: Kind) -> Kind:
             (low, high), (other_low, other_high) = one.ends, two.ends
             low = min((low, other_low), key=lambda bound: (bound.value, len(bound.terms)))
             high = max((high, other_high), key=lambda bound: (bound.value, len(bound.terms)))
-            return Kind("range", low, high, none=none)
-        return Kind("listed", values=tuple(sorted({*_listed(one), *_listed(two)})), none=none)
+            return Kind("range", low, high, none=none, unordered=_is_unordered((one, two), one.ends[0], two.ends[0]))
+        values = tuple(sorted({*_listed(one), *_listed(two)}))
+        ends = [end for kind in (one, two) if kind.base == "range" for end in kind.ends]
+        return Kind("listed", values=values, none=none, unordered=_is_unordered((one, two), *ends, Bound.of(0)))
     if bases == {"names"}:
         return Kind("names", values=tuple(dict.fromkeys((*one.values, *two.values))), none=none)
     if bases == {"bool"}:
         return Kind("bool", none=none)
     raise Mixed
+
+
+def _is_unordered(kinds: Sequence[Kind], *ends: Bound) -> bool:
+    """Whether what is computed from numbers of these kinds is, where the least of these ends is its own."""
+    return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
 
 def _listed(kind: Kind) -> tuple[Fraction, ...]:
@@ -376,7 +385,8 @@ class Inference:
             low, high = kind.ends
             high = high.plus(most) if most.value > 0 else high
             low = low.plus(least) if least.value < 0 else low
-            kind = replace(kind, low=low, high=high)
+            unordered = _is_unordered((kind, step), least, Bound.of(0))
+            kind = replace(kind, low=low, high=high, unordered=unordered)
         return kind
 
     def _of(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
@@ -438,7 +448,8 @@ def _mapped(
     low = [kind.low.value for kind in known if kind.low is not None]
     high = [kind.high.value for kind in known if kind.high is not None]
     least, greatest = ends(low, high)
-    return Kind("range", Bound.of(least), Bound.of(greatest))
+    ends_of = [end for kind in known for end in kind.ends]
+    return Kind("range", Bound.of(least), Bound.of(greatest), unordered=_is_unordered(known, Bound.of(0), *ends_of))
 
 
 def _called(function: str, kinds: Sequence[Kind | None]) -> Kind | None:
@@ -454,12 +465,13 @@ def _combined(op: BinaryOp, one: Kind | None, two: Kind | None) -> Kind | None:
     if one is not None and two is not None and one.base == two.base == "range":
         (low, high), (other_low, other_high) = one.ends, two.ends
         if op is BinaryOp.ADD:
-            return Kind("range", low.plus(other_low), high.plus(other_high))
+            return Kind("range", low.plus(other_low), high.plus(other_high), unordered=_is_unordered((one, two)))
         if op is BinaryOp.SUBTRACT:
-            return Kind("range", low.minus(other_high), high.minus(other_low))
+            return Kind("range", low.minus(other_high), high.minus(other_low), unordered=_is_unordered((one, two)))
         if op is BinaryOp.MULTIPLY:
             corners = [a.times(b) for a in one.ends for b in two.ends]
-            return Kind("range", min(corners, key=lambda each: each.value), max(corners, key=lambda each: each.value))
+            least, most = (choose(corners, key=lambda each: each.value) for choose in (min, max))
+            return Kind("range", least, most, unordered=_is_unordered((one, two), *corners))
         return None
     if op is BinaryOp.DIVIDE and (one is None or one.base != "real"):
         return None

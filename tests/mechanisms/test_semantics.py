@@ -118,6 +118,23 @@ REFUSED = {
     y = bool(x)
     return 1 if y else 0
 """,
+    "which number could stand for None in `out` depends on the constants": """
+    if x == 0:
+        return None
+    return T if x == 1 else 5
+""",
+    "which number could stand for None in `best` depends on the constants": """
+    best = None
+    if x > 0:
+        best = min(T, x)
+    return best is None
+""",
+    "which of these is the shortest depends on a constant": """
+    total = 0
+    for i, j in zip(range(m), range(T)):
+        total += i * j
+    return total
+""",
     "a list that grows has one name": """
     xs = []
     ys = xs
