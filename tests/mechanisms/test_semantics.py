@@ -126,7 +126,7 @@ REFUSED = {
     "which number could stand for None in `best` depends on the constants": """
     best = None
     if x > 0:
-        best = min(T, x)
+        best = T if x > 1 else 5
     return best is None
 """,
     "which of these is the shortest depends on a constant": """
