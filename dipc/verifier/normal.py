@@ -35,7 +35,7 @@ from dipc.verifier.functions import (
 from dipc.verifier.noise import Family, NoiseFamily, Normal, is_whole
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Ends, Number
-from dipc.verifier.signs import decay_bits, exp_minus, growth_bits, positive_on_unit
+from dipc.verifier.signs import Curve, decay_bits, exp_minus, growth_bits, positive_on_unit, prove_at_infinity
 from dipc.verifier.summed import Summed, read_summed, summed_of
 from dipc.verifier.taylor import MOST_GROWTH, Expansion, NotShown, Series, root_ends
 from dipc.verifier.trees import Spread, Tree, needed, read_tree, tree_of
@@ -451,7 +451,14 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
         # erfc(√r·eps) <= e^(-r·eps²) <= e^(-r·start·eps); a rational is that of e^(-r·eps) itself.
         fall = rate if isinstance(rate, Fraction) else rate.ends(64)[0] * start
         plain = add(plain, {(k, q - fall): c / 2 for (k, q), c in weight.items() if c < 0})
-    return positive_from(plain, start, budget)
+    if not plain or start <= 0:
+        return False
+    curve = Curve.of(plain, budget)
+    try:
+        prove_at_infinity(curve, start * curve.scale, 1, budget)
+    except Rejected:
+        return False
+    return True
 
 
 def _normal_tails_are_positive(
@@ -479,25 +486,6 @@ def _normal_tails_are_positive(
             if 2 * excess < 1:
                 return False
             left += c * start * exp_minus(excess, bits)[1] / 2
-    return left > 0
-
-
-def positive_from(function: Ring, start: Fraction, budget: Budget) -> bool:
-    """Whether it is seen to be positive on [start, inf): what falls slowest is positive there, and greater at the start
-    than all negative terms together, each of which falls faster from there on."""
-    if not function or start <= 0:
-        return False
-    (power, slowest) = max(function, key=lambda term: (term[1], term[0]))
-    if function[power, slowest] <= 0:
-        return False
-    bits = 64
-    budget.spend(4 * len(function), bits)
-    left = function[power, slowest] * (1 << bits)
-    for (k, q), c in function.items():
-        if c < 0:
-            if k - power > (slowest - q) * start:
-                return False
-            left += c * start ** (k - power) * exp_minus((slowest - q) * start, bits)[1]
     return left > 0
 
 

@@ -429,8 +429,8 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
 def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
     """Raises Rejected unless the curve has this strict sign on [bound, inf), bound > 0.
 
-    The leading term is c·t^degree, the one without e^{-t} and with the highest power. On [bound, inf) each other term
-    divided by t^degree is decreasing in absolute value, and at the bound these are less than |c| together.
+    The leading term is c·t^degree, the one without e^{-t} and with the highest power. On [bound, inf) each term of the
+    other sign divided by t^degree is decreasing in absolute value, and at the bound these are less than |c| together.
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:
@@ -441,7 +441,7 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) 
     columns: dict[int, Fraction] = {}
     budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(bound))
     for j, k, c in curve.terms:
-        if j == 0 and k == degree:
+        if (c > 0) is (leading > 0):
             continue
         # t^power·e^{-jt} decreases from power/j on.
         if k - degree > j * bound:
