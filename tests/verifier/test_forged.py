@@ -216,4 +216,4 @@ def test_orders_of_many_noises_are_given_up_in_time() -> None:
     with at_most(PATIENCE), pytest.raises(Exhausted):
         measure_anew(laws, star + tail, Budget(1_000_000))
     every: list[Halfspace] = [(((i, 1), (j, -1)), i % 3 + i - j) for i in range(8) for j in range(i)]
-    assert "more than 5 others" in str(measure_anew(laws[:8], every, Budget()))
+    assert "more than 5 noises" in str(measure_anew(laws[:8], every, Budget()))
