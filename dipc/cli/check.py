@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -146,7 +147,7 @@ def check(**given: Any) -> ExitCode:
     outcome = accuracy_outcome(source, engine, report, asked, closed_form, times=given["times"])
     if _is_refused(report, strict) and outcome.standing is Standing.HOLDS:
         outcome = replace(outcome, standing=Standing.OPEN)
-    return output.deliver(outcome, asked.command())
+    return output.deliver(outcome, asked.command)
 
 
 _ERROR_EPILOG = """
@@ -193,7 +194,7 @@ def error(**given: Any) -> ExitCode:
         engine = work.engine(question.source.program)
         progress.stage(f"what is expected of {program.name}")
         report = errors(question, engine, options)
-    return output.deliver(later.errors.outcome(report, question.source), asked.command("error"))
+    return output.deliver(later.errors.outcome(report, question.source), partial(asked.command, "error"))
 
 
 def accuracy_outcome(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import click
@@ -105,7 +106,7 @@ def tighten(**given: Any) -> ExitCode:
                 return output.deliver(replace(_outcome(answers, asked, ranged=ranged), interrupted="interrupted\n"))
             if answers[-1].tightest.interrupted:
                 break
-    return output.deliver(_outcome(answers, asked, ranged=ranged), asked.command("tighten"))
+    return output.deliver(_outcome(answers, asked, ranged=ranged), partial(asked.command, "tighten"))
 
 
 def _outcome(members: list[Member], asked: Asked, *, ranged: bool) -> Outcome:
@@ -184,7 +185,7 @@ def tune(**given: Any) -> ExitCode:
         except ValueError as error:
             message = f"`--tolerance`: {error}"
             raise DiagnosticError(Diagnostic("E1028", message, notes=("write for example 1% or 1/100",))) from None
-    return output.deliver(solutions.tuned_outcome(best, str(asked.program_path)), asked.command("tune"))
+    return output.deliver(solutions.tuned_outcome(best, str(asked.program_path)), partial(asked.command, "tune"))
 
 
 _INTERVAL_EPILOG = """
@@ -237,7 +238,7 @@ def interval(**given: Any) -> ExitCode:
             raise DiagnosticError(Diagnostic("E1031", message, notes=("write for example 95% or 19/20",))) from None
     outcome = solutions.interval_outcome(answer, asked)
     side = () if asked.options.side is None else ("--side", asked.options.side)
-    return output.deliver(outcome, asked.command("interval", *side))
+    return output.deliver(outcome, partial(asked.command, "interval", *side))
 
 
 _SOLVE_EPILOG = """
@@ -304,7 +305,9 @@ def solve(**given: Any) -> ExitCode:
             grid = ConstantGrid.parse(wanted, program)
             progress.stage(f"solving {program.name} for {grid if isinstance(grid, str) else grid.name}")
             values = solve_constant(program, asked.table, grid, options)
-        return output.deliver(solutions.constant_outcome(values, str(asked.program_path)), asked.command("solve"))
+        return output.deliver(
+            solutions.constant_outcome(values, str(asked.program_path)), partial(asked.command, "solve")
+        )
     if wanted == "error":
         program, options = about_errors(program, options)
     engine = work.engine(program)
@@ -313,4 +316,4 @@ def solve(**given: Any) -> ExitCode:
         question = question_of(program, asked.table, options, engine)
         progress.stage(f"solving {program.name} for {wanted}")
         solution = solved(question, Wanted("beta" if wanted == "error" else wanted), options.digits or DIGITS, progress)
-    return output.deliver(solutions.outcome(solution, asked), (*asked.command("solve"), "--for", wanted))
+    return output.deliver(solutions.outcome(solution, asked), lambda: (*asked.command("solve"), "--for", wanted))

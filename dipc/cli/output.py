@@ -95,7 +95,7 @@ class Output:
         """How a text on stdout looks, or in a file."""
         return look_of(sys.stdout) if self.target is None else Look()
 
-    def deliver(self, outcome: Outcome, command: Sequence[str] = ()) -> ExitCode:
+    def deliver(self, outcome: Outcome, command: Callable[[], Sequence[str]] = tuple) -> ExitCode:
         """Write the answer to the question that the words of `command` ask, and all that is made of it; its exit code.
 
         Raises DiagnosticError where something cannot be written, or there is no certificate.
@@ -107,11 +107,11 @@ class Output:
         if page is not None:
             write_diagnostics(outcome.warnings)
             self._write(outcome)
-            page(outcome, command)
+            page(outcome, command())
             return ExitCode(outcome.standing.value)
         # First what may fail: a verdict that was printed is not taken back.
         if self.html is not None:
-            write_text(self.html, later.html.page(outcome, command, TOOL))
+            write_text(self.html, later.html.page(outcome, command(), TOOL))
             self._say(f"page written to {self.html}")
         if self.plot is not None:
             later.pictures.draw(self.plot, outcome)

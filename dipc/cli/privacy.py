@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +133,7 @@ def privacy(**given: Any) -> ExitCode:
     ((_, question, one, known),) = answered
     statement = replace(_statement(asked, question), theorems=_beside(question, one, mode))
     outcome = answers.outcome(question, one, statement, known)
-    return output.deliver(outcome, asked.command("privacy", "--adjacent", adjacent, *mode.words()))
+    return output.deliver(outcome, partial(asked.command, "privacy", "--adjacent", adjacent, *mode.words()))
 
 
 @frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def prob(**given: Any) -> ExitCode:
         words = [word for text in given["input_texts"] for word in ("--input", text)]
         words += [word for text in given["output_texts"] for word in ("--output", text)]
         words += ["--gamma", str(gamma)] if gamma else []
-        return output.deliver(outcomes, asked.command("prob", *words))
+        return output.deliver(outcomes, partial(asked.command, "prob", *words))
 
 
 _DTMC_EPILOG = """
