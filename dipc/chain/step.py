@@ -326,15 +326,13 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     """The noise drawn, and what the variable becomes: the noise itself, or the sum of it and a random mean."""
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
-    rest = Affine(form.noises, (), Fraction(0))
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
     version = flow.versions.get(state.label, {}).get(slot)
-    around = rest != Affine.number(Fraction(0))
     name = flow.program.slots[slot].name
-    apart = around or slot in flow.reassigned
+    apart = bool(form.noises) or slot in flow.reassigned
     noise = flow.drawn(NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, apart))
     value = Affine.noise(noise.id)
-    return noise, value + rest if around else value
+    return noise, value + Affine(form.noises, (), Fraction(0)) if form.noises else value
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:

@@ -473,7 +473,7 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
     analysis = analyze(form, interval, budget, skip_even=True)
     if analysis.left > 0 and not any(root.multiplicity % 2 for root in analysis.roots()):
         return Holds(analysis)
-    if None in analysis.signs:
+    if not all(analysis.signs):
         analysis = analyze(form, interval, budget, skip_even=False)
     chart = chart_of(analysis, budget)
     witness = _simplest_witness(form, chart, budget)
