@@ -58,25 +58,14 @@ class NumberList:
         self._numbers: array[int] = array("B")
         self._bound = 1 << 8
 
-    def append(self, number: int) -> None:
-        """Add one number, at most 2^64 - 1."""
-        if number >= self._bound:
-            self._widen(number)
-        self._numbers.append(number)
-
     def extend(self, numbers: list[int]) -> None:
-        """Add these numbers, of which there is at least one."""
+        """Add these numbers, of which there is at least one, at most 2^64 - 1."""
         largest = max(numbers)
-        if largest >= self._bound:
-            self._widen(largest)
-        self._numbers.extend(numbers)
-
-    def _widen(self, number: int) -> None:
-        """Make room for a number as large as this."""
-        while number >= self._bound:
+        while largest >= self._bound:
             wider = next(code for code in "HIQ" if array(code).itemsize > self._numbers.itemsize)
             self._numbers = array(wider, self._numbers)
             self._bound = 1 << 8 * self._numbers.itemsize
+        self._numbers.extend(numbers)
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -10,6 +10,7 @@ inputs are rows that say as well what the class is and how it was decided.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
@@ -20,7 +21,7 @@ from dipc.above import VERSION, above
 from dipc.algebra.exppoly import ClosedForm
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
-from dipc.claims.table import NumberList, Row, Table
+from dipc.claims.table import Row, Table
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Saying, Verdict, together
 from dipc.frozen import Later, frozen
 from dipc.program.program import Probabilities, Program
@@ -196,7 +197,7 @@ class DecidedRows(Sequence[RowResult]):
         self._names = names
         self._outcomes: list[RowOutcome] = []
         self._place: dict[tuple[int, int, int], int] = {}
-        self._numbers = NumberList()
+        self._numbers = array("I")
 
     def append(self, outcome: RowOutcome) -> None:
         """Add the outcome of the next row."""
@@ -246,7 +247,7 @@ class DecidedRows(Sequence[RowResult]):
                 yield self._names.result(self._table[position], self._outcomes[number])
 
     @property
-    def outcomes(self) -> tuple[Sequence[RowOutcome], NumberList]:
+    def outcomes(self) -> tuple[Sequence[RowOutcome], Sequence[int]]:
         """The distinct outcomes, and for each row the number of its own among them."""
         return self._outcomes, self._numbers
 
