@@ -566,26 +566,33 @@ def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
 _MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
+def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
+    """The runs of a program; None where those to each answer are few, or it is seen to have too many states."""
+    # Control passes through all but jumps, most often once at least.
+    steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
+    comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
+    # Each of them leads on in three ways at most, so that few of them do not make many runs.
+    many = flow.may_have_runs and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
+    most = min(_MOST_COUNTED, limits.states)
+    return ManyRuns(flow, len(steps), most) if many and len(steps) <= most else None
+
+
 class ManyRuns:
     """The runs of a program to each of its answers, where they are many."""
 
-    def __init__(self, flow: Flow, limits: Limits) -> None:
-        # Control passes through all but jumps, most often once at least.
-        steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
-        comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
-        # Each of them leads on in three ways at most, so that few of them do not make many runs.
-        many = flow.may_have_runs and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
+    def __init__(self, flow: Flow, steps: int, most: int) -> None:
+        """Of a program of so many steps, in at most so many states."""
         self._flow = flow
-        self._steps = len(steps)
-        self._most = min(_MOST_COUNTED, limits.states) if many else 0
+        self._steps = steps
+        self._most = most
         self._graphs: dict[int, series.RunTemplate | None] = {}
         #: The least number of runs that stayed apart.
         self._apart: int | None = None
 
     @cached_property
     def _runs(self) -> series.Runs | None:
-        """All runs, counted; None where they are few, or in too many states."""
-        return series.runs(self._flow, self._most) if self._steps <= self._most else None
+        """All runs, counted; None where they are in too many states."""
+        return series.runs(self._flow, self._most)
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
@@ -598,7 +605,7 @@ class ManyRuns:
     def brief(self, limits: Limits) -> Limits | None:
         """With which limits runs are explored before all are counted, which takes longer than following a few of them;
         None where that was done, or need not be."""
-        if "_runs" in self.__dict__ or self._steps > self._most:
+        if "_runs" in self.__dict__:
             return None
         return replace(limits, states=min(limits.states, 2 * self._steps))
 

@@ -35,7 +35,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, values_key
+from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, many_runs, values_key
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
 from dipc.text.core import Value, show_value
@@ -230,29 +230,32 @@ class Probabilities:
         return plan
 
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
-        brief = self._many.brief(self.limits)
+        many = self._many
+        if many is None:
+            return self._explored(inputs, outputs, self.limits)
+        brief = many.brief(self.limits)
         if brief is not None:
             with suppress(LimitReached):
                 plan = self._explored(inputs, outputs, brief)
                 if len(plan.exits) <= FEW_RUNS:
                     return plan
         wanted = self._wanted(outputs)
-        few = self._many.few(wanted, self.limits)
+        few = many.few(wanted, self.limits)
         try:
             if few is not None:
                 return self._explored(inputs, outputs, few)
         except LimitReached:
             if few == self.limits:
                 raise
-        graph = self._many.graph(wanted)
+        graph = many.graph(wanted)
         if graph is None:
             return self._explored(inputs, outputs, self.limits)
         needed = sorted(self._input_position[slot] for slot in graph.inputs)
         return _Plan((), tuple(needed), (), graph)
 
     @cached_property
-    def _many(self) -> ManyRuns:
-        return ManyRuns(self.flow, self.limits)
+    def _many(self) -> ManyRuns | None:
+        return many_runs(self.flow, self.limits)
 
     def _wanted(self, outputs: Cells) -> dict[int, Value]:
         """The values that are wanted of finite outputs, by slot."""

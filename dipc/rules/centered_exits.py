@@ -33,7 +33,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Unbounded, minimum
 from dipc.measure import event as exact
-from dipc.program.exits import Exit, Exits, ManyRuns, exits, values_key
+from dipc.program.exits import Exit, Exits, ManyRuns, exits, many_runs, values_key
 from dipc.program.ideal import Region
 from dipc.program.program import Program
 from dipc.rules.input_classes import NearAnswers
@@ -131,8 +131,8 @@ class ExitFinder:
         return None if self._near is not None else runs(flow, min(MOST_SHARED, self._program.limits.states))
 
     @cached_property
-    def _many(self) -> ManyRuns:
-        return ManyRuns(self._program.flow, self._program.limits)
+    def _many(self) -> ManyRuns | None:
+        return many_runs(self._program.flow, self._program.limits)
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
         """All exits with the region's answer, for these finite inputs.
@@ -171,8 +171,10 @@ class ExitFinder:
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
         """Whether the exits to the region's answer are many, and not united."""
+        if self._near is not None or self._many is None:
+            return False
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
-        return self._near is None and self._many.are_many(wanted) and self._everything(finite) is None
+        return self._many.are_many(wanted) and self._everything(finite) is None
 
     def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
         """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
@@ -222,7 +224,7 @@ class ExitFinder:
 
     def _everything(self, finite: Mapping[int, Value]) -> Exits | None:
         if self._whole is None or self._whole[0] != finite:
-            limits = self._many.shared(self._program.limits)
+            limits = self._program.limits if self._many is None else self._many.shared(self._program.limits)
             limits = replace(limits, states=min(MOST_SHARED, limits.states))
             try:
                 self._whole = finite, self._explore(finite, None, limits)

@@ -233,7 +233,7 @@ def test_rows_of_many_runs(text: str, seed: int) -> None:
 
 def test_a_few_runs_are_explored_without_counting_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """One row of Sparse: counting takes the runs to all answers."""
-    monkeypatch.setattr(exits, "runs", pytest.fail)
+    monkeypatch.setattr("dipc.chain.series.runs", pytest.fail)
     program = dipc.load("benchmarks/sparse.dip", m=20)
     form = program.probability({"q": [-1] * 20}, {"out": ["bot"] * 20})
     assert form.at(1, 3)[0] > 0
