@@ -101,7 +101,7 @@ class Solved(Answers):
             stated = near(replace(question, cell=behind))
             return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
         if question.only is not None:
-            cell = list(map(halfspace, question.cell.guards))
+            cell = list(map(halfspace, question.cell))
             (shown,) = question.classes
             outside = (
                 (shown.number, place)
@@ -273,7 +273,7 @@ def _of_a_class(question: Divided) -> dict[str, Any] | None:
     be cut for that."""
     coverage, cell = question.coverage, question.cell
     # Of many classes most are not about a point of the cell.
-    point = solution(list(map(halfspace, cell.guards)))
+    point = solution(list(map(halfspace, cell)))
     for shown in question.classes:
         if isinstance(point, Infeasible) or not all(half.holds(point) for half in shown.halfspaces):
             continue
@@ -309,9 +309,10 @@ class _Merges:
 
 
 def _along_a_class(question: Divided) -> Guard | None:
-    """A half-space of a class that is about a part of the cell, and not of all of it: at best one that does not
-    move."""
-    cell = list(map(halfspace, question.cell.guards))
+    """A half-space of a class that is about a part of the cell, and not of all of it: at best one that does not move;
+    or of a class of which nothing is claimed, behind whose half-spaces something is near."""
+    cell = list(map(halfspace, question.cell))
+    empty: list[Guard] = []
     for shown in question.classes:
         halves = sorted(shown.halfspaces, key=lambda half: half.step > 0)
         if shown.dd in ("0", "1"):
@@ -319,7 +320,8 @@ def _along_a_class(question: Divided) -> Guard | None:
         open_ = [half for half in halves if not implies(cell, halfspace(half))]
         if open_ and contradiction([*cell, *map(halfspace, open_)]) is None:
             return open_[0]
-    return None
+        empty += open_[:1] if shown.values is None else []
+    return next(iter(empty), None)
 
 
 def _cut(guard: Guard) -> dict[str, Any]:

@@ -121,8 +121,8 @@ class _Writer:
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""
         match None if row.evidence is None else row.evidence.ground:
-            case Empty(ceiling=ceiling):
-                return {"empty": _weights(ceiling.weights)}
+            case Empty():
+                return {"empty": True}
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
             case Proved(beyond=str(beyond)) as proved:

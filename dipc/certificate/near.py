@@ -94,7 +94,7 @@ def _is_shown(question: Divided, stated: Near) -> bool:
         return all(
             _is_shown(half, one)
             for half, one in halves(question, stated)
-            if contradiction(list(map(halfspace, half.cell.guards))) is None
+            if contradiction(list(map(halfspace, half.cell))) is None
         )
     try:
         question.known.require_near(stated.as_json(), question.coverage.part(question.cell))

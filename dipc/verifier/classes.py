@@ -271,7 +271,8 @@ class Shown:
     """What a certificate has shown of one class, whichever inputs it is about. `answer` are its outputs as text.
 
     It is about the inputs in those half-spaces that do not move, or are `beside` other answers, by their places. Each
-    of the `values` was compared with beta; None where the class is empty. `slacks` are bounds of forms of inputs.
+    of the `values` was compared with beta; they are None where nothing is claimed of its inputs. `slacks` are bounds of
+    forms of inputs.
     """
 
     number: int

@@ -77,15 +77,8 @@ class Open(Exception):
         self.guard = guard
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Inputs u of a path and distances alpha <= dd(u)."""
-
-    guards: tuple[Guard, ...]
-
-    def within(self, guard: Guard, whole: Set[int]) -> Cell:
-        """The part where the guard holds; inputs of `whole` are integers."""
-        return Cell((*self.guards, tightened(guard, whole)))
+#: The guards of inputs u of a path and distances alpha <= dd(u).
+Cell = tuple[Guard, ...]
 
 
 #: The class that is right about a cell, with the merges of ways; or how the cell is cut. An input that is near shows
@@ -115,7 +108,7 @@ class Divided:
         """Under which its answer is kept: the first of the classes says which answer it is, and of which case."""
         first = self.classes[0].number if self.classes else None
         of = [self.known.finite, first, self.only]
-        return key_of([*map(str, of), *map(str, self.cell.guards)])
+        return key_of([*map(str, of), *map(str, self.cell)])
 
 
 @dataclass
@@ -218,12 +211,12 @@ class Coverage:
         if self.alpha == (_ZERO, False):
             # A claim about every input needs nothing of distances.
             distance.append(Guard(((ALPHA, -_ONE),), _ZERO, strict=False))
-        waiting = [Cell((*distance, *(guard.renamed(self.places) for guard in known.path.guards), *within))]
+        waiting: list[Cell] = [(*distance, *(guard.renamed(self.places) for guard in known.path.guards), *within)]
         for _ in range(MOST_CELLS):
             if not waiting:
                 return
             cell = waiting.pop()
-            if contradictory(cell.guards, self.budget):
+            if contradictory(cell, self.budget):
                 continue
             question = Divided(self, known, cell, classes, only)
             answer = self.budget.answers.to(question.key, question)
@@ -254,16 +247,16 @@ class Coverage:
 
     def halves(self, cell: Cell, guard: Guard) -> list[Cell]:
         """The part of a cell where the guard holds, and the rest."""
-        return [cell.within(guard, self._whole), cell.within(guard.opposite(), self._whole)]
+        return [(*cell, tightened(side, self._whole)) for side in (guard, guard.opposite())]
 
     def part(self, cell: Cell) -> list[Guard]:
         """The guards of a cell over the inputs' slots in the ideal."""
         slots = {own: other for other, own in self.places.items()}
-        return [guard.renamed(slots) for guard in cell.guards]
+        return [guard.renamed(slots) for guard in cell]
 
     def implies(self, cell: Cell, guard: Guard) -> bool:
         """Whether a guard is shown to hold on all of a cell."""
-        return implied(cell.guards, dict(guard.form), guard.constant, self.budget)
+        return implied(cell, dict(guard.form), guard.constant, self.budget)
 
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
         """Whether a class has all of a cell in its half-spaces, and its bound is that of the program: united and merged
@@ -272,16 +265,14 @@ class Coverage:
         @cache
         def decide(guard: Guard) -> bool:
             holds, fails = self.halves(cell, guard)
-            if contradictory(fails.guards, self.budget):
+            if contradictory(fails, self.budget):
                 return True
-            if contradictory(holds.guards, self.budget):
+            if contradictory(holds, self.budget):
                 return False
             raise Open(guard)
 
-        if not all(self.implies(cell, half) for half in shown.halfspaces):
+        if shown.values is None or not all(self.implies(cell, half) for half in shown.halfspaces):
             return False
-        if shown.values is None:
-            return True
         assert shown.wanted is not None, "it comes with the bound"
         if shown.dd is not None and not self._has_distance(shown.dd, cell):
             raise NotDerived("a dd that all inputs of a class have")
@@ -463,7 +454,7 @@ def _obligation(item: object, context: Context, budget: Budget) -> Decided:
 #: How a class is decided, with the verdict that this shows, None for any but undecided.
 _EVIDENCE: Mapping[str, tuple[read.Reader[Any], str | None]] = {
     "required": (read.anything, "accurate"),
-    "empty": (read.items, "accurate"),
+    "empty": (read.boolean, "accurate"),
     "witness": (read.anything, "inaccurate"),
     "reason": (read.text, "undecided"),
     "open": (read.text, None),
@@ -506,9 +497,10 @@ class _Class:
         match kind:
             case "required":
                 return verdict, self._proved(one, named)
-            case "empty":
-                self._empty(one, halfspaces)
+            case "empty" if one:
                 self.shown.append(named)
+            case "empty":
+                raise Rejected("it must be true where it is said")
             case "witness":
                 return verdict, self._witness(one)
         return verdict, one if kind == "open" else None
@@ -521,15 +513,6 @@ class _Class:
         inputs = {slot for slot in machine.numbered("input") if machine.slots[slot].type in OPEN}
         if any(half.inputs.keys() - inputs for half in halfspaces):
             raise Rejected("a half-space is about something other than real and int inputs of the program")
-
-    def _empty(self, value: object, halfspaces: Sequence[Guard]) -> None:
-        """No input of the class is as far from other answers as the claim's alpha."""
-        greatest = greatest_alpha(value, halfspaces, self.budget)
-        least, greater = _ZERO, False
-        if self.claim.alpha != "dd":
-            least, greater = _at_least(self.claim, self.theorem, self.budget)
-        if greatest is None or greatest > least or (greatest == least and not greater):
-            raise Rejected("the class is not shown to be empty")
 
     def _witness(self, value: object) -> str | None:
         """An input that refutes the claim, with its answer and dd: the row of a table."""

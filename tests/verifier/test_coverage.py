@@ -512,3 +512,30 @@ def test_probabilities_of_noise_that_is_moved_are_those_of_the_engine(statements
     (tmp_path / "table.csv").write_text(f"q,y,z\n{q},true,\n")
     result = dipc.check(dipc.load(text), tmp_path / "table.csv", beta="1", keep_proofs=True)
     assert check_text(dipc.certify(result)).complete
+
+
+TRIANGLE = """
+program triangle; input x, y : real; output o : {0, 1};
+ideal { if x > 0 and y > 0 and x + y < 1 then o <- 1 else o <- 0 end }
+claim { alpha: %s; beta: 0; }
+o <- 0
+"""
+
+
+@pytest.mark.parametrize(("alpha", "verdict"), [("1/4", "accurate"), ("2/5", "accurate"), ("1/5", "inaccurate")])
+def test_nothing_is_claimed_between_sides_that_are_near_one_by_one(alpha: str, verdict: str) -> None:
+    """In the middle of the triangle the next side is 1/4 away, and at no input further."""
+    text = certificate(TRIANGLE % alpha)
+    accepted = check_text(text)
+    assert (accepted.verdict, accepted.complete) == (verdict, True), accepted.trusted
+    if verdict == "accurate":
+        data = samples.document(text)
+        data["claim"]["alpha"] = "1/5"
+        assert not complete(samples.resealed(data))
+
+
+def complete(text: str) -> bool:
+    try:
+        return check_text(text).complete
+    except Rejected:
+        return False

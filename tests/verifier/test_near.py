@@ -17,7 +17,7 @@ from dipc.certificate.near import Near, halves, near
 from dipc.certificate.near import Stated as Input
 from dipc.verifier.execution import Affine
 from dipc.verifier.ideal import Ideal, tightened
-from dipc.verifier.inputs import Cell, Coverage, Divided
+from dipc.verifier.inputs import Coverage, Divided
 from dipc.verifier.linear import ALPHA, Guard
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.surroundings import Surroundings
@@ -85,7 +85,7 @@ def around(
         for sign in (1, -1)
     ]
     least = Guard(((ALPHA, Fraction(1)),), -alpha, strict=strict)
-    return Divided(coverage, known, Cell((least, *known.path.guards, *sides)), (), None)
+    return Divided(coverage, known, (least, *known.path.guards, *sides), (), None)
 
 
 def stated(question: Divided, found: Near) -> Iterator[tuple[Divided, Input]]:
@@ -123,7 +123,7 @@ def test_from_all_that_are_nearer_than_alpha_another_answer_is_found(kinds: tupl
 
 def contains(question: Divided, u: Sequence[Fraction], alpha: Fraction) -> bool:
     _, point = place(question.coverage, u)
-    return all(guard.holds({**point, ALPHA: alpha}) for guard in question.cell.guards)
+    return all(guard.holds({**point, ALPHA: alpha}) for guard in question.cell)
 
 
 def accepted(question: Divided, one: Input) -> bool:
