@@ -21,6 +21,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
+from dipc.mechanisms.expressions import RESERVED
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
@@ -30,13 +31,6 @@ from dipc.text.syntax_errors import token_span
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _OPERATORS = {"==": "=", "!=": "<>", "&&": "and", "||": "or"}
-
-#: Words of this language that are names in the other one get a line behind them.
-_RESERVED_TEXT = (
-    "program const domain input output var claim ideal bool int real if then else end for in do while exit true false "
-    "and or not min max abs eps exp choose"
-)
-_RESERVED = frozenset(_RESERVED_TEXT.split())
 
 #: What is missing, by a terminal that may follow, where the text ends; what is wrong about another word; and a way out.
 #: Where several may follow, the first counts.
@@ -402,7 +396,8 @@ class _Reader(Interpreter[Token, list[str]]):
 
 
 def _legal(word: Token) -> str:
-    return f"{word}_" if word in _RESERVED else str(word)
+    """The name in this language: one of its words gets a line behind it."""
+    return f"{word}_" if word in RESERVED else str(word)
 
 
 def _type(values: range | None) -> str:

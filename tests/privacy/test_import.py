@@ -117,6 +117,14 @@ def test_mistakes_have_their_places(text: str, line: int, message: str) -> None:
     assert found.notes
 
 
+@pytest.mark.parametrize("name", ["end", "alpha", "dd", "inf", "log", "Gauss", "metric", "x"])
+def test_names_that_are_words_of_this_language(name: str) -> None:
+    text = f"0 1\ninput int q 0 1 ;\nint {name} ;\n{name} = q ;\nreturn {name} ;\n"
+    program = dipc.load(imported(Source("t", text), "t").text)
+    (found,) = program.outcomes({"q": 1})
+    assert found.output == {name if name == "x" else f"{name}_": "1"}
+
+
 #: As DiPC has them: inputs that are assigned, variables of two blocks, returns in between, rates with constants.
 EARLY = """-5 5
 input int q0 0 1;
