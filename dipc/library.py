@@ -28,7 +28,7 @@ from dipc.outcome.html import typeset
 from dipc.outcome.outcome import GAP, Fields, Line, render_parts
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
-from dipc.outcome.words import agreement, assignment_text, count, everywhere_text, rational, shown, vacuous_text
+from dipc.outcome.words import agreement, assignment_text, count, enclosed_text, everywhere_text, rational, vacuous_text
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
@@ -262,8 +262,8 @@ def refusal(report: Report) -> str:
     digits = agreement(counterexample.probability, counterexample.required)
     return (
         f"{report.program} is inaccurate: {name} fails, {_where(first)}: at eps = {rational(counterexample.eps)} the "
-        f"probability is {shown(*counterexample.probability, digits)}, and 1 - beta = "
-        f"{shown(*counterexample.required, digits)} is required "
+        f"probability is {enclosed_text(*counterexample.probability, digits)}, and 1 - beta = "
+        f"{enclosed_text(*counterexample.required, digits)} is required "
         f"({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
     )
 
@@ -285,8 +285,8 @@ def privacy_refusal(report: PrivacyReport) -> str:
     digits = agreement(counterexample.probability, counterexample.allowed)
     return (
         f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = "
-        f"{rational(counterexample.eps)} the probability is {shown(*counterexample.probability, digits)}, and "
-        f"{shown(*counterexample.allowed, digits)} is allowed"
+        f"{rational(counterexample.eps)} the probability is {enclosed_text(*counterexample.probability, digits)}, and "
+        f"{enclosed_text(*counterexample.allowed, digits)} is allowed"
     )
 
 
@@ -342,8 +342,8 @@ def _cells(row: RowResult) -> tuple[str, ...]:
         digits = agreement(counterexample.probability, counterexample.required)
         numbers = (
             rational(counterexample.eps),
-            shown(*counterexample.probability, digits),
-            shown(*counterexample.required, digits),
+            enclosed_text(*counterexample.probability, digits),
+            enclosed_text(*counterexample.required, digits),
         )
     verdict = f"{row.verdict}{', vacuously' if row.vacuous else ''}"
     return (str(row.row), _where(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)

@@ -102,10 +102,10 @@ class Solved(Answers):
             return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
         if question.only is not None:
             cell = list(map(halfspace, question.cell))
-            (shown,) = question.classes
+            (candidate,) = question.classes
             outside = (
-                (shown.number, place)
-                for place, half in enumerate(shown.halfspaces)
+                (candidate.number, place)
+                for place, half in enumerate(candidate.halfspaces)
                 if half.step and contradiction([*cell, halfspace(half)]) is not None
             )
             self.beside |= {one for one in [next(outside, None)] if one is not None}
@@ -197,7 +197,7 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
     """The multipliers that show that no integers satisfy the system, case by case. Raises Undecided."""
     left = MOST_CASES
 
-    def shown(bounds: tuple[Halfspace, ...]) -> Any:
+    def multipliers(bounds: tuple[Halfspace, ...]) -> Any:
         nonlocal left
         left -= 1
         if not left:
@@ -216,11 +216,11 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
         return {
             "variable": broken,
             "most": rational(most),
-            "below": shown((*bounds, below)),
-            "above": shown((*bounds, above)),
+            "below": multipliers((*bounds, below)),
+            "above": multipliers((*bounds, above)),
         }
 
-    return shown(())
+    return multipliers(())
 
 
 def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
@@ -274,14 +274,14 @@ def _of_a_class(question: Divided) -> dict[str, Any] | None:
     coverage, cell = question.coverage, question.cell
     # Of many classes most are not about a point of the cell.
     point = solution(list(map(halfspace, cell)))
-    for shown in question.classes:
-        if isinstance(point, Infeasible) or not all(half.holds(point) for half in shown.halfspaces):
+    for candidate in question.classes:
+        if isinstance(point, Infeasible) or not all(half.holds(point) for half in candidate.halfspaces):
             continue
         for unites, most in product((True, False), (0, _MOST_MERGED)):
             merges = _Merges(most)
             try:
-                if coverage.is_right(shown, question.known, cell, unites=unites, merges=merges):
-                    return {"class": shown.number, "unites": unites, "merges": merges.pairs}
+                if coverage.is_right(candidate, question.known, cell, unites=unites, merges=merges):
+                    return {"class": candidate.number, "unites": unites, "merges": merges.pairs}
             except NotDerived:
                 continue
             except Open as split:
@@ -313,14 +313,14 @@ def _along_a_class(question: Divided) -> Guard | None:
     or of a class of which nothing is claimed, behind whose half-spaces something is near."""
     cell = list(map(halfspace, question.cell))
     empty: list[Guard] = []
-    for shown in question.classes:
-        halves = sorted(shown.halfspaces, key=lambda half: half.step > 0)
-        if shown.dd in ("0", "1"):
-            halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(shown.dd), strict=False))
+    for candidate in question.classes:
+        halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)
+        if candidate.dd in ("0", "1"):
+            halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
         open_ = [half for half in halves if not implies(cell, halfspace(half))]
         if open_ and contradiction([*cell, *map(halfspace, open_)]) is None:
             return open_[0]
-        empty += open_[:1] if shown.values is None else []
+        empty += open_[:1] if candidate.values is None else []
     return next(iter(empty), None)
 
 

@@ -78,11 +78,11 @@ Near = Stated | Cut
 
 def near(question: Divided) -> Near | None:
     """What shows of all of a cell that nothing is claimed of it; None where that is not found. Raises Undecided."""
-    known, part = question.known, question.coverage.part(question.cell)
-    point = solution(list(map(halfspace, part)), [ALPHA])
+    known, guards = question.known, question.coverage.part(question.cell)
+    point = solution(list(map(halfspace, guards)), [ALPHA])
     if isinstance(point, Infeasible) or point[ALPHA] <= 0:
         return None
-    for stated in _tried(known, part, point):
+    for stated in _tried(known, guards, point):
         if (isinstance(stated, Cut) or stated.is_near(known.ideal.norm, point)) and _is_shown(question, stated):
             return stated
     return None
@@ -113,7 +113,7 @@ def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, Near]]:
 # --- What is tried ----------------------------------------------------------------------------------------------------
 
 
-def _tried(known: Surroundings, part: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[Near]:
+def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[Near]:
     ideal = known.ideal
     if ideal.norm == "discrete":
         yield from _anywhere(known)
@@ -124,7 +124,7 @@ def _tried(known: Surroundings, part: Sequence[Guard], point: Mapping[int, Fract
     yield from _changing(known, here)
     if ideal.has_apart:
         return
-    system = list(map(halfspace, part))
+    system = list(map(halfspace, guards))
     for other in ideal.paths(known.finite):
         if not _may_agree(known, other):
             yield from _stepping(known, here, other)
@@ -136,8 +136,8 @@ def _tried(known: Surroundings, part: Sequence[Guard], point: Mapping[int, Fract
 
 def _may_agree(known: Surroundings, other: Path) -> bool:
     """Whether the answer of another path may be that of this one."""
-    told = zip(*(known.ideal.told(path.answer) for path in (known.path, other)), strict=True)
-    return all(isinstance(one, Affine) or isinstance(two, Affine) or one == two for one, two in told)
+    answers = zip(*(known.ideal.told(path.answer) for path in (known.path, other)), strict=True)
+    return all(isinstance(one, Affine) or isinstance(two, Affine) or one == two for one, two in answers)
 
 
 def _anywhere(known: Surroundings) -> Iterator[Near]:
@@ -146,11 +146,11 @@ def _anywhere(known: Surroundings) -> Iterator[Near]:
         for other in known.ideal.paths(finite):
             if not _may_agree(known, other):
                 system = list(map(halfspace, other.guards))
-                found = (
+                inside = (
                     integer_solution(system, known.ideal.whole, MOST_CASES) if known.ideal.whole else solution(system)
                 )
-                if found is not None and not isinstance(found, Infeasible):
-                    yield Stated(number, (), dict(found))
+                if inside is not None and not isinstance(inside, Infeasible):
+                    yield Stated(number, (), dict(inside))
 
 
 def _own(slot: int) -> Affine:
@@ -194,17 +194,17 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
             rise = sum((c * direction.get(slot, _ZERO) for slot, c in each.form), _ZERO)
             after = plus(Affine(each.constant, each.form), scaled(depth, -rise))
             system.append(_side(dict(after.terms) if isinstance(after, Affine) else {}, _constant(after)))
-        found = minimum(Halfspace(((beyond, _ONE),), _ZERO), system)
-        if isinstance(found, Least):
-            least = found.value if least is None else min(least, found.value)
+        optimum = minimum(Halfspace(((beyond, _ONE),), _ZERO), system)
+        if isinstance(optimum, Least):
+            least = optimum.value if least is None else min(least, optimum.value)
     return least / 2 if least else None
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[Near]:
     """Where the answer is a form of an input, this is moved up or down: from the middle of the path away from its
     sides."""
-    told = (value for value in known.ideal.told(known.path.answer) if isinstance(value, Affine))
-    for slot in sorted({slot for value in told for slot, _ in value.terms}):
+    forms = (value for value in known.ideal.told(known.path.answer) if isinstance(value, Affine))
+    for slot in sorted({slot for value in forms for slot, _ in value.terms}):
         length = _ONE if slot in known.ideal.whole else scaled(_FURTHEST, _HALF)
         up, down = (_steps(here, {slot: sign}, length) for sign in (_ONE, -_ONE))
         yield from (up, down)
@@ -278,13 +278,15 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """Whether all of a part, to which a point belongs, is on the inner side of all sides."""
-        at = {**dict.fromkeys(self.slots, _ZERO), **point}
-        return all(side.value(at) > 0 for side in self.sides) and all(implies(system, side) for side in self.sides)
+        """Whether a whole cell, to which the point belongs, is on the inner side of all sides."""
+        coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
+        return all(side.value(coordinates) > 0 for side in self.sides) and all(
+            implies(system, side) for side in self.sides
+        )
 
-    def near(self, part: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Near:
-        """An input for all of a part, of which these coordinates are known, some of which are the `upper` ones of their
-        bounds; or how the part is cut. Raises Undecided."""
+    def near(self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Near:
+        """An input for all of a cell, of which these coordinates are known, some of which are the `upper` ones of their
+        bounds; or how the cell is cut. Raises Undecided."""
         if len(chosen) == len(self.bounds):
             self.cells += 1
             if self.cells > _MOST_CELLS:
@@ -299,13 +301,13 @@ class _Nearest:
             # The greatest of the lower bounds, or the least of the upper ones.
             gap = plus(other, scaled(best, -_ONE)) if high else plus(best, scaled(other, -_ONE))
             side = _side(dict(gap.terms) if isinstance(gap, Affine) else {}, _constant(gap))
-            if implies(part, side):
+            if implies(cell, side):
                 continue
-            if not implies(part, side.complement().closure()):
-                here_and_there = [self.near([*part, half], here, chosen, upper) for half in (side, side.complement())]
+            if not implies(cell, side.complement().closure()):
+                here_and_there = [self.near([*cell, half], here, chosen, upper) for half in (side, side.complement())]
                 return Cut(Guard(side.coefficients, side.constant, strict=False), *here_and_there)
             best = other
-        return self.near(part, here, {**chosen, v: best}, upper | {v} if high else upper)
+        return self.near(cell, here, {**chosen, v: best}, upper | {v} if high else upper)
 
     def _stated(self, here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Stated:
         rounded: list[Line] = []

@@ -464,7 +464,7 @@ class Status(StrEnum):
 
 
 @frozen
-class Span:
+class EpsSpan:
     """A maximal interval of eps; a single point where both ends are the same. Ends that are not rational are cells: the
     number cut off after the digits asked for, or after more where different ends would look the same, and one unit of
     the last digit more."""
@@ -560,8 +560,8 @@ class EpsSolution(Solution):
 
     wanted: ClassVar[Wanted] = Wanted.EPS
 
-    holds: tuple[Span, ...]
-    proved: tuple[Span, ...]
+    holds: tuple[EpsSpan, ...]
+    proved: tuple[EpsSpan, ...]
     everywhere: bool
     from_there_on: bool
 
@@ -631,7 +631,7 @@ class AlphaSolution(Solution):
     value: Fraction | None
     claims: int
     product: tuple[Fraction, Fraction | None] | None = None
-    holds: tuple[Span, ...] = ()
+    holds: tuple[EpsSpan, ...] = ()
     cell: Cell | None = None
 
     def details(self) -> dict[str, Any]:
@@ -651,7 +651,7 @@ class EnvelopePiece:
     written `eps` in it; `value` is an enclosure where the span is a single eps. Unless `exact` the least beta is at
     most this."""
 
-    span: Span
+    span: EpsSpan
     beta: str
     rows: tuple[int, ...]
     value: Cell | None

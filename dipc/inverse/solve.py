@@ -39,11 +39,11 @@ from dipc.inverse.question import (
     Claimed,
     Claims,
     EnvelopePiece,
+    EpsSpan,
     GammaSolution,
     GivenInverse,
     Question,
     Solution,
-    Span,
     Status,
     Stopped,
     UnknownCases,
@@ -304,7 +304,7 @@ _BELOW = "for a class of inputs the lower bound of the probability is below 1 - 
 _FIXED = "the claim fails where dd(u) is one number for all inputs of a class, or infinite"
 
 
-def _start(spans: Sequence[Span]) -> Cell | None:
+def _start(spans: Sequence[EpsSpan]) -> Cell | None:
     if not spans:
         return None
     start = spans[0].start
@@ -319,7 +319,7 @@ def _answer(
     rows: tuple[int, ...],
     remark: str,
     product: tuple[Fraction, Fraction | None] | None = None,
-    holds: tuple[Span, ...] = (),
+    holds: tuple[EpsSpan, ...] = (),
     cell: Cell | None = None,
 ) -> AlphaSolution:
     if status is Status.SOLVED and product is not None and product[1] is not None:

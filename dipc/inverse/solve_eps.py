@@ -16,7 +16,7 @@ from dipc.inverse.question import (
     Claimed,
     Claims,
     EpsSolution,
-    Span,
+    EpsSpan,
     Status,
     UnknownCases,
     interrupted_before,
@@ -102,11 +102,11 @@ class CutOrder:
         return 1 if root.lower >= value else -1
 
 
-def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> Span:
+def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> EpsSpan:
     """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
     are not. Raises LimitReached."""
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
-    span = Span(replace(first, included=not start.after), replace(last, included=end.after))
+    span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
     if span.is_point and CutOrder(limits).places(start.place, end.place):
         return span_between(start, end, 2 * digits, limits)
     return span

@@ -131,13 +131,13 @@ class Center:
 
         if any(value(form) < 0 for form in self.own):
             return None
-        found = []
+        leaves = []
         for leaf, count in self.leaves:
             sides = [min(side, key=lambda form: (value(form), form)) for side in (leaf.lower, leaf.upper) if side]
             if len(sides) > 1 and value(sides[0]) + value(sides[1]) <= 0:
                 return None
-            found.append((leaf.variance, tuple(sides), count))
-        return tuple(found)
+            leaves.append((leaf.variance, tuple(sides), count))
+        return tuple(leaves)
 
 
 #: One bound of a leaf, or two.
@@ -207,7 +207,7 @@ class _Ends:
 def _ends(centers: Sequence[Center]) -> list[_Ends]:
     """By center. Raises LimitReached."""
     handed: list[set[Fraction]] = [set() for _ in centers]
-    found = []
+    ends = []
     for place, center in enumerate(centers):
         still, moving, above = set(handed[place]), set[Fraction](), set[Fraction]()
         for a, b, d in center.edges:
@@ -223,8 +223,8 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
             raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
         if center.parent is not None:
             handed[center.parent] |= above
-        found.append(_Ends(tuple(sorted(still)), tuple(sorted(moving)), tuple(sorted(above))))
-    return found
+        ends.append(_Ends(tuple(sorted(still)), tuple(sorted(moving)), tuple(sorted(above))))
+    return ends
 
 
 # --- rules ----------------------------------------------------------------------------------------------
@@ -337,14 +337,14 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
     """By center the w that its places have, with that of its parent. Raises LimitReached."""
-    found: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
+    moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
         center, each = centers[place], ends[place]
-        for w in {_ZERO} if center.parent is None else {w for w, _ in found[center.parent]}:
-            found[place] |= {(move, w) for move in _all_moves(center, each, w)}
-        if len(found[place]) > MOST_PIECES:
+        for w in {_ZERO} if center.parent is None else {w for w, _ in moves[center.parent]}:
+            moves[place] |= {(move, w) for move in _all_moves(center, each, w)}
+        if len(moves[place]) > MOST_PIECES:
             raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
-    return found
+    return moves
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
@@ -357,17 +357,17 @@ def _growths(
 ) -> list[_Growth]:
     """By center, its parent being real."""
     handed: list[list[_Growth]] = [[] for _ in centers]
-    found = []
+    growths = []
     for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
         grown = _Grown(center, moves[place], handed[place])
-        found.append(grown.growth(1, 0))
+        growths.append(grown.growth(1, 0))
         if center.parent is not None:
             message = grown.growth(0, 1)
             if each.moving:
                 message = message.most(grown.growth(1, 1))
             integrals = max(1, 2 * (len(each.still) + len(each.moving)))
             handed[center.parent].append(replace(message, count=message.count * integrals))
-    return found
+    return growths
 
 
 @frozen
@@ -711,14 +711,15 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
-    """The members in sets: two are in one set exactly where a chain of groups connects them."""
-    found = [{member} for member in members]
+    """The members, and all that groups connect them with, in sets: two are in one exactly where a chain of groups
+    connects them."""
+    components = [{member} for member in members]
     for group in groups:
         if group:
-            joined = [each for each in found if each & group]
-            found = [each for each in found if not each & group] + [group.union(*joined)]
+            joined = [each for each in components if each & group]
+            components = [each for each in components if not each & group] + [group.union(*joined)]
     wanted = {*members}
-    return [each for each in found if each & wanted]
+    return [each for each in components if each & wanted]
 
 
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
@@ -755,8 +756,8 @@ class _Coordinates:
 
     def of_form(self, row: _Row) -> dict[int, Fraction]:
         """What is not 0, by the number of the form of the basis."""
-        found = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
-        return {number: _fraction(c) for number, c in enumerate(found.entries()) if c != 0}
+        coordinates = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
+        return {number: _fraction(c) for number, c in enumerate(coordinates.entries()) if c != 0}
 
 
 def _fraction(x: flint.fmpq) -> Fraction:
@@ -815,7 +816,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
     for support, each in zip(supports, bounded, strict=True):
         by_center[max(support, key=order.index, default=order[0])].append(each)
     scales: dict[int, Fraction] = {}
-    found: list[Center] = []
+    ordered: list[Center] = []
     for i in order:
         parent, mine = parents.get(i), by_center[i]
         above = _ONE if parent is None else scales[parent]
@@ -828,8 +829,8 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
         slope = _ZERO if parent is None else -precision[i][parent] / inverses[i] * scale / above
         bare = _center(mine, (i, parent), (scale, above))
         number = None if parent is None else len(order) - 1 - order.index(parent)
-        found.append(Center(number, slope, scale**2 / inverses[i], bare.own, bare.leaves))
-    return tuple(reversed(found))
+        ordered.append(Center(number, slope, scale**2 / inverses[i], bare.own, bare.leaves))
+    return tuple(reversed(ordered))
 
 
 def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
@@ -873,8 +874,8 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
     if len(pairs) > size - len(components):
         raise OutsideFragment("Gaussian noises are compared in a circle, which is not covered yet")
     for component in components:
-        found, above, _ = min(map(reached, sorted(component)), key=lambda each: (each[2], each[0]))
+        linked, above, _ = min(map(reached, sorted(component)), key=lambda each: (each[2], each[0]))
         if order:
-            above[found[0]] = order[0]
-        order, parents = order + found, parents | above
+            above[linked[0]] = order[0]
+        order, parents = order + linked, parents | above
     return order, parents

@@ -15,10 +15,10 @@ from dipc.outcome.words import (
     all_of,
     assignment_text,
     count,
+    enclosed_text,
     everywhere_text,
     program_text,
     rational,
-    shown,
 )
 from dipc.questions.expected_error import ErrorReport, ErrorRow, complement
 from dipc.questions.source import Source
@@ -75,11 +75,11 @@ def headline(report: ErrorReport) -> str:
     where = f"at eps = {rational(report.at)}"
     if len(report.rows) == 1:
         everyone = "" if worst.where is None else " for every input"
-        return f"E[{report.said}] {'=' if worst.exact else '≤'} {shown(*worst.value)} {where}{everyone}"
+        return f"E[{report.said}] {'=' if worst.exact else '≤'} {enclosed_text(*worst.value)} {where}{everyone}"
     if worst.where is not None:
-        return f"E[{report.said}] is at most {shown(*worst.value)} {where} for every input, of {rows}"
+        return f"E[{report.said}] is at most {enclosed_text(*worst.value)} {where} for every input, of {rows}"
     most = f"of {rows} {where}" + (f", and the most {everywhere}" if report.everywhere else "")
-    return f"E[{report.said}] is at most {shown(*worst.value)}, in row {worst.row}, {most}"
+    return f"E[{report.said}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
 
 
 def _parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
@@ -122,7 +122,7 @@ def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
         return
     most = "" if row.exact else "at most "
     yield "expected", most + _form(row.error)
-    yield f"at eps = {rational(report.at)}", most + shown(*row.value)
+    yield f"at eps = {rational(report.at)}", most + enclosed_text(*row.value)
     if row.bias is not None and row.variance is not None:
         yield "bias", _form(row.bias)
         yield "variance", _form(row.variance)
@@ -134,8 +134,8 @@ def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
     if result.counterexample is not None:
         counterexample = result.counterexample
         yield "eps", rational(counterexample.eps)
-        yield "expected there", shown(*complement(counterexample.probability))
-        yield "allowed", f"{shown(*complement(counterexample.required))}, where the claim is {result.beta}"
+        yield "expected there", enclosed_text(*complement(counterexample.probability))
+        yield "allowed", f"{enclosed_text(*complement(counterexample.required))}, where the claim is {result.beta}"
     if result.failing:
         yield "fails for", f"eps in {failing_text(result.failing)}"
 
@@ -150,7 +150,7 @@ def _table(report: ErrorReport) -> tuple[tuple[str, ...], Iterator[tuple[Tone | 
 
     def cells(row: ErrorRow) -> tuple[Tone | None, tuple[str, ...]]:
         verdict = None if row.result is None else row.result.verdict
-        value = "" if row.value is None else shown(*row.value)
+        value = "" if row.value is None else enclosed_text(*row.value)
         text = (row.reason or "") if row.error is None else _form(row.error)
         return None if verdict is None else TONES[verdict], (
             str(row.row),

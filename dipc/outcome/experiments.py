@@ -10,7 +10,7 @@ from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.auditing import Audit
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
-from dipc.outcome.words import assignment_text, count, place_of_runs, rational, shown
+from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance, LikelihoodTest
 from dipc.simulation.runs import Tally
@@ -136,7 +136,7 @@ def _cells(comparison: ComparedTally, row: Row) -> tuple[str, ...]:
     places = max(4, len(str(comparison.tally.runs)))
     low, high = row.interval
     interval = f"[{low:.{places}f}, {high:.{places}f}]"
-    exact = "unknown" if row.enclosure is None else "0" if row.impossible else shown(*row.enclosure)
+    exact = "unknown" if row.enclosure is None else "0" if row.impossible else enclosed_text(*row.enclosure)
     estimate = f"{float(comparison.estimate(row)):.{places}f}"
     return _output(row), str(row.count), estimate, interval, exact, _MARKS[row.agreement]
 
@@ -252,7 +252,7 @@ def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
             [
                 ("count", f"{worst.row.count} of {worst.runs}"),
                 ("interval", f"[{worst.row.interval[0]:.6f}, {worst.row.interval[1]:.6f}]"),
-                ("exact", shown(*worst.row.enclosure)),
+                ("exact", enclosed_text(*worst.row.enclosure)),
             ]
         )
     ranked = sorted(comparison.cells, key=lambda cell: cell.row.agreement is not Agreement.MISMATCH)
@@ -278,7 +278,9 @@ def _ratio(test: LikelihoodTest) -> str:
 
 def _line(cell: ComparedEvent) -> str:
     low, high = cell.row.interval
-    exact = "unknown" if cell.row.enclosure is None else "0" if cell.row.impossible else shown(*cell.row.enclosure)
+    exact = (
+        "unknown" if cell.row.enclosure is None else "0" if cell.row.impossible else enclosed_text(*cell.row.enclosure)
+    )
     mark = "MISMATCH" if cell.row.agreement is Agreement.MISMATCH else "ok"
     return f"  {mark:8}  {cell.row.count:9}  [{low:.6f}, {high:.6f}]  {exact:14}  {assignment_text(cell.row.output)}"
 
@@ -329,7 +331,7 @@ AUDIT_SCHEMA = "dipc.audit/1"
 def audit_line(result: Audit) -> str:
     """What was found, in one sentence."""
     lower = f"{float(result.lower):.6g}"
-    exact = "∞" if result.exact is None else shown(*result.exact)
+    exact = "∞" if result.exact is None else enclosed_text(*result.exact)
     if result.exceeds:
         return f"EXCEEDS: the loss is at least {lower}, and that of the program is {exact}"
     return f"the loss is at least {lower}, and that of the program is {exact}"

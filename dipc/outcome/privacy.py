@@ -17,11 +17,11 @@ from dipc.outcome.words import (
     assignment_text,
     cell_text,
     count,
+    enclosed_text,
     everywhere_text,
     limit_hint,
     program_text,
     rational,
-    shown,
 )
 from dipc.outcome.words import (
     exact as exactly,
@@ -126,7 +126,7 @@ def privacy_line(answer: PrivacyAnswer) -> str:
 def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
     if value is None:
         return "∞"
-    return rational(value[0]) if value[0] == value[1] else shown(*value, DIGITS)
+    return rational(value[0]) if value[0] == value[1] else enclosed_text(*value, DIGITS)
 
 
 def _constant_line(constant: Constant) -> str:
@@ -421,8 +421,8 @@ def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacySta
         [
             *_pair_fields(counterexample.input, counterexample.adjacent, counterexample.outputs, inside),
             ("eps", rational(counterexample.eps)),
-            ("probability", shown(*counterexample.probability, digits)),
-            ("allowed", shown(*counterexample.allowed, digits)),
+            ("probability", enclosed_text(*counterexample.probability, digits)),
+            ("allowed", enclosed_text(*counterexample.allowed, digits)),
         ]
     )
     outputs = _meant(counterexample)

@@ -23,7 +23,7 @@ from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
 from dipc.outcome.outcome import GAP, GLUE, Fields, Line, Outcome, Part, Standing, Tone
 from dipc.outcome.outcome import Table as ShownTable
-from dipc.outcome.words import assignment_text, count, rational, shown
+from dipc.outcome.words import assignment_text, count, enclosed_text, rational
 from dipc.program.exits import exits
 from dipc.program.program import Outcome as OutputProbability
 from dipc.program.program import Program, Progress
@@ -216,7 +216,7 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
     elif step.probability is not None and not step.certain:
         text += f", with probability {step.probability}"
         if eps is not None:
-            text += f" ={GLUE}{shown(*step.probability.at(eps))}"
+            text += f" ={GLUE}{enclosed_text(*step.probability.at(eps))}"
     return Line(text, indent=4)
 
 
@@ -258,7 +258,7 @@ def _label(step: Transition, eps: Fraction | None) -> str:
     elif step.probability is not None and not step.certain:
         rows.append(str(step.probability))
         if eps is not None:
-            rows.append(f"= {shown(*step.probability.at(eps))}")
+            rows.append(f"= {enclosed_text(*step.probability.at(eps))}")
     return f" [label={quoted(rows)}]" if rows else ""
 
 
@@ -402,7 +402,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield GAP
         yield Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)
         if outcomes.eps is not None:
-            yield Line(shown(*outcome.probability.at(outcomes.eps)), indent=4)
+            yield Line(enclosed_text(*outcome.probability.at(outcomes.eps)), indent=4)
         yield Line(str(outcome.probability), indent=4)
     if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
         yield GAP

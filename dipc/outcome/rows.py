@@ -26,6 +26,7 @@ from dipc.outcome.words import (
     assignment_text,
     cell_text,
     count,
+    enclosed_text,
     everywhere_text,
     exact,
     limit_hint,
@@ -34,7 +35,6 @@ from dipc.outcome.words import (
     rational,
     s,
     saying_text,
-    shown,
     vacuous_text,
     without_closed_form,
 )
@@ -273,9 +273,9 @@ def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[s
     digits = agreement(counterexample.probability, counterexample.required)
     beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= longest else " = 1 - beta"
     yield "eps", rational(counterexample.eps)
-    yield "probability", shown(*counterexample.probability, digits)
-    yield "required", shown(*counterexample.required, digits) + beta
-    yield "short by", shown(*counterexample.margin)
+    yield "probability", enclosed_text(*counterexample.probability, digits)
+    yield "required", enclosed_text(*counterexample.required, digits) + beta
+    yield "short by", enclosed_text(*counterexample.margin)
     yield from _fails_for(row, there)
     for number, text in enumerate(worst_texts(row.failing)):
         yield "worst at" if number == 0 else "", text

@@ -14,9 +14,9 @@ from dipc.inverse.question import (
     BetaSolution,
     EnvelopePiece,
     EpsSolution,
+    EpsSpan,
     GammaSolution,
     Solution,
-    Span,
     Status,
     Wanted,
 )
@@ -35,6 +35,7 @@ from dipc.outcome.words import (
     assignment_text,
     cell_text,
     count,
+    enclosed_text,
     everywhere_text,
     exact,
     numbered,
@@ -42,7 +43,6 @@ from dipc.outcome.words import (
     rational,
     saying_text,
     says_nothing,
-    shown,
 )
 from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
@@ -140,7 +140,7 @@ def _eps_headline(solution: EpsSolution) -> str:
 
 def _gamma_headline(solution: GammaSolution) -> str:
     if solution.product is not None:
-        smallest = "" if solution.value is None else f", at most {shown(*solution.value, solution.digits)}"
+        smallest = "" if solution.value is None else f", at most {enclosed_text(*solution.value, solution.digits)}"
         return f"least gamma k/eps with k = {cell_text(*solution.product)}{smallest}"
     if solution.value is None:
         more = "; `--inputs all` looks for k/eps" if solution.eps.startswith("(0, ") else ""
@@ -158,7 +158,7 @@ def _alpha_headline(solution: AlphaSolution) -> str:
         if not high:
             why = _vacuity(solution)
             return f"least alpha 0, for every eps{'' if why is None else f': the claim is vacuous ({why})'}"
-        number = "" if solution.cell is None else f" = {shown(*solution.cell, solution.digits)}"
+        number = "" if solution.cell is None else f" = {enclosed_text(*solution.cell, solution.digits)}"
         return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
     if solution.cell is not None:
         low, high = solution.cell
@@ -255,14 +255,14 @@ def _variable_text(piece: EnvelopePiece, before: str) -> str:
     return "" if piece.variable is Variable.EPS else f"{before}t = {piece.variable}"
 
 
-def _union(spans: Sequence[Span]) -> str:
+def _union(spans: Sequence[EpsSpan]) -> str:
     texts = [_span(span) for span in spans[:_MOST_SPANS]]
     if len(spans) > _MOST_SPANS:
         texts.append(f"{len(spans) - _MOST_SPANS} more intervals")
     return " ∪ ".join(texts)
 
 
-def _span(span: Span) -> str:
+def _span(span: EpsSpan) -> str:
     if span.is_point:
         return f"{{{_end(span.start)}}}"
     left, right = "[" if span.start.included else "(", "]" if span.end.included else ")"
@@ -477,7 +477,7 @@ def _tuned_headline(tuned: Tuned) -> str:
     best, own = tuned.best, tuned.own
     if best is None or best.objective is None:
         return f"UNDECIDED: the least {_T[tuned.wanted]} is known for none of the values tried"
-    text = f"best {_values(best.values)}: {_objective(tuned)} = {shown(*best.objective)}"
+    text = f"best {_values(best.values)}: {_objective(tuned)} = {enclosed_text(*best.objective)}"
     if own is not None and own.objective is not None and own is not best:
         gain = 1 - best.objective[1] / own.objective[0]
         text += f", {_percent(gain)} less than with {_values(own.values)}"
@@ -553,7 +553,7 @@ def _tuned_fields(one: Tried) -> Iterator[tuple[str, str]]:
     yield "t", cell_text(*one.threshold)
     if one.constant is not None and one.objective is not None:
         yield "K", f"{rational(one.constant)}{'' if one.exact else ', at most'}"
-        yield "K·t", shown(*one.objective) if one.exact else f"at most {exact(one.objective[1])}"
+        yield "K·t", enclosed_text(*one.objective) if one.exact else f"at most {exact(one.objective[1])}"
 
 
 def _rows(tuned: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[str, ...]]]]:

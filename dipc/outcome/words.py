@@ -38,7 +38,7 @@ DIGITS = 10
 _LONGEST_FRACTION = 24
 
 
-def shown(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
+def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
     """The number known to lie in [low, high]: its leading digits followed by `…` (the number is at least what is
     shown, in absolute value, and less than one unit of the last digit away), or `0.9 ± 1e-20` where the enclosure has
     less than three digits in common. An exact decimal number stands as it is."""
@@ -304,7 +304,7 @@ def number_text(point: EndPoint) -> str:
     """A finite end, with the digits that are proved."""
     assert point.high is not None
     if not point.exact:
-        return shown(point.low, point.high)
+        return enclosed_text(point.low, point.high)
     return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
 
 

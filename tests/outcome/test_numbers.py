@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dipc.outcome.words import agreement, exact, rational, shown
+from dipc.outcome.words import agreement, enclosed_text, exact, rational
 
 RATIONALS = st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10**12)
 
@@ -28,7 +28,7 @@ def ends(text: str) -> tuple[Fraction, Fraction]:
 @given(RATIONALS, st.fractions(min_value=0, max_value=1, max_denominator=10**20), st.integers(3, 25))
 def test_every_digit_shown_is_proved(low: Fraction, width: Fraction, digits: int) -> None:
     high = low + abs(low) * width / 10**6
-    least, greatest = ends(shown(low, high, digits))
+    least, greatest = ends(enclosed_text(low, high, digits))
     assert least <= low
     assert high <= greatest
 
@@ -66,7 +66,7 @@ def test_agreement_tells_disjoint_enclosures_apart(first: Fraction, second: Frac
     ],
 )
 def test_enclosures(low: str, high: str, text: str) -> None:
-    assert shown(Fraction(low), Fraction(high)) == text
+    assert enclosed_text(Fraction(low), Fraction(high)) == text
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_statement_with_a_probability() -> None:
         ("0 1\nbool b ;\nif b then b = b ;\nreturn b ;", 3, "this `if` is not closed"),
         ("0 1\nint x ;\nx = 1 ;\n", 3, "nothing is returned"),
         ("0 1\nint x ;\nx =", 3, "the file ends where a value is expected"),
-        ("0 1\ninput real x ;\nreturn x ;", 2, "`real` is not the type of an input"),
+        ("0 1\ninput real x ;\nreturn x ;", 2, "`real` is not a type of inputs"),
         ("0 1\ninput int x 1 0 ;\nreturn x ;", 2, "the range is empty"),
         ("0 1\nint x ;\nelse\nreturn x ;", 3, "`else` closes no open statement"),
         ('0 1\nreal r ;\nr = Lap "1/eps" 0 ;\nreturn r ;', 3, "the rate 1/eps is not a multiple of eps"),

@@ -213,7 +213,7 @@ NOT_UNIFORM = {
     ),
     "a coin": (
         changed(SPARSE, ("r <- Lap(eps/(4*c), q[i]);", "r <- Lap(eps/(4*c), q[i]); count <- choose { count : 1 };")),
-        "random choice",
+        "draws something other than real noise",
     ),
     "a memory of inputs": (
         changed(

@@ -148,9 +148,9 @@ PARTIAL = {
 @pytest.mark.parametrize("name", PARTIAL)
 def test_an_ideal_that_leaves_outputs_without_a_value_is_not_covered(name: str) -> None:
     source = PARTIAL[name]
-    with pytest.raises(DiagnosticError, match=r"partial|never assigned|undefined"):
+    with pytest.raises(DiagnosticError, match=r"gives no answer|never assigned"):
         check_all(dipc.load(source))
-    with pytest.raises(NotUniform, match="without a value"):
+    with pytest.raises(NotUniform, match="no value at the end"):
         union(source)
 
 

@@ -146,7 +146,7 @@ def test_what_cannot_be_read(tmp_path: Path, text: str, code: str) -> None:
 
 @pytest.mark.parametrize("given", [{"counts": 7}, {"samples": 7}])
 def test_what_is_no_list_of_outputs(given: dict[str, object]) -> None:
-    with pytest.raises(TypeError, match="are outputs or a CSV file, not int"):
+    with pytest.raises(TypeError, match="must be outputs or a CSV file, not int"):
         dipc.conform(dipc.load("program p; output y : bool; y <- true"), {}, 1, **given)  # type: ignore[arg-type]
 
 

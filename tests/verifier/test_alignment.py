@@ -84,7 +84,7 @@ REAL = "program p; input q[1..2] : real; output y : real; var r : real; "
     [
         (REAL + "y <- q[1];", "no shift"),
         (REAL + "y <- Expo(eps); y <- y + q[1];", "no shift"),
-        (REAL + "r <- Lap(eps, 0); if q[1] >= q[2] then y <- r else y <- 1 end", "inputs alone"),
+        (REAL + "r <- Lap(eps, 0); if q[1] >= q[2] then y <- r else y <- 1 end", "inputs without noise"),
         ("program p; input x : {0, 1}; output y : real; y <- Lap(eps, x);", "not real"),
         ("program p; input x : int; output y : int; y <- DLap(eps, x);", "not real"),
     ],
