@@ -99,7 +99,7 @@ def _refuse_word(source: Source, word: Token, expected: Collection[str], before:
     if ends and "FI" in expected and opened:
         _refuse(source, token_span(opened[-1]), "this `if` is not closed", "end it with `fi`")
     if word == "else":
-        _refuse(source, token_span(word), "`else` closes nothing", "remove it")
+        _refuse(source, token_span(word), "`else` closes no open statement", "remove it")
     missing, message, note = next(wrong for name, wrong in _EXPECTED.items() if name in expected)
     if ends and "RANGE" not in expected:
         _refuse(source, _end(source), f"the file ends where {missing} is expected", "is it complete?")
