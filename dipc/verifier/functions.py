@@ -1,17 +1,11 @@
 """Closed forms: exponential polynomials in eps and their quotients.
 
-Exponential polynomials Σ c·eps^k·e^{q·eps} over the rationals, as dictionaries (k, q) -> c without zeros.
-
-As functions of eps, the monomials eps^k·e^{q·eps} with different (k, q) are linearly independent over Q (they are
-solutions of linear differential equations with different characteristic roots), so two functions are equal exactly if
-their dictionaries are: `==` decides equality. No function here changes its arguments.
+Exponential polynomials Σ c·eps^k·e^{q·eps} over the rationals, as dictionaries (k, q) -> c without zeros: `==` decides
+whether they are equal, since the monomials are linearly independent. No function here changes its arguments.
 
 In a certificate a function is the list of its terms [k, "q", "c"], every number in lowest terms, or for a quotient with
-a positive denominator {"numerator": terms, "denominator": terms}. `read_closed` gives both as a pair; `equal_closed`
-compares such pairs as functions. Whatever reads data raises Rejected for what is malformed or longer than the limits;
-products of long functions are counted against a `Budget`.
-
-Exponential polynomials that are positive for every eps > 0, shown without any evidence.
+a positive denominator {"numerator": terms, "denominator": terms}. Whatever reads data raises Rejected for what is
+malformed or longer than the limits; products of long functions are counted against a `Budget`.
 """
 
 from __future__ import annotations

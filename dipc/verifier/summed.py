@@ -25,6 +25,7 @@ from dipc.verifier.reading import NotDerived, Rejected
 from dipc.verifier.reals import UNIT, Number, read_number
 from dipc.verifier.signs import decay_bits
 from dipc.verifier.taylor import Expansion, NotShown, Series
+from dipc.verifier.trees import tail_rates
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -148,10 +149,8 @@ class Summed:
                     variances[family.square] = variances.get(family.square, _ZERO) + size * c * c
                 else:
                     rates.append(size / abs(c))
-            # Integers that are less than -d are at most -(d + 1); where it fails one part has its share of that.
-            reach = (d + 1) / (len(variances) + len(rates))
-            result += 2 * [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
-            result += 2 * [rate * reach for rate in rates]
+            # Integers that are less than -d are at most -(d + 1).
+            result += 2 * tail_rates(d + 1, variances, rates)
         return result
 
     def near(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:

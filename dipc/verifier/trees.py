@@ -191,12 +191,17 @@ class Tree:
                     spreads = [*spreads, center.spread.times(a)]
                 normal = a * a * plain + 2 * a * b * center.slope * above + b * b * above
                 normal += sum((each.size for each in spreads if not each.laplace), _ZERO)
-                shares = [each for each in spreads if each.laplace] + ([Spread(False, normal)] if normal else [])
-                for each in shares:
-                    reach = d / len(shares)
-                    square = Number(reach**2 / (2 * each.size)) * self.square.inverse
-                    result += [each.size * reach if each.laplace else square] * count
+                variances = {self.square: normal} if normal else {}
+                result += tail_rates(d, variances, [each.size for each in spreads if each.laplace]) * count
         return result
+
+
+def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
+    """The r and q by which a half-space fails, by lemma N4: only if a normal value with a variance in multiples of one
+    of these numbers, or Laplace noise with one of these rates, is beyond its share of d."""
+    reach = d / max(1, len(variances) + len(rates))
+    numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
+    return [*numbers, *(rate * reach for rate in rates)]
 
 
 def between(start: Fraction | None, end: Fraction | None) -> Fraction:
