@@ -17,6 +17,8 @@ from dipc.rules.centered_exits import pieces
 from dipc.rules.facets import Metric, choices, facet_metric, facets, way_out
 from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
 from dipc.rules.input_classes import classes
+from dipc.rules.least_slacks import slack_bound
+from dipc.rules.rule import ClaimedDistances
 from tests.patience import examples
 from tests.questions.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
 from tests.questions.test_all_inputs import some_fast
@@ -49,6 +51,39 @@ def test_bounds_hold_at_every_point_behind_the_facets(
         bound = bounding(wanted, some, fixed)
         if bound is not None and behind(some, point, alpha):
             assert wanted.at(point) >= bound.at(alpha)
+
+
+whole_points = st.fixed_dictionaries({0: st.integers(-4, 4).map(F), 1: st.integers(-4, 4).map(F)})
+
+
+@settings(max_examples=examples(25))
+@given(st.lists(moving, min_size=1, max_size=4), forms, whole_points, st.integers(1, 3), st.sampled_from([0, 100]))
+def test_bounds_of_ints_hold_at_every_integer_distance(
+    some: list[Moving], wanted: Affine, point: dict[int, Fraction], start: int, further: int
+) -> None:
+    """Raised to what a form of ints may be there, which is not true between these distances."""
+    distances = ClaimedDistances(F(0), F(1), F(0), F(0), start, further)
+    bound = slack_bound(wanted, some, distances, frozenset(SLOTS))
+    for distance in range(start, start + 5):
+        if bound is not None and behind(some, point, F(distance)):
+            assert wanted.at(point) >= bound.base + distance * bound.slope
+
+
+@pytest.mark.parametrize(
+    ("facet", "start", "base"),
+    [
+        (Moving(form("-1/2", x0=2), F(2)), None, F(1, 2)),  # 2·x0 >= 1/2 + 2·distance at any distance
+        (Moving(form("-1/2", x0=2), F(2)), 1, F(2)),  # at an integer one 2·x0 - 2·distance is even
+        (Moving(form("-1/2", x0=2), F(1)), 1, F(1)),  # 2·x0 - distance is an integer, and 1 at x0 = distance = 1
+    ],
+)
+def test_bounds_of_ints_are_raised_by_what_form_and_slope_share(
+    facet: Moving, start: int | None, base: Fraction
+) -> None:
+    distances = ClaimedDistances(F(0), F(1), F(0), F(0), start)
+    bound = slack_bound(form(0, x0=2), [facet], distances, frozenset({0}))
+    assert bound is not None
+    assert (bound.base, bound.slope) == (base, facet.step)
 
 
 @settings(max_examples=examples(5))
