@@ -572,24 +572,27 @@ TableGiven = (
 )
 
 
-def read_table(table: TableGiven, program: CoreProgram, name: str = "<table>") -> Table:
+def read_table(
+    table: TableGiven, program: CoreProgram, name: str = "<table>", *, claims: Sequence[str] = CLAIM_COLUMNS
+) -> Table:
     """The whole table, checked against the program.
 
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken
-    as it is; `name` is that of a table without a path. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT
-    of them, and TypeError for what is no table.
+    as it is; `name` is that of a table without a path, `claims` are the columns that it may have besides. Raises
+    DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for what is no table.
     """
     if isinstance(table, Table):
         return table
     if isinstance(table, str | os.PathLike):
-        return _Reader(CsvSource(Path(table)), program).read()
+        return _Reader(CsvSource(Path(table)), program, claims).read()
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
-    return _Reader(PythonSource(table, names, name), program).read()
+    return _Reader(PythonSource(table, names, name), program, claims).read()
 
 
 class _Reader:
-    def __init__(self, source: Records, program: CoreProgram) -> None:
+    def __init__(self, source: Records, program: CoreProgram, claims: Sequence[str]) -> None:
         self._source = source
+        self._claims = sorted(claims)
         self._inputs = program.input_slots
         self._outputs = program.output_slots
         self._pool = CellPool()
@@ -688,7 +691,7 @@ class _Reader:
 
     def _check_header(self, header: list[str], names: list[str]) -> None:
         known = [slot.name for slot in (*self._inputs, *self._outputs)]
-        expected = {*known, *CLAIM_COLUMNS}
+        expected = {*known, *self._claims}
         mistakes = []
         first: dict[str, int] = {}
         for index, name in enumerate(names):
@@ -714,14 +717,18 @@ class _Reader:
         if not name:
             note = "every column is named after an input or an output of the program"
             return Diagnostic("E0506", "a column without a name", place, notes=(note,))
-        notes = did_you_mean(name, [*known, *sorted(CLAIM_COLUMNS)])
-        notes.append(f"inputs are {_listing(self._inputs)}; outputs are {_listing(self._outputs)}")
-        notes.append(f"the columns {listing(sorted(CLAIM_COLUMNS))} are optional")
+        notes = did_you_mean(name, [*known, *self._claims])
+        outputs = f"; outputs are {_listing(self._outputs)}" if self._outputs else ""
+        notes.append(f"inputs are {_listing(self._inputs)}{outputs}")
+        if self._claims:
+            notes.append(f"the columns {listing(self._claims)} are optional")
         return Diagnostic("E0506", f"the program has no input or output `{name}`", place, notes=tuple(notes))
 
     def _missing(self, missing: list[str]) -> Diagnostic:
         what = "column" if len(missing) == 1 else "columns"
-        note = "the header names every input and output; leave the cells of an output empty to leave it unconstrained"
+        note = "the header names every input"
+        if self._outputs:
+            note += " and output; leave the cells of an output empty to leave it unconstrained"
         message = f"the table lacks the {what} {listing(missing)}"
         return Diagnostic("E0507", message, self._source.place(None), notes=(note,))
 

@@ -186,7 +186,8 @@ def _verdict_line(report: PrivacyReport) -> str:
     everywhere = everywhere_text(claim.eps_text)
     match report.verdict:
         case PrivacyVerdict.PRIVATE:
-            return f"private: {level} for {pairs}{_every(report.numbers)}, {everywhere}"
+            vacuously = "vacuously (δ ≥ 1), " if report.vacuous else ""
+            return f"private: {level} for {pairs}{_every(report.numbers)}, {vacuously}{everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
             return f"NOT PRIVATE: {level} fails for a pair at an eps{_at_number(report.numbers)}"
         case PrivacyVerdict.UNDECIDED:

@@ -19,6 +19,35 @@ from tests.privacy import mechanisms
 from tests.privacy.test_pure import EPS, linf_pairs
 
 
+@pytest.mark.parametrize(
+    ("delta", "eps", "is_vacuous"),
+    [
+        ("1", "(0, inf)", True),
+        ("2", "(0, inf)", True),
+        ("99/100", "(0, inf)", False),
+        ("eps", "(0, inf)", False),  # it is at least 1 for some eps alone
+        ("eps", "[1, 3]", True),
+        ("eps", "[99/100, 3]", False),
+        ("1/eps", "(0, 1]", True),
+        ("max(1, eps)", "(0, inf)", True),
+        ("min(1, eps)", "(0, inf)", False),
+        ("2*log(2)", "(0, inf)", True),
+        ("log(2)", "(0, inf)", False),
+    ],
+)
+def test_a_delta_of_one_says_nothing(delta: str, eps: str, is_vacuous: bool) -> None:
+    """Every program has it; the first line says so, and JSON."""
+    program = dipc.load("program p; input b : bool; output o : bool; o <- b")
+    report = dipc.check_privacy(program, "hamming:1", delta=delta, eps=eps)
+    assert (str(report.verdict) == "private") is is_vacuous
+    assert ("vacuously (δ ≥ 1)" in str(report)) is is_vacuous
+    assert report.as_json().get("vacuous", False) is is_vacuous
+    kept = dipc.load("program p; input b : bool; output o : bool; o <- choose { true : 1/2, false : 1/2 }")
+    report = dipc.check_privacy(kept, "hamming:1", delta=delta, eps=eps)
+    assert str(report.verdict) == "private"
+    assert ("vacuously (δ ≥ 1)" in str(report)) is is_vacuous
+
+
 def subsets(items: list[object]) -> list[tuple[object, ...]]:
     return list(chain.from_iterable(combinations(items, size) for size in range(len(items) + 1)))
 
@@ -83,8 +112,8 @@ def test_sums_over_many_integers(text: str, budget: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
-        ("n <- DLap(eps, x); y <- 2*n", "`y` is not one noise and a number"),
-        ("n <- DLap(eps, x); y <- DLap(eps, 0); y <- y + n", "`y` is not one noise and a number"),
+        ("n <- DLap(eps, x); y <- 2*n", "`y` is not a single noise plus a number"),
+        ("n <- DLap(eps, x); y <- DLap(eps, 0); y <- y + n", "`y` is not a single noise plus a number"),
         ("n <- DLap(eps, 0); y <- DLap(eps, x); if n > y then y <- 0 end", "the noise of `y` is compared with others"),
         ("n <- DLap(eps, x); if n > 0 then y <- n else y <- DLap(eps/2, x) end", "`y` has noises of several rates"),
         ("n <- DLap(eps, x); if n > 0 then y <- n end", "`y` is not assigned on every path"),
@@ -134,7 +163,7 @@ def test_a_transcendental_delta_that_is_too_near() -> None:
     near = "7/24 - exp(-500)"
     report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget="eps/4", delta=near)
     assert report["verdict"] == "undecided"
-    assert "too near 7/24 - exp(-500)" in report["reason"]
+    assert "told apart from 7/24 - exp(-500)" in report["reason"]
 
 
 @pytest.mark.parametrize(

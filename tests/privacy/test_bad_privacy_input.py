@@ -51,6 +51,8 @@ def test_refused(program: dipc.Program, adjacent: str, options: dict[str, str], 
         ("q[1],q[2],q[1]',q[2]'\n0,0,x,1\n", "E0510", 2),
         ("q[1],q[2],q[1]',q[2]'\n0,0,1\n", "E0509", 2),
         ("q[1],q[2],q[1]',q[3]'\n0,0,1,1\n", "E0506", 1),
+        ("q[1],q[2],q[1]',q[2]',beta\n0,0,1,1,0\n", "E0506", 1),  # of the rows of a table alone
+        ("q[1],q[2],q[1]',q[2]',dd\n0,0,1,1,0\n", "E0506", 1),
     ],
 )
 def test_files_of_pairs(text: str, code: str, line: int, tmp_path: Path) -> None:

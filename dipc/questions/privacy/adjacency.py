@@ -280,7 +280,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
     count = len(core.slots)
     primed = [replace(slot, index=count + position, name=f"{slot.name}'") for position, slot in enumerate(slots)]
     twice = _with_inputs(core, slots, primed)
-    table = read_table(adjacency.path, twice)
+    table = read_table(adjacency.path, twice, claims=())
     pairs: dict[tuple[Input, Input], None] = {}
     mistakes: list[Diagnostic] = []
     for row in table.rows:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dipc.above import above
-from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
+from dipc.algebra.limits import LimitReached
 from dipc.algebra.numbers import exact_text
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
@@ -21,7 +23,7 @@ from dipc.decide.obligation import Counterexample
 from dipc.frozen import Later, frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
-from dipc.sign.chart import Fails, decide_nonnegative
+from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
@@ -60,6 +62,19 @@ class PrivacyClaim:
     def is_pure(self) -> bool:
         """Whether delta is 0."""
         return self.piecewise is None and self.delta.value.is_zero()
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether delta is at least 1 for every eps of the intervals: no probability is greater. False where that
+        reaches a limit."""
+        with suppress(LimitReached):
+            return all(
+                isinstance(decide_nonnegative(numerator - denominator, interval), Holds)
+                for claim in self.pieces or (self,)
+                for numerator, denominator in [fraction_of(claim.delta.value)]
+                for interval in claim.intervals
+            )
+        return False
 
     @property
     def budget_text(self) -> str:
@@ -346,6 +361,11 @@ class PrivacyReport(PrivacyAnswer):
     proof: str | None = None
     numbers: Numbers | None = None
 
+    @property
+    def vacuous(self) -> bool:
+        """Whether it is private because delta is at least 1, as every program is."""
+        return self.verdict is PrivacyVerdict.PRIVATE and self.claim.is_vacuous
+
     def __str__(self) -> str:
         """The answer in one sentence."""
         text: str = above("privacy").privacy_line(self)
@@ -376,5 +396,6 @@ class PrivacyReport(PrivacyAnswer):
             "pairs": self.pairs,
             "counterexample": None if self.counterexample is None else self.counterexample.as_json(),
             "reason": self.reason,
+            **({"vacuous": True} if self.vacuous else {}),
             **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
         }
