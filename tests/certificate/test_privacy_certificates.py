@@ -55,6 +55,15 @@ def certificate(
     return certify_privacy(question, question.decide(read_claim(program, budget, delta, eps)))
 
 
+def test_what_cells_refute_has_the_laws_of_its_own_pair() -> None:
+    """The pair is not that of the first two cells, whose laws were written."""
+    weights = [("x >= 1", "2/5", "2/5", "1/5"), ("x >= 0", "1/3", "1/3", "1/3"), ("true", "1/8", "1/8", "3/4")]
+    cases = [f"if {when} then y <- choose {{ 0 : {a}, 1 : {b}, 2 : {c} }} else " for when, a, b, c in weights]
+    text = f"program cells; input x : real; output y : {{0..2}} = 0; {''.join(cases)} y <- 0 end end end"
+    checked = check_text(certificate(text, "linf:1", "eps", "1/9", "all", "1/10"))
+    assert (checked.verdict, checked.complete) == ("not private", True)
+
+
 @pytest.mark.parametrize(
     ("text", "adjacent", "budget", "delta", "inputs", "verdict"),
     [
