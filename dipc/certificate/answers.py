@@ -88,18 +88,19 @@ class Solved(Answers):
             answer = _of_a_class(question)
             if answer is not None:
                 return answer
-            stated = near(question)
+            along = _along_a_class(question)
+            stated = near(question) if along is None else None
+            along = _along_a_class(question, empty=True) if along is None and stated is None else along
+            if along is not None:
+                _, behind = question.coverage.halves(question.cell, along)
+                stated = near(replace(question, cell=behind))
+                return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
         match stated:
             case Stated():
                 return {"near": stated.as_json()}
             case Cut(guard):
                 self._near |= {half.key: one for half, one in halves(question, stated)}
                 return _cut(guard.renamed(question.coverage.places))
-        along = _along_a_class(question)
-        if along is not None:
-            _, behind = question.coverage.halves(question.cell, along)
-            stated = near(replace(question, cell=behind))
-            return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
         if question.only is not None:
             cell = list(map(halfspace, question.cell))
             (candidate,) = question.classes
@@ -308,20 +309,20 @@ class _Merges:
         return self.pairs
 
 
-def _along_a_class(question: Divided) -> Guard | None:
-    """A half-space of a class that is about a part of the cell, and not of all of it: at best one that does not move;
-    or of a class of which nothing is claimed, behind whose half-spaces something is near."""
+def _along_a_class(question: Divided, *, empty: bool = False) -> Guard | None:
+    """A half-space of a class that is about a part of the cell, and not of all of it: at best one that does not move.
+    Of an `empty` class, of which nothing is claimed, one behind which something is near."""
     cell = list(map(halfspace, question.cell))
-    empty: list[Guard] = []
     for candidate in question.classes:
         halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)
         if candidate.dd in ("0", "1"):
             halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
-        open_ = [half for half in halves if not implies(cell, halfspace(half))]
-        if open_ and contradiction([*cell, *map(halfspace, open_)]) is None:
-            return open_[0]
-        empty += open_[:1] if candidate.values is None else []
-    return next(iter(empty), None)
+        if candidate.values is None if empty else contradiction([*cell, *map(halfspace, halves)]) is None:
+            open_ = (half for half in halves if half not in question.cell and not implies(cell, halfspace(half)))
+            first = next(open_, None)
+            if first is not None:
+                return first
+    return None
 
 
 def _cut(guard: Guard) -> dict[str, Any]:

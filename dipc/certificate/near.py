@@ -4,6 +4,7 @@ because it is nearer than alpha (FORMAT.md, lemma 5), or how the part is cut so 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -119,7 +120,9 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
         yield from _anywhere(known)
         return
     here = list(ideal.combinations()).index(known.finite)
-    for guard in known.path.guards:
+    # What is looked at is behind its last guard: there something is near, most of the time.
+    last = guards[-1].inputs
+    for guard in sorted(known.path.guards, key=lambda guard: guard.inputs.keys() != last.keys()):
         yield from _across(known, here, guard)
     yield from _changing(known, here)
     if ideal.has_apart:
@@ -131,7 +134,8 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
             for inner in (False, True):
                 nearest = _nearest(ideal.norm, other.guards, ideal.whole, inner)
                 if nearest is not None and nearest.is_around(system, point):
-                    yield nearest.near(system, here, {}, frozenset())
+                    with suppress(Undecided):
+                        yield nearest.near(system, here, {}, frozenset())
 
 
 def _may_agree(known: Surroundings, other: Path) -> bool:
@@ -287,6 +291,8 @@ class _Nearest:
     def near(self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]) -> Near:
         """An input for all of a cell, of which these coordinates are known, some of which are the `upper` ones of their
         bounds; or how the cell is cut. Raises Undecided."""
+        if not chosen:
+            self.cells = 0
         if len(chosen) == len(self.bounds):
             self.cells += 1
             if self.cells > _MOST_CELLS:

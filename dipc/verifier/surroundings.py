@@ -73,8 +73,10 @@ class Surroundings:
                 raise Rejected("an input is not shown to be nearer than alpha")
         for other in self.ideal.paths(finite):
             same = self._is_same(other, near, whole)
+            if same is None:
+                continue
             there = [_guard(_put(guard.form, guard.constant, near), whole, guard.strict) for guard in other.guards]
-            if same is not None and not contradictory([*known, *there, *same], self.budget):
+            if not contradictory([*known, *there, *same], self.budget):
                 raise Rejected("an input that is near is not shown to have another answer")
         if self.ideal.has_apart and any(apart for _, apart in self.ideal.cases(own, near, known)):
             raise Rejected("an input that is near is not shown to be at a finite distance")
