@@ -122,7 +122,9 @@ class BothOpenCase(ClassCase):
         reason = self.convex.refused or (
             _NO_SUM if not sums else "beta could not be proved as a part for alpha plus a part for gamma"
         )
-        return replace(self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input refutes it")
+        return replace(
+            self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input was found to refute it"
+        )
 
     # --- proofs -----------------------------------------------------------------------------------------
 

@@ -103,6 +103,9 @@ _SHORT = Fraction(1, 4096)
 #: Distances at which refuting int inputs are searched.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 
+#: What reasons begin with.
+_UNPROVED = "the lower bound of the class's probabilities does not prove the claim"
+
 #: This many classes are gone through one by one, though some may be alike, and this many where a certificate is wanted.
 _FEW, _FEW_PROVED = 64, 512
 
@@ -896,9 +899,9 @@ def _unproved_integers(name: str, failing: Fraction | None) -> str:
         what = f"for gamma just below {failing}"
     else:
         what = f"at the distance {failing}"
-    return f"the lower bound of the class's probabilities does not prove the claim {what}, and no input refutes it"
+    return f"{_UNPROVED} {what}, and no input was found to refute it"
 
 
 def _unproved(lower: Lower) -> str:
     why = f" ({lower.lost})" if lower.lost else ""
-    return f"the lower bound of the class's probabilities does not prove the claim{why}, and no input refutes it"
+    return f"{_UNPROVED}{why}, and no input was found to refute it"

@@ -83,6 +83,16 @@ def test_a_threshold_elsewhere_is_decided_at_small_distances() -> None:
     assert decided(program("o <- n >= 0", body, "alpha: dd; beta: exp(-alpha*eps);")) == "inaccurate"
 
 
+def test_what_refutes_a_claim_may_be_too_long_to_write() -> None:
+    """The claim fails at n = 0, in numbers of too many digits: that no input refutes it would not be true."""
+    source = program(
+        "o <- n >= 0", THRESHOLD.replace(">= 0", ">= 1000000"), "alpha: dd; beta: exp(-alpha*eps);", "n : int"
+    )
+    report = dipc.check(dipc.load(source), inputs="all")
+    assert report.verdict == "undecided"
+    assert all("no input was found to refute it" in (row.reason or "") for row in report.rows)
+
+
 @pytest.mark.parametrize(
     ("ideal", "body", "claim", "verdict"),
     [
