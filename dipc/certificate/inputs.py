@@ -249,12 +249,11 @@ class _Writer:
         long, or has normal noise and is no sum over stars."""
         bound, intervals = obligation.bound, obligation.intervals
         measurer, limits = self._program.measurer, self._program.limits
-        value: ClosedForm | Enclosed
-        if has_normal(bound):
-            value, settled = stars_of(bound, measurer), decide_by_series(obligation, BoundMeasurer(measurer), limits)
-        else:
-            value = self._value(bound)
+        value: ClosedForm | Enclosed = stars_of(bound, measurer) if has_normal(bound) else self._value(bound)
+        if isinstance(value, ClosedForm) and obligation.beta.has_cells:
             settled = decide(value, obligation.beta, intervals, limits)
+        else:
+            settled = decide_by_series(obligation, BoundMeasurer(measurer), limits)
         beta, stated = certified(obligation.beta, read, ()), {"intervals": list(map(str, intervals))}
         return self._obligations.obligation(value, beta, intervals, settled, stated, read)
 

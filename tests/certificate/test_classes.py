@@ -109,6 +109,24 @@ def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified(
     assert len(accepted.open_rows) == len(report.rows)
 
 
+@pytest.mark.parametrize(
+    ("beta", "verdict", "complete"),
+    [
+        ("2*erfc(alpha*eps) + exp(-alpha*eps)/2", "accurate", True),
+        ("1/2 + erfc(eps/4)/4", "accurate", True),
+        ("erfc(alpha*eps/4)", "inaccurate", True),
+        ("erfc(0)/2", "accurate", False),  # which is a number, and that the checker does not read
+    ],
+)
+def test_a_beta_with_erfc_is_certified_beside_laplace_noise(beta: str, verdict: str, complete: bool) -> None:
+    """Nothing but its beta has functions of the normal distribution."""
+    threshold = """program p; input x : real; output o : bool; var r : real; claim { alpha: dd; gamma: 0; }
+    ideal { o <- x >= 0 } r <- Lap(eps, x); o <- r >= 0"""
+    report = dipc.check(dipc.load(threshold), inputs="all", beta=beta, keep_proofs=True)
+    accepted = check_text(dipc.certify(report))
+    assert (str(report.verdict), accepted.verdict, accepted.complete) == (verdict, verdict, complete)
+
+
 def test_undecided_classes_are_certified_as_such() -> None:
     near_by_another_way = """
     program p; input x : real; output o : real; var r : real;
