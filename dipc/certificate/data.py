@@ -180,8 +180,8 @@ class Uncertified(ValueError):
 
 
 def require_known_laws(program: CoreProgram) -> None:
-    """Raises Uncertified for a program with noise that the checker does not know, or with weights that are
-    probabilities for some eps only."""
+    """Raises Uncertified for a program with noise that the checker does not know, with weights that are probabilities
+    for some eps only, or with normal noise where it is read at one eps."""
     if program.only_in:
         raise Uncertified(
             "the checker only follows weights that are probabilities for every eps, or numbers at a single eps"
@@ -190,6 +190,8 @@ def require_known_laws(program: CoreProgram) -> None:
         if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:
             sums = " whose deviation is a sum of irrational numbers" if instruction.law.checker_name else ""
             raise Uncertified(f"the checker does not know {instruction.law.name} noise{sums}")
+        if isinstance(instruction, SampleNoise) and program.only_at is not None and not instruction.law.has_form:
+            raise Uncertified(f"the checker does not know {instruction.law.name} noise in a program read at one eps")
 
 
 #: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.

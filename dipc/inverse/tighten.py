@@ -136,7 +136,9 @@ def enclosed_peak(
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
-    """The Taylor series of (1 - Pr)/beta there."""
+    """The Taylor series of (1 - Pr)/beta there. Raises Undecided where beta is 0."""
+    if beta.value_is_zero(eps):
+        raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
     return (1 - form.bound.series(eps)) / series_of(beta, eps)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.data import Uncertified
 from dipc.certificate.write import certify
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
@@ -125,6 +126,16 @@ def test_a_beta_with_erfc_is_certified_beside_laplace_noise(beta: str, verdict: 
     report = dipc.check(dipc.load(threshold), inputs="all", beta=beta, keep_proofs=True)
     accepted = check_text(dipc.certify(report))
     assert (str(report.verdict), accepted.verdict, accepted.complete) == (verdict, verdict, complete)
+
+
+@pytest.mark.parametrize("deviation", ["1", "eps"])
+def test_normal_noise_at_one_eps_has_no_certificate_that_the_checker_rejects(deviation: str) -> None:
+    """The checker reads the deviations of programs at all eps alone."""
+    text = f"program p; input x : real; output o : real; ideal {{ o <- x }} o <- Gauss({deviation}, x)"
+    report = dipc.check(dipc.load(text, eps=1), inputs="all", alpha=0, gamma=5, beta="1/2", eps=1, keep_proofs=True)
+    assert report.verdict is dipc.Verdict.ACCURATE
+    with pytest.raises(Uncertified, match="read at one eps"):
+        dipc.certify(report)
 
 
 def test_undecided_classes_are_certified_as_such() -> None:

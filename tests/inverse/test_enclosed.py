@@ -65,3 +65,10 @@ def test_what_is_not_enclosed_is_said(beta: str) -> None:
     found = dipc.tighten(dipc.load(SPARSE), inputs="q=(-1,-1,1)", beta=beta)
     assert not found.complete
     assert found.unknown
+
+
+@pytest.mark.parametrize("beta", ["0", "(alpha*eps - 1)^2"])
+def test_no_factor_is_looked_for_where_beta_is_0(beta: str) -> None:
+    found = dipc.tighten(dipc.load(NOISY_MAX, m=2), inputs="all", beta=beta)
+    assert not found.complete
+    assert any("beta is 0" in unknown.reason for unknown in found.unknown)
