@@ -319,7 +319,9 @@ def _along_a_class(question: Divided, *, empty: bool = False) -> Guard | None:
             halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
         if candidate.values is None if empty else contradiction([*cell, *map(halfspace, halves)]) is None:
             open_ = (half for half in halves if half not in question.cell and not implies(cell, halfspace(half)))
-            first = next(open_, None)
+            # A half-space that has nothing of the cell would cut it into itself and nothing, again and again.
+            proper = (half for half in open_ if not empty or contradiction([*cell, halfspace(half)]) is None)
+            first = next(proper, None)
             if first is not None:
                 return first
     return None

@@ -138,6 +138,19 @@ def test_normal_noise_at_one_eps_has_no_certificate_that_the_checker_rejects(dev
         dipc.certify(report)
 
 
+def test_cells_are_not_cut_along_half_spaces_of_empty_classes_that_they_are_outside_of() -> None:
+    """Three classes are empty at alpha = 1: cells behind one of their half-spaces were cut along it up to a limit."""
+    text = """program p; domain answer = {a, b}; input x, y : real; output o : answer = a; var n1, n2, n3 : real;
+    ideal { if y < -1 then if x < 1 then o <- b else o <- a end else if x + y <= 1 then o <- a else o <- b end end }
+    claim { alpha: 1; beta: 3/2*exp(-alpha*eps/2) }
+    n1 <- Lap(2*eps, y); n2 <- Lap(eps, x); n3 <- Lap(2*eps, x + y);
+    if n1 < -1 then if n2 < 1 then o <- b else o <- a end else if n3 <= 1 then o <- a else o <- b end end"""
+    certified = dipc.certify(dipc.check(dipc.load(text), inputs="all", keep_proofs=True))
+    accepted = check_text(certified)
+    assert (accepted.verdict, accepted.complete) == ("accurate", True)
+    assert len(json.loads(certified)["answers"]) < 200
+
+
 def test_undecided_classes_are_certified_as_such() -> None:
     near_by_another_way = """
     program p; input x : real; output o : real; var r : real;
