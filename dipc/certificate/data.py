@@ -205,6 +205,9 @@ BY_A_CONSTANT = (
     "beta depends on a constant computed from the number of queries, in a way that the checker does not follow"
 )
 
+#: Of one that has normal noise in it.
+OVER_NORMAL_NOISE = "it is a sum of probabilities over normal noise, which the checker only follows for single numbers"
+
 
 #: A placeholder in the data of a row where rows with the same outcome differ; this character is in no program.
 HOLE = "\0"

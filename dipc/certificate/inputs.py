@@ -15,6 +15,7 @@ from dipc.certificate.data import (
     BY_A_CONSTANT,
     IN_ANOTHER_UNIT,
     NOT_EXPANDED,
+    OVER_NORMAL_NOISE,
     FunctionData,
     as_read,
     expression_text,
@@ -209,6 +210,10 @@ class _Writer:
             return data | {"open": IN_ANOTHER_UNIT}
         if any(mentions(self._source.claim.beta.tree, name) for name in self._source.varying):
             return data | {"open": BY_A_CONSTANT}
+        sums = [why.total for _, why in others.union.inequalities]
+        events = [term.event for each in sums for term in (*each.fixed, *each.repeated)]
+        if not all(noise.law.has_form for event in events for noise in event.noises):
+            return data | {"open": OVER_NORMAL_NOISE}
         return data | {"union": self._union(others.union)}
 
     def _union(self, evidence: UnionEvidence) -> dict[str, Any]:

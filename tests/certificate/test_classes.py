@@ -151,6 +151,14 @@ def test_cells_are_not_cut_along_half_spaces_of_empty_classes_that_they_are_outs
     assert len(json.loads(certified)["answers"]) < 200
 
 
+def test_union_bounds_over_normal_noise_are_said_to_be_uncertified() -> None:
+    text = NOISY_MAX.replace("Lap(eps/2,", "Gauss(2/eps,")
+    about = {"inputs": "all", "for_all": "m >= 3", "beta": "m*exp(-alpha*eps/8)"}
+    report = dipc.check(dipc.load(text), keep_proofs=True, **about)  # type: ignore[arg-type]
+    accepted = check_text(dipc.certify(report))
+    assert (str(report.verdict), accepted.verdict, accepted.complete) == ("accurate", "accurate", False)
+
+
 def test_undecided_classes_are_certified_as_such() -> None:
     near_by_another_way = """
     program p; input x : real; output o : real; var r : real;
