@@ -17,6 +17,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import (
     Infeasible,
     Least,
+    Point,
     contradiction,
     implies,
     integer_minimum,
@@ -65,13 +66,15 @@ class Solved(Answers):
         #: What is known of cells before they are asked about.
         self._near: dict[str, Near] = {}
         self._unanswered: set[tuple[str, bool]] = set()
+        #: The half-spaces that were looked at last, and a point of them: a cell is, before it is divided.
+        self._last: tuple[tuple[Guard, ...], Point | Infeasible] = (), {}
 
     def to(self, key: str, question: object) -> object:
         assert isinstance(question, Question | Divided | Followed), "nothing else is asked"
         asked = key, not isinstance(question, Question) or question.exact
         if key not in self.stated and asked not in self._unanswered:
             try:
-                answer = self._divided(key, question) if isinstance(question, Divided) else _answer(question)
+                answer = self._divided(key, question) if isinstance(question, Divided) else self._answer(question)
             except Undecided:
                 answer = None
             if answer is None:
@@ -85,12 +88,15 @@ class Solved(Answers):
         of these is found. Raises Undecided."""
         stated = self._near.pop(key, None)
         if stated is None:
-            answer = _of_a_class(question)
+            point = self._point(question.cell)
+            if isinstance(point, Infeasible):
+                return None
+            answer = _of_a_class(question, point)
             if answer is not None:
                 return answer
-            along = _along_a_class(question)
+            along = _along_a_class(question, point)
             stated = near(question) if along is None else None
-            along = _along_a_class(question, empty=True) if along is None and stated is None else along
+            along = _along_a_class(question, point, empty=True) if along is None and stated is None else along
             if along is not None:
                 _, behind = question.coverage.halves(question.cell, along)
                 stated = near(replace(question, cell=behind))
@@ -111,6 +117,31 @@ class Solved(Answers):
             )
             self.beside |= {one for one in [next(outside, None)] if one is not None}
         return None
+
+    def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
+        """A point of half-spaces, or why there is none. Raises Undecided."""
+        if self._last[0] != guards:
+            self._last = guards, solution(list(map(halfspace, guards)))
+        return self._last[1]
+
+    def _answer(self, question: Question | Followed) -> dict[str, Any] | None:
+        """Raises Undecided."""
+        if isinstance(question, Followed):
+            return {"shifts": _shifts(question)}
+        if question.wanted is not None:
+            return _least(question, question.wanted)
+        # A point of the half-spaces, where it is asked for, or multipliers that show that there is none: of those about
+        # the inputs of the last one, to begin with, which is what was not asked about before.
+        last = {i for i, _ in question.guards[-1].form} | {ALPHA} if question.guards else set()
+        few = [place for place, guard in enumerate(question.guards) if all(i in last for i, _ in guard.form)]
+        if len(few) < len(question.guards):
+            weights = contradiction([halfspace(question.guards[place]) for place in few])
+            if weights is not None:
+                return {"none": _numbers({few[place]: weight for place, weight in weights.items()})}
+        point = self._point(question.guards)
+        if isinstance(point, Infeasible):
+            return {"none": _numbers(point.weights)}
+        return {"point": _numbers(point)} if question.exact else None
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:
@@ -151,13 +182,6 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
                 theorem.check_distance(row["input"], row["output"], row["dd"], computed=False)
 
 
-def _answer(question: Question | Followed) -> dict[str, Any] | None:
-    """Raises Undecided."""
-    if isinstance(question, Followed):
-        return {"shifts": _shifts(question)}
-    return _about_points(question) if question.wanted is None else _least(question, question.wanted)
-
-
 def _shifts(question: Followed) -> list[Any]:
     """For all shifts of the noises that are carried on those on a grid that cost least."""
     grid = [shift * question.radius for shift in _GRID]
@@ -167,14 +191,6 @@ def _shifts(question: Followed) -> list[Any]:
         if cost is not None and (left not in best or cost < best[left][0]):
             best[left] = cost, [list(map(rational, before)), list(map(rational, fresh))]
     return [shifts for _, shifts in best.values()]
-
-
-def _about_points(question: Question) -> dict[str, Any] | None:
-    """A point of the half-spaces, where it is asked for, or multipliers that show that there is none."""
-    point = solution(list(map(halfspace, question.guards)))
-    if isinstance(point, Infeasible):
-        return {"none": _numbers(point.weights)}
-    return {"point": _numbers(point)} if question.exact else None
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
@@ -269,14 +285,14 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 # --- How all inputs are covered by classes ----------------------------------------------------------------------------
 
 
-def _of_a_class(question: Divided) -> dict[str, Any] | None:
+def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
     """A class that is right about all of the cell, and with which merges; or the comparison along which the cell has to
     be cut for that."""
     coverage, cell = question.coverage, question.cell
-    # Of many classes most are not about a point of the cell.
-    point = solution(list(map(halfspace, cell)))
     for candidate in question.classes:
-        if isinstance(point, Infeasible) or not all(half.holds(point) for half in candidate.halfspaces):
+        # Of many classes most are not about this point of the cell.
+        halves = candidate.halfspaces
+        if not all(half.holds(point) for half in halves) or not all(coverage.implies(cell, half) for half in halves):
             continue
         for unites, most in product((True, False), (0, _MOST_MERGED)):
             merges = _Merges(most)
@@ -309,18 +325,31 @@ class _Merges:
         return self.pairs
 
 
-def _along_a_class(question: Divided, *, empty: bool = False) -> Guard | None:
-    """A half-space of a class that is about a part of the cell, and not of all of it: at best one that does not move.
-    Of an `empty` class, of which nothing is claimed, one behind which something is near."""
+def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
+    """A half-space of a class that is about a part of the cell, which has this point, and not of all of it: at best one
+    that does not move. Of an `empty` class, of which nothing is claimed, one behind which something is near."""
     cell = list(map(halfspace, question.cell))
     for candidate in question.classes:
         halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)
         if candidate.dd in ("0", "1"):
             halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
-        if candidate.values is None if empty else contradiction([*cell, *map(halfspace, halves)]) is None:
-            open_ = (half for half in halves if half not in question.cell and not implies(cell, halfspace(half)))
+        outside = [half for half in halves if not half.holds(point)]
+        if (
+            candidate.values is None
+            if empty
+            else not outside or contradiction([*cell, *map(halfspace, halves)]) is None
+        ):
+            open_ = (
+                half
+                for half in halves
+                if half not in question.cell and (half in outside or not implies(cell, halfspace(half)))
+            )
             # A half-space that has nothing of the cell would cut it into itself and nothing, again and again.
-            proper = (half for half in open_ if not empty or contradiction([*cell, halfspace(half)]) is None)
+            proper = (
+                half
+                for half in open_
+                if not empty or half not in outside or contradiction([*cell, halfspace(half)]) is None
+            )
             first = next(proper, None)
             if first is not None:
                 return first

@@ -7,7 +7,7 @@ one has another answer and is nearer to u than alpha is seen by multipliers: the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
@@ -40,6 +40,7 @@ class Surroundings:
     finite: tuple[Value, ...]
     path: Path
     budget: Budget
+    _kept: dict[object, Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]] = field(default_factory=dict)
 
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
         """Raises Rejected unless the stated input has another answer than u, and is nearer to u than alpha, for every u
@@ -71,12 +72,12 @@ class Surroundings:
             further = plus(length, Affine(_ZERO, ((ALPHA, -_ONE),)))
             if not contradictory([*known, _guard(further, whole)], self.budget):
                 raise Rejected("an input is not shown to be nearer than alpha")
-        for other in self.ideal.paths(finite):
-            same = self._is_same(other, near, whole)
-            if same is None:
-                continue
+        for other, numbers in self._alike(finite):
             there = [_guard(_put(guard.form, guard.constant, near), whole, guard.strict) for guard in other.guards]
-            if not contradictory([*known, *there, *same], self.budget):
+            for one, two in numbers:
+                less = plus(_put(two.terms, two.constant, near) if isinstance(two, Affine) else two, scaled(one, -_ONE))
+                there += [_guard(less, whole), _guard(scaled(less, -_ONE), whole)]
+            if not contradictory([*known, *there], self.budget):
                 raise Rejected("an input that is near is not shown to have another answer")
         if self.ideal.has_apart and any(apart for _, apart in self.ideal.cases(own, near, known)):
             raise Rejected("an input that is near is not shown to be at a finite distance")
@@ -95,18 +96,26 @@ class Surroundings:
                 for signs in product((_ONE, -_ONE), repeat=len(moves)):
                     yield _sum([*gaps, *map(scaled, moves, signs)])
 
-    def _is_same(self, other: Path, near: Mapping[int, Affine | Value], whole: Set[int]) -> list[Guard] | None:
-        """Where the answer on the other path is that of u; None where that is nowhere so."""
-        guards = []
+    def _alike(self, finite: tuple[Value, ...]) -> Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]:
+        """The paths, for these values of the finite inputs, on which the answer may be that of u, with the numbers of
+        both that are then equal."""
+        key = tuple((type(value), value) for value in finite)
+        if key not in self._kept:
+            paths = self.ideal.paths(finite)
+            self.budget.spend(len(paths))
+            self._kept[key] = [(path, same) for path in paths if (same := self._equal(path)) is not None]
+        return self._kept[key]
+
+    def _equal(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
+        """The numbers that are equal where the answer on another path is that of u; None where it is nowhere so."""
+        numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.told(path.answer) for path in (self.path, other)), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):
                 if type(one) is not type(two) or one != two:
                     return None
             elif not isinstance(one, bool | str) and not isinstance(two, bool | str):
-                there = _put(two.terms, two.constant, near) if isinstance(two, Affine) else two
-                less = plus(there, scaled(one, -_ONE))
-                guards += [_guard(less, whole), _guard(scaled(less, -_ONE), whole)]
-        return guards
+                numbers.append((one, two))
+        return numbers
 
 
 def _line(form: Mapping[int, Fraction], constant: Fraction) -> Fraction | Affine:
