@@ -13,6 +13,7 @@ import dipc
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected
 from tests.questions.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, BOTH, LAPLACE, SPARSE
+from tests.questions.test_classes_in_parts import HARDER
 from tests.verifier import samples
 
 #: One test with noise, by a facet that is not parallel to an axis.
@@ -331,28 +332,10 @@ def test_bounds_of_comparisons_together_are_the_programs(old: str, new: str) -> 
     assert not check_text(about(data, BOTH.replace(old, new))).complete
 
 
-#: A refuted claim; classes that are right are so at every vertex of a box of two probabilities.
-VERTICES = """
-program vertices;
-domain answer = {a, b, c};
-input x, y : real;
-output o : answer;
-var r, s : real;
-ideal {
-  if x - y <= 0 then if 2*x - y >= -1 then o <- a else o <- c end
-  else if x - 3*y < 1 then o <- b else o <- a end end
-}
-claim { alpha: dd; beta: exp(-alpha*eps/4)/2; }
-r <- Lap(eps, x - y);
-s <- Lap(eps/2, x - 3*y);
-if r <= 1 then if 2*x - y >= -1 then o <- a else o <- c end
-else if s < 1 then o <- b else o <- a end end
-"""
-
-
 def test_every_vertex_has_a_bound() -> None:
-    data = document(VERTICES)
-    assert check_text(about(data, VERTICES)).complete
+    either_side = HARDER["a threshold behind either side of another"][0]
+    data = document(either_side)
+    assert check_text(about(data, either_side)).complete
     joint = [each.get("required", {}) for each in data["cases"][0]["classes"]]
     found = next(each for each in joint if each.get("kind") == "vertices")
     accepted = []
