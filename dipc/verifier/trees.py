@@ -174,15 +174,20 @@ class Tree:
     @property
     def tails(self) -> list[Number | Fraction] | None:
         """The half-spaces fail with at most e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q,
-        added up; None where one has no positive slack."""
+        added up; None where one has no positive slack. A value alone fails with exactly erfc(√r·eps)/2 for each: its
+        bounds that others imply are left out."""
         if self.fixed:
             return None
+        bounds = self.bounds
+        nearest = None if bounds is None else [(_ONE if up else -_ONE, _ZERO, d) for up, d in bounds.items()]
         result: list[Number | Fraction] = []
         stack = [(self.root, _ZERO)]
         for center, above in stack:
             plain = _ZERO if center.spread.laplace else center.slope**2 * above + center.spread.size
             stack += [(each, plain) for each in center.below]
-            rows: list[tuple[Form, list[Spread], int]] = [(form, [], 1) for form in center.own]
+            rows: list[tuple[Form, list[Spread], int]] = [
+                (form, [], 1) for form in (center.own if nearest is None else nearest)
+            ]
             rows += [(form, [leaf.spread], count) for leaf, count in center.leaves for form in leaf.forms]
             for (a, b, d), spreads, count in rows:
                 if d <= 0:

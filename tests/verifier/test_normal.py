@@ -184,6 +184,23 @@ def test_tails_are_positive_only_where_they_are() -> None:
     assert not tails_are_positive(falling, F(2), Budget()), "its weights are no numbers"
 
 
+def test_a_bound_that_is_stated_twice_has_one_tail() -> None:
+    """Pr = 1 - Pr[t <= eps] is written with `t <= eps` twice: the claim is false, and nothing untrue is trusted."""
+    source = "program s; input q : real; output o : bool; o <- Gauss(1/eps, q) >= 0"
+    beta = "1 - 3/4*erfc(eps/sqrt(2))"
+    row = {"q": "-1", "o": "true", "dd": "0"}
+    report = dipc.check(dipc.load(source), [row], alpha="0", beta=beta, eps="[3, inf)", keep_proofs=True)
+    assert report.verdict is dipc.Verdict.INACCURATE
+    data = json.loads(dipc.certify(report))
+    star = json.loads(json.dumps(data["betas"][0]["stars"][-1][1][0]))
+    star["root"][2] *= 2
+    data["probabilities"] = [{"stars": [[[[0, "0", "1"]], []], [[[0, "0", "-1"]], [star]]]}]
+    data["obligations"] = [{"probability": 0, "beta": 0, "verdict": "accurate", "sizes": [8, 2], "cells": [["inf"]]}]
+    data["rows"][0]["verdict"] = data["verdict"] = "accurate"
+    with pytest.raises(Rejected, match="tails do not show"):
+        check_text(resealed(data))
+
+
 # --- programs -----------------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).parents[2]
