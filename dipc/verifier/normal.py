@@ -81,6 +81,8 @@ def star_of(hanging: Hanging) -> Hub:
     """The tree that an event over normal noises, and Laplace noises among them, is, or one over integer noises. Raises
     NotDerived for others, and for one that is the product of several."""
     parts = without_implied(hanging)
+    if not parts:
+        raise NotDerived("an event over Gaussian noise compares nothing")
     if len(parts) > 1:
         raise NotDerived("a comparison of Gaussian noises is implied by the others")
     ((laws, rows),) = parts

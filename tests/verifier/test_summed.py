@@ -446,6 +446,16 @@ def test_what_is_false_is_never_accepted_in_full(count: int) -> None:
 SIGN = "program sign; input q : int; output r : bool; ideal { r <- q >= 0 } r <- DGauss(1/eps, q) >= 0"
 
 
+def test_a_sum_without_limits_ends_in_no_error() -> None:
+    """A certificate may state it, and normal noises in its place are compared with nothing."""
+    source = "program s; input q : int; output o : bool; o <- DGauss(1/eps, q) >= 0"
+    row = {"q": "2", "o": "true", "dd": "0"}
+    report = dipc.check(dipc.load(source), [row], alpha="0", beta="1/5", eps="[1, 5/4]", keep_proofs=True)
+    data = json.loads(dipc.certify(report))
+    data["probabilities"][0]["stars"][0][1][0]["values"][1].clear()
+    assert not check_text(resealed(data)).complete
+
+
 def test_bounds_of_tails_do_not_cancel_exact_ones() -> None:
     """Far out it fails with about e^(-eps²/2), which is more than any multiple of erfc(eps/√2)."""
     about: dict[str, Any] = {"inputs": "q = 0", "alpha": 0, "beta": "1.01*erfc(eps/sqrt(2))", "eps": "[3, inf)"}
