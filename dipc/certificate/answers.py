@@ -95,11 +95,11 @@ class Solved(Answers):
             if answer is not None:
                 return answer
             along = _along_a_class(question, point)
-            stated = near(question) if along is None else None
+            stated = near(question, point) if along is None else None
             along = _along_a_class(question, point, empty=True) if along is None and stated is None else along
             if along is not None:
                 _, behind = question.coverage.halves(question.cell, along)
-                stated = near(replace(question, cell=behind))
+                stated = near(replace(question, cell=behind), self._point(behind))
                 return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, Stated) else {})
         match stated:
             case Stated():
@@ -288,10 +288,10 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
     """A class that is right about all of the cell, and with which merges; or the comparison along which the cell has to
     be cut for that."""
-    coverage, cell = question.coverage, question.cell
+    coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
         # Of many classes most are not about this point of the cell.
-        halves = candidate.halfspaces
+        halves = [half for half in candidate.halfspaces if half not in known]
         if not all(half.holds(point) for half in halves) or not all(coverage.implies(cell, half) for half in halves):
             continue
         for unites, most in product((True, False), (0, _MOST_MERGED)):

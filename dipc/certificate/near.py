@@ -15,7 +15,7 @@ from typing import Any
 from dipc.algebra.limits import Undecided
 from dipc.certificate.data import rational
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.program import Infeasible, Least, contradiction, implies, integer_solution, minimum, solution
+from dipc.linear.program import Infeasible, Least, Point, contradiction, implies, integer_solution, minimum, solution
 from dipc.verifier.every_number import outwards
 from dipc.verifier.execution import Affine, plus, scaled
 from dipc.verifier.ideal import Path
@@ -77,12 +77,16 @@ class Cut:
 Near = Stated | Cut
 
 
-def near(question: Divided) -> Near | None:
-    """What shows of all of a cell that nothing is claimed of it; None where that is not found. Raises Undecided."""
+def near(question: Divided, inside: Point | Infeasible | None = None) -> Near | None:
+    """What shows of all of a cell that nothing is claimed of it; None where that is not found. Raises Undecided.
+
+    `inside` is a point of the cell, if one is known."""
     known, guards = question.known, question.coverage.part(question.cell)
-    point = solution(list(map(halfspace, guards)), [ALPHA])
-    if isinstance(point, Infeasible) or point[ALPHA] <= 0:
+    if inside is None:
+        inside = solution(list(map(halfspace, question.cell)))
+    if isinstance(inside, Infeasible) or inside.get(ALPHA, _ZERO) <= 0:
         return None
+    point = {slot: inside.get(own, _ZERO) for slot, own in question.coverage.places.items()} | {ALPHA: inside[ALPHA]}
     for stated in _tried(known, guards, point):
         if (isinstance(stated, Cut) or stated.is_near(known.ideal.norm, point)) and _is_shown(question, stated):
             return stated
