@@ -39,7 +39,7 @@ FIRST = {
 
 #: What is said of those that do not run.
 MENDED_BY = {
-    7: "lies between 6.907755 and 6.907756, write the one that is safe",
+    7: "lies between 6.907755 and 6.907756; write the safe one",
     11: "`else if` opens a second `if`, which needs an `end` of its own",
     15: "a threshold such as log(D)/eps can be written for one eps",
 }

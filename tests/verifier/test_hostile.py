@@ -228,7 +228,7 @@ def many_intervals(document: Document) -> None:
 
 HOSTILE: list[tuple[Callable[[Document], None], str]] = [
     (set_power, "obligation 0, argument 0, interval (0, inf), cell 1, factor"),
-    (long_coefficient, "a number of 1000000 digits"),
+    (long_coefficient, "a number has 1000000 digits"),
     (long_rational, "obligation 0"),
     (long_exponent, "obligation 0"),
     (huge_multiplicity, "multiplicity: an integer from 0 to 10000 is expected"),

@@ -238,12 +238,12 @@ def test_numbers_of_bounds_are_derived_again(name: str) -> None:
 # --- proofs by wrong mathematics --------------------------------------------------------------------
 
 
-def _one_more(form: Affine, bound: Fraction) -> Fraction:
-    return TRUE_RAISED(form, bound) + 1
+def _one_more(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
+    return TRUE_RAISED(form, bound, slope) + 1
 
 
-def _without_the_constant(form: Affine, bound: Fraction) -> Fraction:
-    return TRUE_RAISED(form.shifted(-form.constant), bound)
+def _without_the_constant(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
+    return TRUE_RAISED(form.shifted(-form.constant), bound, slope)
 
 
 TRUE_RAISED = least_slacks._raised

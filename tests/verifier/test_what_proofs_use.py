@@ -435,7 +435,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("multipliers not below 0", "sparse", of_answers("none", [[0, "-1"]]), "a multiplier is negative"),
     ("of half-spaces that are there", "sparse", of_answers("none", [[9_999, "1"]]), "half-space that does not exist"),
     ("that add up to nothing", "sparse", of_answers("none", []), "do not show that the half-spaces do not meet"),
-    ("a point of all of them", "distances", of_answers("point", [[0, "99"]]), "does not satisfy the half-spaces"),
+    ("a point of all of them", "distances", of_answers("point", [[0, "99"]]), "a point is outside the half-spaces"),
     ("variables once", "distances", of_answers("point", [[0, "1"], [0, "1"]]), "each must occur once"),
     (
         "cases of integers",
@@ -446,7 +446,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("nothing nearer", "distances", of_answers("cases", []), "do not prove that no point is nearer"),
     # --- cells
     ("a class that is there", "sparse", of_answers("class", 99), "a class contains a cell with another answer"),
-    ("right about all of it", "facets", of_answers("cut", NOTHING), "not accepted in full"),
+    ("right about all of it", "facets", of_answers("cut", NOTHING), "is not shown to be nearer than alpha"),
     ("cuts of variables once", "facets", of_answers("cut", TWICE), "each must occur once"),
     ("merged ways that are there", "merged", of_answers("merges", [[9, 0]]), "not accepted in full"),
     ("merged ways that differ in one comparison", "merged", of_answers("merges", [[2, 0]]), "not accepted in full"),
