@@ -334,25 +334,16 @@ def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> G
         if candidate.dd in ("0", "1"):
             halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
         outside = [half for half in halves if not half.holds(point)]
-        if (
-            candidate.values is None
-            if empty
-            else not outside or contradiction([*cell, *map(halfspace, halves)]) is None
-        ):
-            open_ = (
-                half
-                for half in halves
-                if half not in question.cell and (half in outside or not implies(cell, halfspace(half)))
-            )
+        if empty:
+            is_looked_at = candidate.values is None
+        else:
+            is_looked_at = not outside or contradiction([*cell, *map(halfspace, halves)]) is None
+        for half in halves if is_looked_at else ():
+            if half in question.cell or (half not in outside and implies(cell, halfspace(half))):
+                continue
             # A half-space that has nothing of the cell would cut it into itself and nothing, again and again.
-            proper = (
-                half
-                for half in open_
-                if not empty or half not in outside or contradiction([*cell, halfspace(half)]) is None
-            )
-            first = next(proper, None)
-            if first is not None:
-                return first
+            if not empty or half not in outside or contradiction([*cell, halfspace(half)]) is None:
+                return half
     return None
 
 

@@ -133,7 +133,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
         return
     system = list(map(halfspace, guards))
     for other in ideal.paths(known.finite):
-        if not _may_agree(known, other):
+        if known.equal_numbers(other) is None:
             yield from _stepping(known, here, other)
             for inner in (False, True):
                 nearest = _nearest(ideal.norm, other.guards, ideal.whole, inner)
@@ -142,17 +142,11 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
                         yield nearest.near(system, here, {}, frozenset())
 
 
-def _may_agree(known: Surroundings, other: Path) -> bool:
-    """Whether the answer of another path may be that of this one."""
-    answers = zip(*(known.ideal.told(path.answer) for path in (known.path, other)), strict=True)
-    return all(isinstance(one, Affine) or isinstance(two, Affine) or one == two for one, two in answers)
-
-
 def _anywhere(known: Surroundings) -> Iterator[Near]:
     """In the discrete norm any input does."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
-            if not _may_agree(known, other):
+            if known.equal_numbers(other) is None:
                 system = list(map(halfspace, other.guards))
                 inside = (
                     integer_solution(system, known.ideal.whole, MOST_CASES) if known.ideal.whole else solution(system)
@@ -195,7 +189,7 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
     least = None
     for other in known.ideal.paths(known.finite):
-        if other is known.path or not _may_agree(known, other):
+        if other is known.path or known.equal_numbers(other) is None:
             continue
         system = [Halfspace(((beyond, _ONE),), _ZERO), *(halfspace(each).closure() for each in known.path.guards)]
         for each in other.guards:

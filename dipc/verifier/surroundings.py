@@ -103,10 +103,10 @@ class Surroundings:
         if key not in self._kept:
             paths = self.ideal.paths(finite)
             self.budget.spend(len(paths))
-            self._kept[key] = [(path, same) for path in paths if (same := self._equal(path)) is not None]
+            self._kept[key] = [(path, same) for path in paths if (same := self.equal_numbers(path)) is not None]
         return self._kept[key]
 
-    def _equal(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
+    def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
         """The numbers that are equal where the answer on another path is that of u; None where it is nowhere so."""
         numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.told(path.answer) for path in (self.path, other)), strict=True):
