@@ -1,12 +1,16 @@
-"""The examples in docstrings give what they show."""
+"""The project is worded as CONTRIBUTING.md says, and the examples in its docstrings give what they show."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
+from tests import wording
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(
@@ -15,9 +19,124 @@ MODULES = sorted(
     if ">>> " in path.read_text(encoding="utf-8")
 )
 
+#: The files and folders whose docstrings, names, messages or pages are not yet plain, as pyproject.toml lists them.
+NOT_YET = tuple(
+    place.removesuffix("**")
+    for place, ignored in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["lint"][
+        "per-file-ignores"
+    ].items()
+    if "D205" in ignored
+)
+
+#: The class names that still occur in more than one file.
+REPEATED_YET = frozenset(
+    {
+        "Agreement",
+        "Atom",
+        "Ball",
+        "Bound",
+        "Budget",
+        "Case",
+        "Cell",
+        "Choice",
+        "Claimed",
+        "Code",
+        "Column",
+        "Constant",
+        "Crossing",
+        "Cut",
+        "Domain",
+        "Event",
+        "Exit",
+        "Exponential",
+        "Expressions",
+        "Form",
+        "Gap",
+        "Growth",
+        "Kind",
+        "Later",
+        "Law",
+        "Laws",
+        "Listed",
+        "Metric",
+        "Needed",
+        "Noise",
+        "Number",
+        "Outcome",
+        "Piece",
+        "Program",
+        "Proof",
+        "Proved",
+        "Question",
+        "Ratio",
+        "Relation",
+        "Row",
+        "Runs",
+        "Scope",
+        "Search",
+        "Selection",
+        "Side",
+        "Sides",
+        "Source",
+        "Statements",
+        "Stopped",
+        "Summand",
+        "Table",
+        "Tested",
+        "Transition",
+        "Uniform",
+        "Work",
+    }
+)
+
+FILES = defaultdict(list)
+for _file in (*wording.sources(), *wording.pages()):
+    if not _file.relative_to(ROOT).as_posix().startswith(NOT_YET):
+        FILES[wording.room_of(_file)].append(_file)
+
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_run(module: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried > 0
     assert failed == 0
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("room", FILES)
+def test_the_wording_is_plain(room: str) -> None:
+    complaints = [complaint for file in FILES[room] for complaint in wording.complaints(file)]
+    assert not complaints, "\n".join(["see CONTRIBUTING.md, and `python -m tests.wording`:", *complaints])
+
+
+def test_a_class_name_occurs_once_outside_the_checker() -> None:
+    assert set(wording.repeated_classes()) <= REPEATED_YET
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ('def bound(x):\n    """What `x` is at most."""', "docstring starts with What"),
+        ('def bound(x):\n    """Returns the least upper bound of `x`."""', "docstring starts with Returns"),
+        ("class Posed:\n    pass", "`Posed` is no name"),
+        ("class Bound:\n    def _of(self): ...", "`_of` is no name"),
+        ('def bound(x):\n    """The least upper bound of `y`."""', "`y` is no parameter"),
+        (f'def bound(x):\n    """The bound{" of the bound" * 12}."""', "sentence of 38 words"),
+        (f'def bound(x):\n    raise ValueError(f"the bound{" of the bound {x}" * 12}")', "sentence of 38 words"),
+    ],
+)
+def test_a_fault_is_found(source: str, complaint: str, tmp_path: Path) -> None:
+    file = tmp_path / "faulty.py"
+    file.write_text(source, encoding="utf-8")
+    assert len(found := wording.complaints(file)) == 1
+    assert complaint in found[0]
+
+
+def test_plain_wording_has_no_complaints(tmp_path: Path) -> None:
+    file = tmp_path / "plain.py"
+    file.write_text(
+        'SCALE = 2\nclass Bound:\n    """A bound on `value`, times `SCALE`."""\n    value: int\n'
+        '    def compare(self, other):\n        """True if `value` is less than `other`, `None` or `while`."""\n',
+        encoding="utf-8",
+    )
+    assert wording.complaints(file) == []
