@@ -34,7 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Collected tests are kept to the end: looking through thousands of them for garbage, again and again, took most of
-    the time that collecting them took."""
+    the time that collecting them took.
+    """
     gc.disable()
     try:
         return (yield)
@@ -51,7 +52,8 @@ FEW = 2
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Every test function stays, the slow ones apart: what a case more says is rarely what the first few did not say.
     The same tree always runs the same cases: the first, the last, and others evenly between them. All are run of what
-    is marked `every_case`: whole outcomes, of which each can be out of date alone."""
+    is marked `every_case`: whole outcomes, of which each can be out of date alone.
+    """
     if not config.getoption("few_cases"):
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)

@@ -19,7 +19,8 @@ SECONDS = 600
 
 def examples(few: int) -> int:
     """How many examples a property gets that is dear to test: few, half as many in `make test`, and fifty times as many
-    where all are explored."""
+    where all are explored.
+    """
     match os.environ.get("HYPOTHESIS_PROFILE"):
         case "explore":
             return 50 * few
@@ -47,7 +48,8 @@ def at_most(calls: int) -> Iterator[None]:
 @contextmanager
 def reporting(calls: int, *reports: Callable[..., object]) -> Iterator[None]:
     """The block calls at most so many functions between two calls of one of `reports`, or fails at the first one too
-    many."""
+    many.
+    """
     left = calls
     codes = {report.__code__ for report in reports if isinstance(report, FunctionType)}
 

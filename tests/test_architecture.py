@@ -314,7 +314,8 @@ def test_one_engine_goes_through_loops_over_queries() -> None:
 
 def test_floating_point_and_randomness_stay_in_the_simulation() -> None:
     """No room that takes part in a verdict may even import them; of these only the report may import the
-    simulation and estimates, to show them (see ALLOWED)."""
+    simulation and estimates, to show them (see ALLOWED).
+    """
     for name in MODULES:
         if any(inside(name, room) for room in ("dipc.simulation", "dipc.estimate", "benchmarks")):
             continue

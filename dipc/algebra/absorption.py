@@ -50,7 +50,8 @@ class Trapped(Exception):
 @frozen
 class _Flow:
     """numerator / Π divisor^power, for positive divisors: what they have in common is divided out in the end, since
-    that takes longer than all the rest."""
+    that takes longer than all the rest.
+    """
 
     numerator: ExpPoly
     powers: Mapping[ExpPoly, int]
@@ -205,7 +206,8 @@ def absorption_weights(
 class _Row(Generic[S]):
     """pivot·x = Σ weight·x[t] over `out`: where x, what is reached from a state, goes when the states eliminated so far
     are passed through. These are the minors of I - P, bordered by this row, over the `blocks`: those sets of eliminated
-    states that the row has passed through, named by the state of each that was eliminated last."""
+    states that the row has passed through, named by the state of each that was eliminated last.
+    """
 
     pivot: ExpPoly
     out: dict[S | None, ExpPoly]

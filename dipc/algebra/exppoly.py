@@ -57,7 +57,8 @@ class ExpPoly:
 
     def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1, *, canonical: bool = False) -> None:
         """`y^low · poly(x, y)` with y = e^{eps/unit}, unit >= 1, perhaps known to be in its one representation; made by
-        the class methods, not by hand."""
+        the class methods, not by hand.
+        """
         self._poly = poly
         self._low = low
         self._unit = unit
@@ -92,7 +93,8 @@ class ExpPoly:
         cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1, *, canonical: bool = False
     ) -> ExpPoly:
         """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign; `canonical` says that the unit
-        is known to be the least one."""
+        is known to be the least one.
+        """
         terms = {exponents: c for exponents, c in collected.items() if c != 0}
         low = min((j for _, j in terms), default=0)
         # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
@@ -361,7 +363,8 @@ class ExpPoly:
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); lo = hi for a polynomial in eps
-        and where f(eps) = 0 exactly. Raises LimitReached where they are too large or small to be written out."""
+        and where f(eps) = 0 exactly. Raises LimitReached where they are too large or small to be written out.
+        """
         if self.value_is_zero(eps):
             return Fraction(0), Fraction(0)
         unit, terms = self.integer_terms()
@@ -620,7 +623,8 @@ def eps() -> Any:
 class Supremum:
     """The least upper bound of a function on an interval: `low` <= it <= `high`, both None where it is infinite, and
     equal where it is rational. `eps` encloses a place where it is `attained` or approached: None is infinity, (0, 0)
-    the limit at 0."""
+    the limit at 0.
+    """
 
     low: Fraction | None
     high: Fraction | None
@@ -771,7 +775,8 @@ class ClosedForm:
     @property
     def expr(self) -> Any:
         """The same function as a SymPy expression in `dipc.eps`, with exact rational numbers; a number where it is
-        `only_at` one eps."""
+        `only_at` one eps.
+        """
         numerator, denominator = self.parts()
         point = self.only_at
         below = None if denominator is None else sympy_terms(denominator, point)
@@ -797,18 +802,21 @@ class ClosedForm:
     ) -> Any:
         """Whether this is at least `other` at every eps of the intervals, by default (0, inf): `.verdict` is `accurate`
         (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or
-        `undecided` (past a limit, `.reason`). It is not true or false itself: three answers are not two."""
+        `undecided` (past a limit, `.reason`). It is not true or false itself: three answers are not two.
+        """
         return above("closed form").at_least(self, ClosedForm.of(other), eps, limits)
 
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
         """The sign on the intervals, by default (0, inf), in maximal pieces from left to right, each with exact or
-        isolated ends: their `start`, `end` and `sign`. Raises LimitReached."""
+        isolated ends: their `start`, `end` and `sign`. Raises LimitReached.
+        """
         result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
         return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
         """The supremum over the intervals, by default (0, inf), enclosed to this many digits, with where it is attained
-        or approached. Raises LimitReached."""
+        or approached. Raises LimitReached.
+        """
         supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
         return supremum
 

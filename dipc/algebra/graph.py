@@ -55,7 +55,8 @@ def strongly_connected(graph: Mapping[S, Iterable[S]]) -> Iterator[set[S]]:
 
 def in_topological_order(graph: Mapping[S, Iterable[S]], start: S) -> Iterator[set[S]]:
     """The strongly connected components of what `start` reaches, which is all of the graph, each before those that it
-    leads to; the graph has all of its nodes as keys."""
+    leads to; the graph has all of its nodes as keys.
+    """
     before = dict.fromkeys(graph, 0)
     for out in graph.values():
         for t in out:

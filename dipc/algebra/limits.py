@@ -68,7 +68,8 @@ class Undecided(Exception):
 
 class LimitReached(Undecided):
     """More work was needed than is allowed. `limit` names the field of Limits that would have to be larger, and the
-    reason ends with it; it is None where the bound is fixed, such as the size of numbers that can be written out."""
+    reason ends with it; it is None where the bound is fixed, such as the size of numbers that can be written out.
+    """
 
     def __init__(self, limit: str | None, what: str) -> None:
         assert limit is None or limit in LIMIT_NAMES, limit

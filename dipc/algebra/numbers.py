@@ -111,7 +111,8 @@ _GRID_POWER = re.compile(r"\s*([0-9]{1,9})\s*(?:\^|\*\*)\s*(-?[0-9]{1,4})\s*")
 
 def exact_grid(given: Fraction | int | str) -> Fraction:
     """The grid, as a number or as a text such as "1/1024" or "2^-20". Raises TypeError for floats, ValueError for a
-    number that is not positive."""
+    number that is not positive.
+    """
     power = _GRID_POWER.fullmatch(given) if isinstance(given, str) else None
     if power is not None and int(power[1]):
         return Fraction(int(power[1])) ** int(power[2])

@@ -120,7 +120,8 @@ class Parametric:
 
     def __truediv__(self, other: Parametric) -> Parametric | None:
         """The quotient, None where the divisor depends on an unknown in another way than as c·e^{(q + r·U)·eps}.
-        ZeroDivisionError for zero."""
+        ZeroDivisionError for zero.
+        """
         if not other.numerator:
             raise ZeroDivisionError
         (factors, divisor), *more = other.numerator.items()
@@ -480,7 +481,8 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
 
 def sure_sign(value: Parametric) -> int:
     """1 or -1 where the value has that sign for every eps > 0 and all values > 0 of the unknowns, and that or none
-    where some are 0, by the signs of its coefficients; 0 where these differ."""
+    where some are 0, by the signs of its coefficients; 0 where these differ.
+    """
     signs = {coefficient_sign(poly) for poly in value.numerator.values()}
     sign = signs.pop() if len(signs) == 1 else 0
     return sign * coefficient_sign(value.denominator)
@@ -647,7 +649,8 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
     """The form that the value is where `sign` tells the signs of functions: at one eps, or all along a gap between
-    the roots of its `conditions`. Raises ZeroDivisionError where a divisor is 0."""
+    the roots of its `conditions`. Raises ZeroDivisionError where a divisor is 0.
+    """
     match value:
         case Parametric():
             return value

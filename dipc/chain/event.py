@@ -50,7 +50,8 @@ Balls = Mapping[int, Ball]
 
 class AffineBound(NamedTuple):
     """`form` >= 0 or, with the slot of a real or int output, one side of its ball: form - sign·center + radius >= 0,
-    where the form is the output (`sign` 1) or its negative (-1)."""
+    where the form is the output (`sign` 1) or its negative (-1).
+    """
 
     form: Affine
     ball: int | None
@@ -97,7 +98,8 @@ class ComponentTemplate:
 @frozen
 class _BoundTemplate:
     """`slack` is what is left of the inputs and the constant over centered noises; `fixed` the half-space over these
-    where it does not depend on inputs or balls."""
+    where it does not depend on inputs or balls.
+    """
 
     coefficients: Terms
     inputs: Terms
@@ -215,7 +217,8 @@ class EventTemplate:
 
 def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
     """The sides that balls of real and int outputs have: 1 where an output must not be far below det's, -1 where it
-    must not be far above."""
+    must not be far above.
+    """
     match None if program.metric is None else program.metric.output:
         case "above":
             return (-1,)

@@ -233,7 +233,8 @@ class NoiseUniter:
 @frozen
 class _Region:
     """What a state knows in some coordinates; `given` is about inputs, or true of the noises from the start. The `row`
-    is of both."""
+    is of both.
+    """
 
     constraints: Sequence[Constraint]
     given: Sequence[Constraint]
@@ -488,7 +489,8 @@ _MOST_SKIPPED = 8
 @frozen
 class InputsAmong:
     """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`; there must be
-    some. `along` one of them, only its own path is followed."""
+    some. `along` one of them, only its own path is followed.
+    """
 
     finite: Mapping[int, Value]
     guards: Sequence[Constraint] = ()
@@ -621,7 +623,8 @@ class _Explorer:
 
     def _tell_all(self) -> None:
         """Explore again with every state, so that a trap is reported with all that it reads and writes; where there are
-        too many states, with those explored so far."""
+        too many states, with those explored so far.
+        """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)
             whole.skips = False
@@ -661,7 +664,8 @@ class _Explorer:
 
     def _arrived(self, label: int, after: State) -> int:
         """The node of `after`, the state after the instruction at `label`, or of the state that it is bound to become
-        where nothing is to be told apart on the way."""
+        where nothing is to be told apart on the way.
+        """
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]

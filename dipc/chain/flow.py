@@ -117,7 +117,8 @@ class Flow:
     @property
     def may_have_runs(self) -> bool:
         """Whether no finite input, choice, output that is no constant, or loop that is not unrolled stands against
-        looking at all runs at once (see `chain/series.py`)."""
+        looking at all runs at once (see `chain/series.py`).
+        """
         slots, program = self.program.slots, self.program
         if not self.forward or self.chooses or any(slots[slot].is_symbolic for slot in program.outputs):
             return False
@@ -147,7 +148,8 @@ class Flow:
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
         """By label, the slots that an instruction at l or later may assign their wanted value: all of `may_assign`
-        except for what is assigned other constants."""
+        except for what is assigned other constants.
+        """
         others = {
             label: 1 << instruction.target.slots[0]
             for label, instruction in enumerate(self.program.instructions)
@@ -442,7 +444,8 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
     """All that the noise drawn at a label may be compared with, increasing; where it is an integer the least integers
-    above all that comparisons may tell apart. None where that is too much."""
+    above all that comparisons may tell apart. None where that is too much.
+    """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
     result: set[Fraction] = set()
@@ -473,7 +476,8 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
     """The integers from which on c·(x - place) ~ 0 is another truth value than just before, for a positive c or, where
-    the left side is not `rising`, a negative one."""
+    the left side is not `rising`, a negative one.
+    """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:
         case CompareOp.EQ | CompareOp.NE:

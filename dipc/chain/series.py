@@ -57,7 +57,8 @@ Outputs = Mapping[int, Value]
 @frozen
 class Series:
     """The runs to one answer: of each segment one of the paths. Segments of one path without constraints are left out;
-    one has no paths where no run gives the answer. `noises` are all that the constraints mention."""
+    one has no paths where no run gives the answer. `noises` are all that the constraints mention.
+    """
 
     outputs: Outputs
     noises: tuple[NoiseVar, ...]
@@ -66,14 +67,16 @@ class Series:
 
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
     """The answers that a program may give, each with its runs; None where it has no `runs` of at most so many states,
-    or segments with many paths."""
+    or segments with many paths.
+    """
     graph = runs(flow, most_states)
     return None if graph is None else graph.series()
 
 
 def runs(flow: Flow, most_states: int) -> Runs | None:
     """All runs of a program; None where it has finite inputs or choices, answers that are no constants, faults on some
-    path, noises whose means depend on the path, loops that are not unrolled, or more states than this."""
+    path, noises whose means depend on the path, loops that are not unrolled, or more states than this.
+    """
     if not flow.may_have_runs:
         return None
     explored = Runs(flow, most_states)
@@ -91,7 +94,8 @@ class _NoSeries(Exception):
 @dataclass(slots=True)
 class Runs:
     """The states by place and values, numbered in the order of their labels, with the steps that lead to each, and how
-    many paths do. `ends` are those after the program, each with another answer: the values of the outputs."""
+    many paths do. `ends` are those after the program, each with another answer: the values of the outputs.
+    """
 
     flow: Flow
     most_states: int
@@ -177,7 +181,8 @@ class Runs:
 
     def towards(self, end: int) -> Series | None:
         """The runs to one exit, by how many paths lead to each state and from there to it; None where a segment has
-        many."""
+        many.
+        """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
         pending = [-end]
@@ -272,7 +277,8 @@ class Runs:
 def united(paths: list[Path]) -> tuple[Path, ...]:
     """Paths, of which at most one holds of any noises and inputs, without those that never hold, and with one in the
     place of two that part at one comparison and then know the same: one of the result holds if and only if one of the
-    paths does, but for noises of probability 0."""
+    paths does, but for noises of probability 0.
+    """
     if len(paths) < 2:
         return tuple(paths)
     left = [irredundant(path) for path in paths if not contradict(path)]
@@ -291,7 +297,8 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 
 def _union(one: Path, other: Path) -> Path | None:
     """The conjunction that holds where one of two does: for a comparison c of the one and its opposite in the other, R
-    of all others; where the one implies R, and the other does, they are R with c and R with its opposite."""
+    of all others; where the one implies R, and the other does, they are R with c and R with its opposite.
+    """
     for item in one:
         opposite = item.negation
         if opposite in other:

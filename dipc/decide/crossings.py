@@ -74,7 +74,8 @@ class Crossing:
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
         """The crossing lies between these: cut off after this many digits, and one unit of the last digit more. Raises
-        LimitReached."""
+        LimitReached.
+        """
         while digits <= _MOST_DIGITS:
             zero = self.signs.zero(self.lower, self.upper, digits)
             unit = Fraction(10) ** (magnitude(zero) - digits + 1)
@@ -113,7 +114,8 @@ def failing_stretches(
 ) -> list[Stretch]:
     """Where in the interval bound < 1 - beta, increasing. At their ends inside of it there is equality.
 
-    Raises Undecided where that is not found out."""
+    Raises Undecided where that is not found out.
+    """
     return _Question(obligation, bounds, limits).failing(interval)
 
 
@@ -272,7 +274,8 @@ class _Question:
 
     def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
         """Where it fails cell by cell, each with the closed form that beta has there: one that fails next to the end of
-        its cell goes on in the next, as beta is continuous."""
+        its cell goes on in the next, as beta is continuous.
+        """
         failing: list[Stretch] = []
         for cell in cells:
             value = over_positive(cell.numerator, cell.denominator, [cell.hull])
@@ -366,7 +369,8 @@ class _Question:
 
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
         """Whether 1 - Pr is at least one of the factors times beta there: more than beta where that is one of _STRICT,
-        but in the limit."""
+        but in the limit.
+        """
         decision = Decision.undecided("")
         for factor in factors:
             decision = self._search(self._bound.opposite, _opposite(self._beta, factor), interval).decided()
@@ -377,7 +381,8 @@ class _Question:
 
 def _moved(cut: Cut, end: RegionEnd, *, low: bool) -> Cut:
     """The end of a stretch in the hull of a cell, where that is the end of the hull, as that of the cell. Raises
-    OutsideFragment for one between both."""
+    OutsideFragment for one between both.
+    """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:
         return cut

@@ -241,7 +241,8 @@ class Engine:
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
         """The bound where that takes a moment, whatever was asked before; None where it takes longer, or proofs are
-        kept. Raises Undecided past a limit that is the same for what takes longer."""
+        kept. Raises Undecided past a limit that is the same for what takes longer.
+        """
         if self._brief is None:
             return None
         try:
@@ -387,7 +388,8 @@ class Setup:
     @staticmethod
     def of(engine: Engine, *, forms: bool = True) -> bytes:
         """The setup of this engine, pickled once for all tasks. Without `forms` what holds comes back without the
-        closed form of its bound."""
+        closed form of its bound.
+        """
         limits = engine.bounds.measurer.limits
         return pickle.dumps(Setup(limits, engine.limits, engine.digits, engine.keep_proofs, forms))
 

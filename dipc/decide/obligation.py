@@ -52,7 +52,8 @@ class Verdict(StrEnum):
 @frozen
 class EndPoint:
     """One end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high. `high` None is infinity,
-    with `low` meaningless then."""
+    with `low` meaningless then.
+    """
 
     low: Fraction
     high: Fraction | None
@@ -96,7 +97,8 @@ class Worst:
 @frozen
 class FailureInterval:
     """A maximal interval of eps on which the claim fails, inside the interval that was asked about. `worst` is given
-    where this many digits were asked for."""
+    where this many digits were asked for.
+    """
 
     start: EndPoint
     end: EndPoint
@@ -181,7 +183,8 @@ PRECISION = Fraction(1, 10**15)
 
 def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
     """Numerator and denominator of a closed form of bound - 1 + beta that is valid at `eps` and on beta's cell there;
-    the denominator is positive at `eps`."""
+    the denominator is positive at `eps`.
+    """
     if beta.closed is not None:
         return fraction_of(bound + beta.closed.value - 1)  # in lowest terms
     above, below = fraction_of(bound)
@@ -216,7 +219,8 @@ def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
     """Where the claim fails, increasing; the arrangement is that of the `functions`, which are the slacks of all cells
-    of beta, except for those that are zero, and beta's conditions."""
+    of beta, except for those that are zero, and beta's conditions.
+    """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
         numerator, denominator = slack(bound, beta, sample)
@@ -258,7 +262,8 @@ def _joined(failure: Failure, stretch: Stretch) -> Failure:
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
     """The maximal intervals of failure, increasing. Where the claim holds with equality at a single point between two
-    of them, that point is an end of both and belongs to neither."""
+    of them, that point is an end of both and belongs to neither.
+    """
 
     def enclose(root: Root) -> tuple[Fraction, Fraction]:
         with suppress(Undecided):  # the isolating interval that is known already is right, only wider
@@ -304,7 +309,8 @@ class CellDecision:
 class HoldsInCells:
     """Pr >= 1 - beta on the whole interval: each cell's decision is Holds; where one is not, because the obligation
     is negative just outside the cell, the arrangement of the conditions of beta and of all obligations has no gap at
-    whose sample Pr < 1 - beta."""
+    whose sample Pr < 1 - beta.
+    """
 
     cells: tuple[CellDecision, ...]
 
@@ -312,7 +318,8 @@ class HoldsInCells:
 @frozen
 class FailsInCells:
     """Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly on the union of the `regions`;
-    these are None past a limit, and the `arrangement` also where there is one cell, whose decision says all."""
+    these are None past a limit, and the `arrangement` also where there is one cell, whose decision says all.
+    """
 
     interval: Interval
     witness: Fraction

@@ -202,7 +202,8 @@ WORTH = 0.5
 
 class LateProcesses:
     """Does tasks in turn until they have taken `worth` seconds, and from then on in up to `most` processes. They are
-    started on time even while this process is at a task that takes longer: it finishes that one."""
+    started on time even while this process is at a task that takes longer: it finishes that one.
+    """
 
     attempts = Processes.attempts
 
@@ -293,7 +294,8 @@ class Cluster:
 
     def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
         """Raises DiagnosticError where Dask is not installed, or the scheduler is not reached within `connect`
-        seconds; `patience` is how long to wait for a worker where none is left."""
+        seconds; `patience` is how long to wait for a worker where none is left.
+        """
         try:
             import distributed as imported
         except ImportError:
@@ -370,7 +372,8 @@ class Cluster:
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
     """A connected client, closed by `close` alone: never by the garbage collector, which may run while the next client
-    holds the lock that closing takes, too."""
+    holds the lock that closing takes, too.
+    """
 
     class Closed(distributed.Client):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -167,7 +167,8 @@ class Search:
 
     def _look_at(self, eps: Fraction, digits: int = DIGITS) -> bool:
         """Whether numbers of this many digits show that the claim holds there. Raises _Refuted where it is about this
-        eps, and fails."""
+        eps, and fails.
+        """
         if not _is_in(eps, self.obligation.intervals):
             return False
         probability = self.unexpanded.enclosure(eps, 4 * digits)
@@ -217,7 +218,8 @@ class Search:
 
     def normal_slack(self) -> NormalSum | None:
         """bound - 1 + beta, times a denominator of beta, which is positive, where that is such a sum, of single normal
-        values or closed forms; None for others."""
+        values or closed forms; None for others.
+        """
         beta = self.obligation.beta
         below = ExpPoly.ONE
         if isinstance(beta, NormalBeta):
@@ -238,7 +240,8 @@ class Search:
 
     def _by_tails(self) -> NormalSum | None:
         """At most bound - 1 + beta: an event of normal noises, continuous or discrete, whose slacks are all positive
-        fails with the tails of its half-spaces at most. None for others."""
+        fails with the tails of its half-spaces at most. None for others.
+        """
         beta = self.obligation.beta
         bound = self.obligation.bound
         match bound:
@@ -425,7 +428,8 @@ class Search:
 
     def _at_every_eps(self, event: Event, *, least: bool) -> Closed:
         """The probability of an event that is the same for every eps, or a number a little below it if the `least` is
-        asked for, else above it."""
+        asked for, else above it.
+        """
         try:
             # A number that takes many terms is enclosed sooner.
             return self.bounds.measurer.brief.measure(event)
@@ -516,7 +520,8 @@ class Search:
 
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
     """Values in the intervals, simple ones first: some of any size, and the simplest value in each part of an interval
-    that is short or has none of those."""
+    that is short or has none of those.
+    """
     points: set[Fraction] = set()
     for interval in intervals:
         usual = [eps for eps in _SAMPLES if eps in interval]
@@ -563,7 +568,8 @@ class _Part:
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
     """Pieces of a piece of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
-    function of the place in the piece, from -1 to 1."""
+    function of the place in the piece, from -1 to 1.
+    """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
         return
@@ -589,7 +595,8 @@ def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
     """An exponent q and a weight w such that the half-space, of one noise, fails with a probability of at most
-    w·e^{-q·eps} for every eps."""
+    w·e^{-q·eps} for every eps.
+    """
     ((i, c),) = item.coefficients
     noise = event.noises[i]
     reach = _slack(event, item) / abs(c)
@@ -600,7 +607,8 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
 
 def _lost(event: Event, item: Halfspace) -> NormalSum | None:
     """At most the probability of the half-space, minus 1: of normal noises that itself, of discrete ones a bound of
-    what it fails with. None for others."""
+    what it fails with. None for others.
+    """
     if all(event.noises[i].law.whole for i, _ in item.coefficients):
         tail = _squared_tail(event, item)
         if tail is None:
@@ -650,7 +658,8 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
     """An exponent q and a weight w such that the half-space fails with a probability of at most w·e^{-q·eps} for every
-    eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails."""
+    eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails.
+    """
     slack = _room(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if slack <= 0:

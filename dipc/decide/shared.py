@@ -420,7 +420,8 @@ def _plain(value: object) -> Json:
 
 def _read(kind: Any, data: Any) -> Any:
     """The value of this type that `_plain` wrote; a text that is not one is noticed where the value is written again,
-    if not here."""
+    if not here.
+    """
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):
             return None if data is None else _read(some, data)
@@ -458,7 +459,8 @@ _T = TypeVar("_T")
 
 class Memory:
     """Bounds and their closed forms, within limits of measuring; and decisions on obligations with a known closed form,
-    within limits of signs and to this many digits. What it reads and cannot make out, it does not know."""
+    within limits of signs and to this many digits. What it reads and cannot make out, it does not know.
+    """
 
     def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
         self._cache = cache
@@ -471,7 +473,8 @@ class Memory:
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
         """The bound in closed form, the reason why it has none, or None where nothing is known. What takes more than a
-        moment to be measured is looked up with `long` alone."""
+        moment to be measured is looked up with `long` alone.
+        """
         result = self._read(self._bound_key(bound, long=False), read_form)
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
@@ -555,7 +558,8 @@ _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 class SharedEngine(Engine):
     """Decides by means of an executor, and a cache if there is one: that knows no proofs, so with `keep_proofs` it only
-    saves measuring."""
+    saves measuring.
+    """
 
     def __init__(
         self,
@@ -707,7 +711,8 @@ class SharedEngine(Engine):
 
     def _wants_form(self, question: Question) -> bool:
         """Whether it is asked for the closed form, however long it takes: otherwise a decision would depend on whether
-        somebody else asked."""
+        somebody else asked.
+        """
         return self.keep_proofs or isinstance(question, Bound)
 
     # --- what comes back ---------------------------------------------------------------------------

@@ -125,7 +125,8 @@ class Needed(Protocol):
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
         """A lower bound of t for all rates a_i = s_i·rates_i where log s is at least a convex combination of the
-        logarithms of `shares`, all at most 1. The search for a better one ends at `enough`. Raises Undecided."""
+        logarithms of `shares`, all at most 1. The search for a better one ends at `enough`. Raises Undecided.
+        """
 
 
 class Thresholds:
@@ -133,7 +134,8 @@ class Thresholds:
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
         """The question is about a program with rates that are told apart. Raises Undecided where nothing is known,
-        DiagnosticError for claims that make no sense."""
+        DiagnosticError for claims that make no sense.
+        """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
         self._places = {rate: index for index, rate in enumerate(rates.own)}
@@ -334,7 +336,8 @@ class Objective:
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
         """Looks at values near which guesses will be asked for, and a pair that needs the greatest constant there.
-        Raises Undecided."""
+        Raises Undecided.
+        """
         self._thresholds.learn(self._rates.at(values))
         if self._costs is not None and candidate is not None:
             same = (candidate.input, candidate.adjacent, candidate.output, candidate.balls)
@@ -384,7 +387,8 @@ class Objective:
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
         """Numbers κ for the corners, for each of the pairs: what the output costs at u' with the rates `far`, less what
-        noises cost at u with the rates `near`; these noises cost the least with the rates `center`, or with `near`."""
+        noises cost at u with the rates `near`; these noises cost the least with the rates `center`, or with `near`.
+        """
         if self._costs is None:
             return [[_ONE] * len(far)]
         result = []

@@ -68,7 +68,8 @@ class GivenInverse(GivenQuestion, total=False):
 @frozen
 class Question:
     """A question about the rows of `table`, or without a table about every real input, for every value of the constant
-    `parameter` from `least` on where one is left open. The `engine` measures its bounds."""
+    `parameter` from `least` on where one is left open. The `engine` measures its bounds.
+    """
 
     program: Program
     options: ClaimOptions
@@ -128,7 +129,8 @@ class Question:
 
 def asked(program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Question:
     """The question about a table, finitely many inputs, every real input (`inputs` "all"), or these for every value of
-    a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense."""
+    a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense.
+    """
     program = within(program, options.limits, options.eps)
     if options.error is not None:
         if options.beta is not None:
@@ -239,7 +241,8 @@ class Stopped(KeyboardInterrupt):
 class Claims:
     """All that a question comes to: no two of `distinct` are the same; `unknown` are the cases past a limit; `vacuous`
     says how many claim nothing, of all `cases`. `intervals` are the eps asked about, `warnings` say where the claim may
-    not mean what it seems to."""
+    not mean what it seems to.
+    """
 
     question: Question
     intervals: tuple[Interval, ...]
@@ -467,7 +470,8 @@ class Status(StrEnum):
 class EpsSpan:
     """A maximal interval of eps; a single point where both ends are the same. Ends that are not rational are cells: the
     number cut off after the digits asked for, or after more where different ends would look the same, and one unit of
-    the last digit more."""
+    the last digit more.
+    """
 
     start: EndPoint
     end: EndPoint
@@ -486,7 +490,8 @@ class Solution:
     any; `undecided_row` says what a case with this number is about. `remark` is a sentence: what was proved besides,
     or why nothing was. `eps` is what was asked about. `sayings`: where the claim, with the answer, says something.
     `warnings`: where the claim may not mean what it seems to. `interrupted`: Ctrl-C stopped the search, and the answer
-    is what was known then."""
+    is what was known then.
+    """
 
     #: What was asked for.
     wanted: ClassVar[Wanted]
@@ -517,7 +522,8 @@ class Solution:
 
     def answered(self) -> Question | None:
         """The question whose claim contains the answer; None without an answer, and where no claim says the same: a
-        claim is about inputs with dd(u) = alpha, the least alpha is not."""
+        claim is about inputs with dd(u) = alpha, the least alpha is not.
+        """
         return None
 
     @property
@@ -649,7 +655,8 @@ class AlphaSolution(Solution):
 class EnvelopePiece:
     """On `span`, 1 - Pr is largest at `rows`: there the least beta is this closed form, of the `variable`, which is
     written `eps` in it; `value` is an enclosure where the span is a single eps. Unless `exact` the least beta is at
-    most this."""
+    most this.
+    """
 
     span: EpsSpan
     beta: str

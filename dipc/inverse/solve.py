@@ -201,7 +201,8 @@ _GREATEST_OF_INTS = 4
 
 def _everywhere(question: Question, digits: int) -> AlphaSolution:
     """As a multiple of 1/eps, from the claim about every alpha; where that is not decided, and one eps is asked about,
-    among decimal numbers."""
+    among decimal numbers.
+    """
     claims = claims_of(question.asking(alpha="dd"))
     solution = _in_products(claims, digits)
     first, *more = claims.intervals
@@ -418,7 +419,8 @@ def _without_form(
     inequalities: Sequence[Claimed], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
     """Where some probability has no closed form: a value at each eps asked about, and a function of eps where the
-    greatest one is made of the normal distribution alone. Raises Undecided."""
+    greatest one is made of the normal distribution alone. Raises Undecided.
+    """
     text = ""
     highest = inequalities
     if not all(interval.is_point for interval in intervals):
@@ -494,7 +496,8 @@ def _union(inequalities: Sequence[Claimed], question: Question, digits: int) -> 
 
 def union_text(inequalities: Sequence[Claimed], parameter: str, limits: Limits) -> str:
     """A union bound of 1 - Pr for every value m of the parameter from some start on: a polynomial in m - start, whose
-    coefficients are the largest of those of all sums. Raises Undecided."""
+    coefficients are the largest of those of all sums. Raises Undecided.
+    """
     first = inequalities[0]
     terms = []
     for power in sorted({claimed.power for claimed in inequalities}):
@@ -665,7 +668,8 @@ class WrittenForm:
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
     """The forms of a class; of the classes for one number of queries; or, for all numbers from some one on, of the
-    union bound, a polynomial in the number. None where they are not known."""
+    union bound, a polynomial in the number. None where they are not known.
+    """
     try:
         match source, row:
             case EveryInput(), _:
@@ -737,7 +741,8 @@ _WRONG = {Side.LOWER: "above", Side.UPPER: "below"}
 @frozen
 class Intervals:
     """By the ends that it has, how far an interval reaches from the outputs that are released: the least gamma of the
-    solution. With probability at least `confidence` the exact answer is in it, and the finite outputs are right."""
+    solution. With probability at least `confidence` the exact answer is in it, and the finite outputs are right.
+    """
 
     program: str
     confidence: Fraction

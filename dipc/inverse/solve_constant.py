@@ -73,7 +73,8 @@ class ConstantGrid:
     def parse(text: str, program: Program) -> ConstantGrid | str:
         """`T in 1..100`, `T in 0..2 by 1/4`, `T in {1/2, 3}`, or the name of `T` alone.
 
-        Raises DiagnosticError for anything else."""
+        Raises DiagnosticError for anything else.
+        """
         name, given, rest = (piece.strip() for piece in text.partition(" in"))
         if name not in program.constants:
             known = ", ".join(program.constants) or "none"
@@ -114,7 +115,8 @@ _VERDICTS = {
 class ConstantEdge:
     """Decimal numbers one unit of the last digit apart, for one of which the claim is proved: for the greater where the
     values begin here, else for the lesser; for the other it is refuted. `monotone`: it is proved that there is one such
-    place."""
+    place.
+    """
 
     ends: tuple[Fraction, Fraction]
     begins: bool
@@ -351,7 +353,8 @@ _Exits = Sequence[tuple[_Output, int | None]]
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
     """Whether one of the lemmas is about a constant of the program, and the claim, with `adjacent` that about privacy.
 
-    Where nothing is known it counts as not monotone."""
+    Where nothing is known it counts as not monotone.
+    """
     tree = parse(program.core.source)
     if (
         occurrences(tree.body, name) != occurrences(tree, name)
@@ -375,7 +378,8 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 def _towards(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
     """Finite inputs with the answers that the claim is about; None where answers are near otherwise than by gamma, rows
     have claims of their own about the constant of this name, or another one is left open. Raises Undecided,
-    DiagnosticError."""
+    DiagnosticError.
+    """
     question = asked(program, table, options)
     core = program.core
     if question.parameter is not None or not core.has_product_distance:

@@ -104,7 +104,8 @@ class CutOrder:
 
 def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> EpsSpan:
     """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
-    are not. Raises LimitReached."""
+    are not. Raises LimitReached.
+    """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
     if span.is_point and CutOrder(limits).places(start.place, end.place):
@@ -178,7 +179,8 @@ def failures_by_interval(
     distinct: Sequence[Claimed], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
     """Where exact probabilities fail in each of the intervals, where mere bounds fail, and the cases past a limit, or
-    not examined because Ctrl-C was pressed."""
+    not examined because Ctrl-C was pressed.
+    """
     failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unknown = []

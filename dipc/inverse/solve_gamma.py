@@ -204,7 +204,8 @@ class _Search:
 
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
         """The least gamma between `low`, where some row fails, and `high`, where all hold, if it is where an output
-        without noise begins to count as near, and that is proved; None where it is elsewhere."""
+        without noise begins to count as near, and that is proved; None where it is elsewhere.
+        """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
         jumps = {jump for course in courses if course is not None for jump in course.jumps if low < jump <= high}
@@ -222,7 +223,8 @@ class _Search:
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
         """Whether the limit of Pr from below, as gamma goes to this one, is at least 1 - beta, for a Smooth row: it is
         the probability of the exits whose outputs without noise are nearer, as continuous parts have one limit on both
-        sides. Where it is not, every smaller gamma fails: Pr never falls as gamma grows."""
+        sides. Where it is not, every smaller gamma fails: Pr never falls as gamma grows.
+        """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
         nearer = [
@@ -237,7 +239,8 @@ class _Search:
 
     def _is_least(self, gamma: Fraction) -> bool:
         """Whether this gamma, at which all hold, is proved to be the least: some row has Pr = 1 - beta there at some
-        eps, and Pr grows strictly up to it."""
+        eps, and Pr grows strictly up to it.
+        """
         for claimed in self._open:
             course = course_of(self._probabilities, claimed.row)
             bound = self._bound(claimed, gamma)
@@ -373,7 +376,8 @@ class _Everywhere:
 
     def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
         """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved. `refuted` is
-        one that is known to be, if there is."""
+        one that is known to be, if there is.
+        """
         core = self._question.program.core
         reals = core.has_real_outputs
         ints = core.has_product_distance and not reals
@@ -413,7 +417,8 @@ class _Everywhere:
 @frozen
 class Steps:
     """Pr changes only where gamma is a natural number (only with `integers`) or one of the `jumps`, increasing, and
-    has there the value that it keeps up to the next change."""
+    has there the value that it keeps up to the next change.
+    """
 
     integers: bool
     jumps: tuple[Fraction, ...]
@@ -422,7 +427,8 @@ class Steps:
 @frozen
 class Smooth:
     """No noise is discrete: Pr is continuous in gamma, except for the `jumps`, increasing, where an output without
-    noise begins to be near. `grows`: there are none, and every ball is around a value with noise; see `grows_up_to`."""
+    noise begins to be near. `grows`: there are none, and every ball is around a value with noise; see `grows_up_to`.
+    """
 
     grows: bool
     jumps: tuple[Fraction, ...] = ()
@@ -449,7 +455,8 @@ def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
     """The gamma from which on nothing changes, where answers have distances of the `metric` block's own; None where
-    they have the product distance."""
+    they have the product distance.
+    """
     program = probabilities.program
     if program.has_product_distance:
         return None
@@ -563,7 +570,8 @@ class LeastNumber:
     """Looks for the least alpha or gamma, its `name`, with which the claims hold that `claims` has for a number; those
     that hold have to be all from some number on, whole where only `ints` make a difference. None above 10 to the
     power of `greatest` are tried. `blamed` are the cases that are known to fail, and `refuted` is a number with which
-    they are, if one is known."""
+    they are, if one is known.
+    """
 
     name: str
     claims: Callable[[Fraction], Claims]
@@ -574,7 +582,8 @@ class LeastNumber:
 
     def between(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
         """What is known: the cases that fail last, why no more is known, and numbers one unit of the last digit apart,
-        of which the claims are refuted with the less and proved with the greater; with `ints` twice the latter."""
+        of which the claims are refuted with the less and proved with the greater; with `ints` twice the latter.
+        """
         try:
             low, high = neighboring_powers(self._holds, self.greatest, self.name)
             if self.ints:
@@ -633,7 +642,8 @@ def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fract
 
 def narrowed(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Decimal numbers of this many digits, one unit of the last digit apart, such that it holds at the larger only; it
-    holds at `high`, which is no more than ten times `low`, and not at `low`, a power of ten."""
+    holds at `high`, which is no more than ten times `low`, and not at `low`, a power of ten.
+    """
     unit = Fraction(10) ** (magnitude(low) + 1 - digits)
     below, above = bisected(lambda number: holds(number * unit), int(low / unit), int(high / unit))
     return below * unit, above * unit

@@ -116,7 +116,8 @@ def enclosed_peak(
     form: EnclosedForm, bound: Bound, beta: BetaForm, intervals: Sequence[Interval], engine: Engine, digits: int
 ) -> EnclosedPeak:
     """The peak of (1 - Pr)/beta over all eps of the intervals, its value enclosed to more than this many digits. Raises
-    Undecided where it is not found, or is none inside of an interval."""
+    Undecided where it is not found, or is none inside of an interval.
+    """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
         raise OutsideFragment("the least factor is known only where beta is a single exponential polynomial")
@@ -215,7 +216,8 @@ class TightSpot:
 
     `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), None for the limit at infinity;
     `everywhere` says that it is needed at every value. Unless `attained`, the factor needed only approaches the least
-    one as the variable approaches that."""
+    one as the variable approaches that.
+    """
 
     claimed: Claimed
     eps: Cell | None
@@ -312,7 +314,8 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
     """`tighten` for a question: by the first rule of each case, and where mere bounds need more than all exact
-    probabilities by the other rules for their cases, and inputs. On Ctrl-C what is left is `unknown`."""
+    probabilities by the other rules for their cases, and inputs. On Ctrl-C what is left is `unknown`.
+    """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
     peaks = _Peaks(Factors(limits), claims.question.engine, max(digits, DIGITS))
@@ -433,7 +436,8 @@ class _Peaks:
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
         """The factor that a proof for the case with this number needs; None for infinity, or where it is not known.
-        Raises Undecided."""
+        Raises Undecided.
+        """
         inequalities, unknown = measured([(case, one) for one in proof.all_posed], self._engine)
         return None if unknown else self.greatest(inequalities, DIGITS)
 
@@ -444,7 +448,8 @@ _MOST_INPUTS = 13
 
 def _improved(claims: Claims, known: Sequence[Claimed], peaks: _Peaks, digits: int) -> list[Claimed]:
     """The inequalities; where a case has mere bounds, those of the rules that need the least, with claims at some of
-    its inputs, until some exact probability needs as much as all others. Raises Undecided."""
+    its inputs, until some exact probability needs as much as all others. Raises Undecided.
+    """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
     cases = {number: claims.every[number - 1] for claimed in bounded for number in claimed.rows}
@@ -501,7 +506,8 @@ def _of_integers(
     claims: Claims, unknown: Sequence[UnknownCases], peaks: _Peaks
 ) -> tuple[list[Claimed], list[UnknownCases]]:
     """The inequalities at small distances of cases that leave integer distances open, where these need as much as all
-    larger ones; and the cases that are still unknown."""
+    larger ones; and the cases that are still unknown.
+    """
     inequalities: list[Claimed] = []
     left = []
     for cases in unknown:
@@ -522,7 +528,8 @@ def _of_integers(
 
 def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Claimed] | None:
     """What the case comes to at small distances, if at all larger ones no greater factor is needed; None where that is
-    not proved. Raises Undecided."""
+    not proved. Raises Undecided.
+    """
     inequalities: list[Claimed] = []
     for distance in range(1, _MOST_DISTANCES + 1):
         exact, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
@@ -637,7 +644,8 @@ class Factors:
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
         """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
         is the least factor for all eps of the intervals. None where Pr = 1 throughout, as f = 0 suffices; else an
-        infinite one where beta is negative, as none does. Raises LimitReached."""
+        infinite one where beta is negative, as none does. Raises LimitReached.
+        """
         above, below = fraction_of(probability.value)
         missing = below - above
         for interval in intervals:
@@ -659,7 +667,8 @@ class Factors:
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
         """An eps at which every f > 0 fails although f = 0 suffices: Pr = 1 on its interval, and beta is negative
-        there. None where there is none. Raises LimitReached."""
+        there. None where there is none. Raises LimitReached.
+        """
         above, below = fraction_of(probability.value)
         for interval in intervals:
             if _is_certain(below - above, interval):

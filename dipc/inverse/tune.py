@@ -96,7 +96,8 @@ class Varied:
 class Tried:
     """The evaluation at some values: enclosures of the `threshold` t and of the objective; the constant of privacy,
     None where only nominal privacy is asked about. `exact` says whether that constant is known exactly; the `reason`
-    why nothing is known else."""
+    why nothing is known else.
+    """
 
     values: Mapping[str, Fraction]
     threshold: tuple[Fraction, Fraction] | None
@@ -125,7 +126,8 @@ class Tried:
 class Tuned:
     """The best of the values that were tried, and the program's own. All values of the constants in `proved_for`, with
     rates of at least a fiftieth of the greatest, have an objective of at least `lower`, which is proved, so that the
-    best one is `within` so much of any; None where no such bound is known, with the reason `unproved`."""
+    best one is `within` so much of any; None where no such bound is known, with the reason `unproved`.
+    """
 
     program: str
     wanted: Wanted
@@ -395,7 +397,8 @@ class _Search:
 
     def run(self) -> None:
         """Looks for the best values: guesses, with the pairs of inputs that are known to need the greatest constant;
-        exact evaluation shows others, until nothing new is proposed. Raises DiagnosticError."""
+        exact evaluation shows others, until nothing new is proposed. Raises DiagnosticError.
+        """
         try:
             self._bounded()
         except Undecided as undecided:
@@ -419,7 +422,8 @@ class _Search:
 
     def _proposed(self, value: Callable[[Values], float], most: int) -> Values:
         """The best values that are found with this many questions for the objective: by steps along the constants, and
-        from one to another, which get smaller."""
+        from one to another, which get smaller.
+        """
         known: dict[Values, float] = {}
 
         def ask(values: Values) -> float:

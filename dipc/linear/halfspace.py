@@ -109,7 +109,8 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
 
 def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
     """Whether these weights prove that no point satisfies the system (Farkas): their sum is 0 >= c with c > 0, or
-    0 > c with c >= 0. False for weights of which one is negative."""
+    0 > c with c >= 0. False for weights of which one is negative.
+    """
     if any(weight < 0 for weight in weights.values()):
         return False
     total = weighted_sum(system, weights)

@@ -594,7 +594,8 @@ def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
     """The system without the equations between integers that it implies, its remaining integers, and the eliminated
-    unknowns in terms of the remaining ones. None if it has no solution."""
+    unknowns in terms of the remaining ones. None if it has no solution.
+    """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
     replaced: _Replaced = []
@@ -652,7 +653,8 @@ def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
 
 def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
     """The cells, none of them empty, each with the places of the half-spaces that hold in it. Raises LimitReached past
-    `most` of them, NotConfirmed."""
+    `most` of them, NotConfirmed.
+    """
     cut: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
     for index, half in enumerate(halves):
         cut = [

@@ -18,7 +18,8 @@ from dipc.noise.law import Law
 @frozen
 class Noise:
     """An independent random variable: its mean plus noise of a law of `dipc.noise`, with this rate > 0. The mean of
-    integer noise is an integer."""
+    integer noise is an integer.
+    """
 
     law: Law
     rate: Fraction

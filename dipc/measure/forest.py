@@ -62,7 +62,8 @@ class DifferenceSystem:
 
     def leaves_room(self, closed_walk: int) -> bool:
         """Whether 0 >= w, the sum of the inequalities around a cycle, leaves more than a null set: among integers w = 0
-        does, as it fixes differences to what has positive mass."""
+        does, as it fixes differences to what has positive mass.
+        """
         return closed_walk < self.whole
 
     def is_null(self) -> bool:
@@ -102,7 +103,8 @@ class EventShape:
 
     def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
         """The means of an event of this shape, for each constraint (i, j, w) where it is Z_i - Z_j >= w, and the unit
-        of both; None for integer noises."""
+        of both; None for integer noises.
+        """
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
         whole = 1 if self.whole else lcm(*{d for _, d in means}, *{d for _, d in constants})
@@ -256,7 +258,8 @@ def slopes_of(tree: CanonicalTree) -> int:
 @frozen
 class _Step:
     """One noise of a rooted tree: where its parent is among the steps (-1: it is the root), and which inequalities hold
-    its bounds and its tie to the parent (None: there is none)."""
+    its bounds and its tie to the parent (None: there is none).
+    """
 
     noise: int
     rate: int
@@ -284,7 +287,8 @@ class TreeShape:
 
     def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction | None) -> CanonicalTree:
         """The canonical form for these lengths, in multiples of `unit`; None: noises are integers. Isomorphic systems
-        (see above) have equal `nodes`."""
+        (see above) have equal `nodes`.
+        """
         nodes, length = min([_canonical(rooting, means, lower, unit is None) for rooting in self.rootings])
         if unit is None:
             return CanonicalTree(nodes, self.rate_unit, True)
@@ -458,7 +462,8 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
 
 def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limits) -> flint.arb_series:
     """The Taylor series of the same at the center of the ring, as long and as precise as FLINT is set to: each
-    coefficient is enclosed. Raises LimitReached where one integrand has too many terms."""
+    coefficient is enclosed. Raises LimitReached where one integrand has too many terms.
+    """
     assert not tree.whole, "integers have no series here"
     meter = Meter(limit)
     return power_series.integral_of_series(_at_root(tree.nodes, ring.laplace, meter), meter)
@@ -466,7 +471,8 @@ def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limit
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:
     """Raises LimitReached where `tree_measure` is expected to go through more terms than there may be steps, at a small
-    part of what they take."""
+    part of what they take.
+    """
     meter = Meter(limit)
     if tree.whole:
         meter.spend(_STEPS_OF_ONE * terms_of_integers(tree))
@@ -483,7 +489,8 @@ _FEW_NOISES = 6
 
 def terms_of_integers(tree: CanonicalTree) -> int:
     """About how many coefficients the denominators of a tree over integers have together: those of each exponent have
-    the degree of all rates in e^eps."""
+    the degree of all rates in e^eps.
+    """
     return slopes_of(tree) * sum([node[0] for node in tree.nodes])
 
 
@@ -639,7 +646,8 @@ def _add(case: Inequalities, i: int, j: int, w: int) -> None:
 
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
     """The noise on a cycle that splits into the fewest systems, with the noises above and below it to which it is tied
-    on that cycle."""
+    on that cycle.
+    """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None
     for noise in range(len(system.rates)):

@@ -318,7 +318,8 @@ class LatticePiecewise:
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
         """For each piece an indefinite sum, and the constant with which it is the sum of the whole function from -∞ on;
-        in the end the sum over all integers, if the function decays."""
+        in the end the sum over all integers, if the function decays.
+        """
         grown = [_indefinite_sum(piece) for piece in self.numerator.pieces]
         constants: list[_Sum] = [{}]
         for b, (before, after) in zip(self.numerator.breaks, pairwise(grown), strict=True):
@@ -552,7 +553,8 @@ def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
 @frozen
 class LatticeTrend:
     """The measure of an event whose constants grow with an integer k, for every k from some one on: the sum of
-    `summands`, in which k is the variable `place`, times (1 - e^{-d·eps})/(1 + e^{-d·eps}) for each of the `rates`."""
+    `summands`, in which k is the variable `place`, times (1 - e^{-d·eps})/(1 + e^{-d·eps}) for each of the `rates`.
+    """
 
     summands: Summands
     place: int
@@ -561,7 +563,8 @@ class LatticeTrend:
 
 class Unsettled(Undecided):
     """The measure is another function of k for some k from the given one on; `enough` is one from which on this case is
-    the same for all."""
+    the same for all.
+    """
 
     def __init__(self, enough: int) -> None:
         super().__init__("the probability follows another formula at small distances")

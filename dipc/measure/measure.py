@@ -300,7 +300,8 @@ class Measurer:
 
     def product(self, measures: Sequence[Closed]) -> Closed:
         """The product of the measures of independent events; of none, 1. Raises LimitReached where it is too long to be
-        expanded, or common divisors of too high a degree were to be found."""
+        expanded, or common divisors of too high a degree were to be found.
+        """
         watch_product(measures)
         result: Closed = ExpPoly.ONE
         for measure in measures:
@@ -365,7 +366,8 @@ class Measurer:
 
 def _summed(event: Event) -> list[Factor] | None:
     """The parts of an event over integers as sums over their values; None where one has probability 0. Raises
-    OutsideFragment for other events."""
+    OutsideFragment for other events.
+    """
     summed = [sums_of_noises.summed_measure(factor) for factor in _independent(event)]
     factors: list[Factor] = [factor for factor in summed if factor is not None]
     return factors if len(factors) == len(summed) else None
@@ -651,7 +653,8 @@ class UnexpandedBound:
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series at the center in ball arithmetic, as long and precise as FLINT is set to; each coefficient
-        is enclosed. Raises LimitReached."""
+        is enclosed. Raises LimitReached.
+        """
         total = flint.arb_series([flint.arb(to_fmpq(self.constant))])
         for each in self.products:
             if each.factors is not None:
@@ -727,7 +730,8 @@ _MOST_TIMES = 16
 @dataclass(frozen=True)
 class EnclosedForm:
     """A function of eps known by enclosures: `at` gives one at any eps, as narrow as is wanted. `reason` says why it
-    has no closed form. Where `only_at` is not None it stands for its value at that eps alone."""
+    has no closed form. Where `only_at` is not None it stands for its value at that eps alone.
+    """
 
     bound: UnexpandedBound
     reason: str
@@ -735,7 +739,8 @@ class EnclosedForm:
 
     def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits unless it is
-        tiny. eps > 0. Raises Undecided past a limit."""
+        tiny. eps > 0. Raises Undecided past a limit.
+        """
         point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")

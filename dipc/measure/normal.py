@@ -173,7 +173,8 @@ Spread = Normal | Exponential
 @frozen
 class Leaf:
     """L of this law is within its bounds: L + a·t + d·eps >= 0 for the `lower` (a, d), and L <= a·t + d·eps for the
-    `upper`, where there is one; `signs` says of each whether a·t + d·eps >= 0, where that matters."""
+    `upper`, where there is one; `signs` says of each whether a·t + d·eps >= 0, where that matters.
+    """
 
     spread: Spread
     lower: Line
@@ -231,7 +232,8 @@ Leaves = tuple[tuple[Leaf, int], ...]
 @frozen
 class Piece:
     """All u between the ends (None: no end), with what has to hold of the leaves there, and whether u is not negative,
-    where that matters."""
+    where that matters.
+    """
 
     low: Fraction | None
     high: Fraction | None
@@ -268,7 +270,8 @@ class Piece:
 @frozen
 class NormalMeasure:
     """The probability that t/eps lies in one of the pieces and the leaves are as this says, for a center t of the
-    law `center`; None: there is one piece, with one leaf that does not depend on t."""
+    law `center`; None: there is one piece, with one leaf that does not depend on t.
+    """
 
     center: Spread | None
     pieces: tuple[Piece, ...]
@@ -278,7 +281,8 @@ class NormalMeasure:
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed. Raises LimitReached."""
+        enclosed. Raises LimitReached.
+        """
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
@@ -348,7 +352,8 @@ def series_in_unit(
     fixed: bool,
 ) -> flint.arb_series:
     """The Taylor series in eps at a positive center, of what is `measured` in eps/κ: from that, rationals around its
-    center, and the center itself. Where it is `fixed` it is the same for every eps."""
+    center, and the center itself. Where it is `fixed` it is the same for every eps.
+    """
     ball = unit.ball()
     if fixed:
         with precision(flint.ctx.prec, 1):
@@ -469,7 +474,8 @@ class _Rule:
 class _Grid:
     """The nodes step·k, |k| <= reach, for one eps. There a bound a·t + d·eps is a·(t + s), s = d·eps/a, and bounds with
     the same law and a whose s are multiples of the step apart are one function, moved: a column of its values at
-    s + step·k, of which each bound takes those from a place on. `longer` is how many more than 2·reach + 1 it has."""
+    s + step·k, of which each bound takes those from a place on. `longer` is how many more than 2·reach + 1 it has.
+    """
 
     step: Fraction
     reach: int
@@ -583,7 +589,8 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 @frozen
 class _Finite:
     """The rule of Gauss and Legendre between two ends, on so many panels of the same length with as many nodes each,
-    and the ellipse of ρ; None: nothing is left between them. `ends` is what is cut off."""
+    and the ellipse of ρ; None: nothing is left between them. `ends` is what is cut off.
+    """
 
     interval: tuple[Fraction, Fraction] | None
     ends: tuple[Fraction, ...]
@@ -680,7 +687,8 @@ def _trapezoid_rule(
 
 def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
     """The laws of independent values, the half-spaces over them, κ, and whether deviations depend on eps. Raises
-    OutsideFragment for others."""
+    OutsideFragment for others.
+    """
     kinds = {
         (noise.law.normal_unit, noise.law.fixed) if noise.law.measure is Measure.INTEGRALS else (ONE, False)
         for noise in event.noises
@@ -696,7 +704,8 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
 
 def normal_measure(event: Event) -> NormalMeasure:
     """The measure of a connected event over normal noises, and Laplace noises beside them. Raises OutsideFragment where
-    no value is in all half-spaces with two values, LimitReached for too many pieces."""
+    no value is in all half-spaces with two values, LimitReached for too many pieces.
+    """
     values, rows, unit, fixed = values_of(event)
     center, pieces = _pieces(values, rows)
     return NormalMeasure(center, pieces, unit, fixed)
@@ -720,7 +729,8 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 
 def _canonical(center: Spread, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """The same for equal events: of an integral over the whole line with a symmetric center -t may be in the place of
-    t."""
+    t.
+    """
     match pieces:
         case (Piece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
             if all(isinstance(leaf.spread, Normal) for leaf, _ in leaves):
@@ -743,7 +753,8 @@ _Bound = tuple[Fraction, Fraction, Fraction]
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
     """The laws of independent values, one for each class of normal noises whose columns are proportional, and
     the half-spaces over them. Each law is symmetric: a value has the sign of the first of its noises, so that what was
-    a difference of noises is one of values."""
+    a difference of noises is one of values.
+    """
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
     for position, item in enumerate(event.constraints):

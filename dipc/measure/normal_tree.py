@@ -106,7 +106,8 @@ class TreeLeaf:
 @frozen
 class Center:
     """A normal value t of this variance around slope·x, with x that of its parent (None: the root, around 0), for which
-    the forms of `own` are not negative, and leaves with how often each occurs."""
+    the forms of `own` are not negative, and leaves with how often each occurs.
+    """
 
     parent: int | None
     slope: Fraction
@@ -158,7 +159,8 @@ class TreeMeasure:
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed. Raises LimitReached."""
+        enclosed. Raises LimitReached.
+        """
         return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
 
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
@@ -188,7 +190,8 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 @frozen
 class _Ends:
     """Where the line of a center is cut: at t = u·eps for each of `still`, and at t = x - u·eps for each of `moving`;
-    and at which x = u·eps its message is not smooth."""
+    and at which x = u·eps its message is not smooth.
+    """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
@@ -252,7 +255,8 @@ class _Growth:
 @frozen
 class _Rule:
     """How a center is summed: the step, how far its places are from 0, and bounds of the errors of an integral over
-    half of the line, and over all of it."""
+    half of the line, and over all of it.
+    """
 
     step: Fraction
     reach: Fraction
@@ -423,7 +427,8 @@ class _Stretch:
     @property
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
         """The sign of each integral that it is the sum of, its end (None: over the whole line), and whether it is over
-        what is below that."""
+        what is below that.
+        """
         if self.high is None:
             return [(1, self.low, False)]
         return [(1, self.high, True)] if self.low is None else [(1, self.high, True), (-1, self.low, True)]
@@ -553,7 +558,8 @@ class _Messages:
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
         """The density and the leaves that depend on the parent, or those that do not: of each the variance, the bounds,
-        and how often it occurs, 0 for the density."""
+        and how often it occurs, 0 for the density.
+        """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
                 yield variance, forms, count
@@ -581,7 +587,8 @@ class _Messages:
 
 class _Argument:
     """a·t + b·x + d·eps at the places k·h + w·eps of a center and j·h' + w'·eps of its parent: a multiple of one number
-    and one of eps."""
+    and one of eps.
+    """
 
     def __init__(
         self, form: Form, steps: tuple[Fraction, Fraction], moves: tuple[Fraction, Fraction], eps: Value
@@ -661,7 +668,8 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fixed: bool) -> TreeMeasure:
     """The measure of half-spaces over independent values. Raises OutsideFragment where they are no tree, or bounds meet
-    on lines of more than one direction."""
+    on lines of more than one direction.
+    """
     variances = [value.variance for value in values if isinstance(value, normal.Normal)]
     if len(variances) < len(values):
         raise OutsideFragment("Laplace noise is compared with Gaussian noises that are compared with others")
@@ -689,7 +697,8 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
     """Values of which no two are in one half-space, so that they are independent given the others: those of one
     half-space alone, those that are compared with one other value, and those between two that hang together besides, of
-    which `first` is looked at before all others."""
+    which `first` is looked at before all others.
+    """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
     taken = {n for place in leaves for n in inside[place]}
@@ -712,7 +721,8 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
     """The members, and all that groups connect them with, in sets: two are in one exactly where a chain of groups
-    connects them."""
+    connects them.
+    """
     components = [{member} for member in members]
     for group in groups:
         if group:
@@ -767,7 +777,8 @@ def _fraction(x: flint.fmpq) -> Fraction:
 @frozen
 class _Bounded:
     """Half-spaces over coordinates, with a value of this variance added to the `lower` ones and taken from the `upper`;
-    None: these are half-spaces themselves."""
+    None: these are half-spaces themselves.
+    """
 
     variance: Fraction | None
     lower: tuple[tuple[_Row, Fraction], ...]
@@ -852,7 +863,8 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
     """Coordinates in the order of their distance from a root that no other is far from, and the parents of all others.
-    Raises OutsideFragment for a circle."""
+    Raises OutsideFragment for a circle.
+    """
     neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
     for i, j in sorted(map(sorted, pairs)):
         neighbors[i].append(j)

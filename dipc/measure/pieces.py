@@ -506,7 +506,8 @@ class Piecewise:
 
     def within(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded), where
-        low <= high. The function must decay at both ends; raises LimitReached before a long computation."""
+        low <= high. The function must decay at both ends; raises LimitReached before a long computation.
+        """
         below, total = self.integral_below(meter)
         upper = Piecewise((), (total,)) if high is None else below.shifted(high)
         return upper if low is None else upper.minus(below.shifted(low))
@@ -605,7 +606,8 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
 
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
     """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
-    e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X."""
+    e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X.
+    """
     tilt = side * rate
     last = len(breaks)
     result: dict[int, Slopes] = {}
@@ -683,7 +685,8 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
     """Raises LimitReached for a function between eps·low and eps·high (None: unbounded) that has many terms, with
-    exponents far apart at one of the ends: so has its integral, and more factors only make it longer."""
+    exponents far apart at one of the ends: so has its integral, and more factors only make it longer.
+    """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return
     for end in (low, high):
@@ -744,7 +747,8 @@ class SizedPiecewise:
 
     def within(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded).
-        Raises LimitReached."""
+        Raises LimitReached.
+        """
         below: list[SizedPiece] = []
         constant: SizedPiece = {}
         for index, piece in enumerate(self.pieces):
@@ -777,7 +781,8 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
     """Raises LimitReached where all pieces of a product of powers, which is integrated piece by piece, have together
     more terms than there are steps left, where those with long coefficients count for several: the integral of
-    e^{l·X} divides by l, and all terms have one denominator in the end."""
+    e^{l·X} divides by l, and all terms have one denominator in the end.
+    """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1
     for low, high in pairwise((None, *breaks, None)):

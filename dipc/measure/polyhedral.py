@@ -56,7 +56,8 @@ class Value:
 @dataclass(slots=True)
 class ValueSystem:
     """`rows[n]` = (coefficients, constant) stands for Σ coefficient·X + constant >= 0; at most two coefficients
-    each."""
+    each.
+    """
 
     values: list[Value] = field(default_factory=list)
     rows: list[tuple[dict[int, Fraction], Fraction]] = field(default_factory=list)

@@ -52,7 +52,8 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
 
 def require_measured(graph: RunGraph) -> None:
     """Raise OutsideFragment where a graph with these noises, these steps or some of them, and any slacks has no
-    measure here."""
+    measure here.
+    """
     system = _System.of(graph)
     for step in graph.steps:
         rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
@@ -171,7 +172,8 @@ class _Passing(Generic[_Function]):
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
         """What the step adds to F, as a function of the noise that is live before it; where none is, one with that
-        integral."""
+        integral.
+        """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
         noises = dict.fromkeys([*live, *(noise for pair in links for noise in pair if noise != ORIGIN)])
@@ -217,7 +219,8 @@ class _Passing(Generic[_Function]):
 
 def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
     """The noises, each after the one above it: the first above all that it is not tied to. Raises OutsideFragment for
-    ties in a cycle."""
+    ties in a cycle.
+    """
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:
         adjacent[i].append(j)

@@ -136,7 +136,8 @@ Limit = tuple[int, int, int]
 @frozen
 class Node:
     """A sum of noises, with what each is multiplied, within its `own` limits; and within `limits` with that of the node
-    `parent`; None: a root."""
+    `parent`; None: a root.
+    """
 
     laws: tuple[tuple[Masses, int], ...]
     own: tuple[Limit, ...]
@@ -152,7 +153,8 @@ class SummedMeasure:
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed. Raises LimitReached."""
+        enclosed. Raises LimitReached.
+        """
         wide = flint.ctx.cap > 1 and not self._fixed
         if flint.ctx.cap > 1 and self._fixed:
             with precision(flint.ctx.prec, 1):
@@ -227,7 +229,8 @@ def _within(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[i
 
 def summed_measure(event: Event) -> SummedMeasure | None:
     """The measure of a connected event over integer noises of which one is discrete Gaussian; None where no values
-    are in it. Raises OutsideFragment for what is no forest."""
+    are in it. Raises OutsideFragment for what is no forest.
+    """
     try:
         return _tree(event, *_sums(event, united=False))
     except OutsideFragment:
@@ -241,7 +244,8 @@ _Row = tuple[dict[int, int], int]
 
 def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
     """The measure of half-spaces over these sums; None where no values satisfy them. Raises OutsideFragment
-    for what is not a tree."""
+    for what is not a tree.
+    """
     own: list[set[Limit]] = [set() for _ in sums]
     pairs: dict[tuple[int, int], set[Limit]] = {}
     for row, d in rows:
@@ -271,7 +275,8 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
     """All noises, or sums of multiples of those that are in all half-spaces together where they are `united`, and the
-    half-spaces over them, all in integers."""
+    half-spaces over them, all in integers.
+    """
     columns: dict[int, list[tuple[int, int]]] = {}
     constants: list[int] = []
     for row, item in enumerate(event.constraints):
@@ -358,7 +363,8 @@ MOST_RATES = 6
 @frozen
 class LatticeSum:
     """The probability that low <= S <= high (None: unbounded) for the sum S of so many discrete Laplace noises around 0
-    of each rate, a multiple of eps; the rates are different."""
+    of each rate, a multiple of eps; the rates are different.
+    """
 
     rates: tuple[tuple[Fraction, int], ...]
     low: int | None
@@ -366,7 +372,8 @@ class LatticeSum:
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
-        enclosed, by what is not finite where the precision does not tell two rates apart."""
+        enclosed, by what is not finite where the precision does not tell two rates apart.
+        """
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         powers = [((eps * flint.arb(to_fmpq(-rate))).exp(), count) for rate, count in self.rates]
         one = flint.arb_series([1])
@@ -416,7 +423,8 @@ def _times_power(
 
 def lattice_sum(event: Event) -> LatticeSum:
     """The measure of the event as that of one sum, between two numbers. Raises OutsideFragment for others: half-spaces
-    of different forms, multiples of noises, and noises that are no discrete Laplace noises of integer means."""
+    of different forms, multiples of noises, and noises that are no discrete Laplace noises of integer means.
+    """
     if not event.constraints or not event.constraints[0].coefficients:
         raise OutsideFragment("no sum of noises is bounded")
     first = _primitive(event.constraints[0])
@@ -460,7 +468,8 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 
 def watch_rates(event: Event, degree: int = 0) -> None:
     """Raises LimitReached, before the work, for a sum of so many different rates that its closed form is too long, if
-    it has polynomials of more than this degree in the exponential of their common unit."""
+    it has polynomials of more than this degree in the exponential of their common unit.
+    """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]
     except OutsideFragment:

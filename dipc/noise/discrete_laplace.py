@@ -48,7 +48,8 @@ class DiscreteLaplace(Law):
 
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         """Differences of two geometric draws. The whole part of an exponential draw with that rate is geometric,
-        Pr[>= k] = e^{-rate·k}."""
+        Pr[>= k] = e^{-rate·k}.
+        """
         first, second = draws.exponential_pairs(size) / rate // 1
         return (first - second).astype("int64")
 

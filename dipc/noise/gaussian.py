@@ -117,7 +117,8 @@ class Gaussian(Deviating):
 
 class DiscreteGaussian(Deviating):
     """`DGauss(s/eps, mean)`, `DGauss(s, mean)`: the mass at an integer i is proportional to
-    exp(-(i - mean)²/(2·deviation²))."""
+    exp(-(i - mean)²/(2·deviation²)).
+    """
 
     keyword = "DGauss"
     name = "discrete Gaussian"

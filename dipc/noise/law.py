@@ -29,7 +29,8 @@ class Missing(OutsideFragment):
 @frozen
 class Piece:
     """A piece of the density of X = eps·N: on eps·[lower, upper] (None: without end) it is the sum of c·X^n·e^{s·X}
-    over the (c, n, s) of `terms`. Where an end is unbounded, each term vanishes towards it."""
+    over the (c, n, s) of `terms`. Where an end is unbounded, each term vanishes towards it.
+    """
 
     lower: Fraction | None
     upper: Fraction | None
@@ -39,7 +40,8 @@ class Piece:
 @frozen
 class Sides:
     """The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0, to e^{-right·eps·x} for
-    x > 0, and continuous at 0 where there are both; None: there is nothing on that side."""
+    x > 0, and continuous at 0 where there are both; None: there is nothing on that side.
+    """
 
     left: Fraction | None
     right: Fraction | None
@@ -47,7 +49,8 @@ class Sides:
 
 class Measure(Enum):
     """How probabilities of events over noise of a law are computed: by closed forms, enclosed by integrals over normal
-    densities, or enclosed by sums over integers. What hangs together is measured by the last of its laws'."""
+    densities, or enclosed by sums over integers. What hangs together is measured by the last of its laws'.
+    """
 
     CLOSED_FORM = 0
     INTEGRALS = 1
@@ -174,7 +177,8 @@ class Law(ABC):
 
     def normal_variance(self, rate: Fraction) -> Fraction:
         """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`; it is normal, or
-        has masses like the density of such a law."""
+        has masses like the density of such a law.
+        """
         self._lacks("a normal density")
 
     @property
@@ -190,7 +194,8 @@ class Law(ABC):
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
         """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, or Pr[N < -reach] where it
-        is not `upward`; for reach >= 0. With `strict` also Pr[N >= reach], Pr[N <= -reach]."""
+        is not `upward`; for reach >= 0. With `strict` also Pr[N >= reach], Pr[N <= -reach].
+        """
         self._lacks("a bound of its tails by an exponential in eps")
 
     def greatest_density(self, rate: Fraction) -> Fraction:
@@ -199,19 +204,22 @@ class Law(ABC):
 
     def nearby(self) -> tuple[Law, Fraction]:
         """A law with a density and a distance, such that N is always nearer than that to noise N' of that law with the
-        same rate, on some common space; 0 for the law itself."""
+        same rate, on some common space; 0 for the law itself.
+        """
         if self.whole:
             self._lacks("a law on the reals near it")
         return self, Fraction(0)
 
     def variation(self, disk: Fraction) -> Fraction:
         """At least the square of the total variation of the law at complex eps with |eps - e| <= disk·e, for every
-        e > 0; it is analytic in eps there."""
+        e > 0; it is analytic in eps there.
+        """
         self._lacks("a bound at complex eps")
 
     def shift_cost(self, rate: Fraction) -> Fraction:
         """A c such that the density (mass) at x is at most e^{c·eps·|t|} times that at x + t, for every eps > 0, all x
-        of the support, and all t for which x + t is not below `least`."""
+        of the support, and all t for which x + t is not below `least`.
+        """
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 
     # --- drawing and writing --------------------------------------------------------------------------
@@ -259,7 +267,8 @@ class Law(ABC):
 class Weighted(Law):
     """A law of whose density each value N = x has x^power times as much: what is measured is no probability, but the
     expected value of N^power where an event holds, times eps^power. It has pieces wherever the law has, and no other
-    property: neither is it positive, nor does it come to 1."""
+    property: neither is it positive, nor does it come to 1.
+    """
 
     comes_to_one = False
 

@@ -36,7 +36,8 @@ class _Hashed:
 
 class RandomBits:
     """Independent fair bits: the operating system's, or those of a `seed`, which are the same again and protect nobody.
-    `drawn` says how many were used."""
+    `drawn` says how many were used.
+    """
 
     def __init__(self, seed: int | None = None) -> None:
         self._bytes: Callable[[int], bytes] = os.urandom if seed is None else _Hashed(seed).bytes
@@ -173,7 +174,8 @@ class Inversion:
 
 class LazyReal(ABC):
     """A random real number: sign·x for an x >= 0 of which `whole`/2^`length` is known, rounded down. It has no value as
-    a float: whoever needs it draws digits until what was asked is settled."""
+    a float: whoever needs it draws digits until what was asked is settled.
+    """
 
     __slots__ = ("length", "sign", "whole")
 
@@ -257,7 +259,8 @@ def _normal(bits: RandomBits) -> LazyReal:
 
 def _falls_by(x: Uniform, bits: RandomBits) -> bool:
     """True with probability e^{-x} for x in [0, 1]: the length of a falling run of uniform numbers from x on is even
-    (von Neumann)."""
+    (von Neumann).
+    """
     length, last = 0, x
     while (following := Uniform(1)).below(last, bits):
         length, last = length + 1, following

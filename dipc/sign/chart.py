@@ -375,7 +375,8 @@ def coprime_base(
 
 def _sample(interval: Interval, left: Root | None, right: Root | None, budget: Budget) -> Fraction:
     """A simple rational strictly between two neighboring roots, or ends of the interval, outside isolating intervals
-    except for their ends."""
+    except for their ends.
+    """
     while True:
         # Where intervals of irrational roots touch, no function has a root at the point itself.
         low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, False)

@@ -32,7 +32,8 @@ _BITS, _LENGTH, _NEAREST = 256, 24, 40
 @frozen
 class NormalFunction:
     """erfc(scale·eps), or e^{-scale·eps²} where it is an `exponential`; erfc(scale), a number, where it is `fixed`. The
-    scale is positive."""
+    scale is positive.
+    """
 
     scale: Real
     exponential: bool = False
@@ -163,7 +164,8 @@ class NormalSum:
 
     def below(self, *, near_zero: bool = False) -> ExpPoly | None:
         """An exponential polynomial that it is at least, as 0 <= function <= 1, or `near_zero` as erfc(x) >= 1 - 8/7·x,
-        for 2/√π < 8/7, and e^{-x} >= 1 - x. None where a weight has no sign."""
+        for 2/√π < 8/7, and e^{-x} >= 1 - x. None where a weight has no sign.
+        """
         total = self.plain
         for function, weight in self.terms.items():
             signs = {c > 0 for _, _, c in weight.terms()}
@@ -272,7 +274,8 @@ def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> fl
 
 class NormalBeta(PiecewiseForm):
     """A beta that is a closed form plus such terms. It has no cells of closed forms: what asks for them is told that,
-    with NoClosedForm."""
+    with NoClosedForm.
+    """
 
     __slots__ = ("sum",)
 

@@ -385,7 +385,8 @@ Where = Fraction | Root | Far
 @frozen(eq=False)
 class Peak:
     """The quotient has this value at `at` (`attained`), or approaches it there. `value` None is infinity: the quotient
-    exceeds every bound near `at`, or, where `attained`, its denominator is 0 there and its numerator positive."""
+    exceeds every bound near `at`, or, where `attained`, its denominator is 0 there and its numerator positive.
+    """
 
     at: Where
     attained: bool
@@ -476,7 +477,8 @@ class _Search:
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
         """The roots of f in the closed region as (root, side, signs of f before and after it); `side` is -1 at the
-        lower end, 1 at the upper, 0 between them. Rational ends are left out."""
+        lower end, 1 at the upper, 0 between them. Rational ends are left out.
+        """
         if _one_sign(f):
             return []
         chart = sign_chart(f, self._outer(), self.limits)
@@ -547,7 +549,8 @@ DIGITS = 30
 @frozen(eq=False)
 class Highest:
     """The peaks with the greatest value, in the order given. Their values are equal, or, unless `proved`, agree at
-    least to the digits asked for, while all other peaks are lower for certain."""
+    least to the digits asked for, while all other peaks are lower for certain.
+    """
 
     peaks: tuple[Peak, ...]
     proved: bool
@@ -564,7 +567,8 @@ class Highest:
 
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """Rationals low <= maximum <= high, high - low at most 10^-digits times the larger of |low|, |high| where
-        `proved`, else about so. The maximum must be finite. Raises LimitReached."""
+        `proved`, else about so. The maximum must be finite. Raises LimitReached.
+        """
         ends = [number.enclosure(digits) for number in self.numbers]
         return max(low for low, _ in ends), max(high for _, high in ends)
 

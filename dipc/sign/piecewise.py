@@ -250,7 +250,8 @@ def _sympy(value: Closed | Selected) -> Any:
 
 def over_positive(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
     """numerator/denominator, None where the denominator is not proved to have one sign for every eps > 0, or for every
-    one of the intervals."""
+    one of the intervals.
+    """
     if denominator == 1:
         return numerator
     sign = _constant_sign(denominator) or _sign_on(denominator, intervals)

@@ -456,7 +456,8 @@ _MOST_COEFFICIENTS = 20_000
 
 def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, high: Fraction) -> bool:
     """Whether Σ c·X^i·W^j >= 0 for all low < X < high and 0 < W < 1, terms by (i, j): True is proved, False says
-    nothing. Requires 0 <= low < high <= 1."""
+    nothing. Requires 0 <= low < high <= 1.
+    """
     kept = {key: c for key, c in terms.items() if c}
     if all(c > 0 for c in kept.values()):
         return True
@@ -610,7 +611,8 @@ def of_ring(value: ExpPoly) -> Trend:
 
 def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> bool:
     """Whether the trend is >= 0 for every integer k >= start >= 0 and every eps of the intervals: True is proved, False
-    says nothing."""
+    says nothing.
+    """
     moved = _started_at(trend, start)
     mixed = any(growth.powers or growth.degree for growth in moved)
     return all(

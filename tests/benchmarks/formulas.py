@@ -1,5 +1,6 @@
 """Failure probabilities of the mechanisms of benchmarks/literature, by formulas of their own: in floating point, at one
-input and one eps, without dipc. z = gamma·eps."""
+input and one eps, without dipc. z = gamma·eps.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +146,8 @@ def smart_sum(_row: Cells, eps: float, gamma: float) -> float:
 
 def partial_sums(row: Cells, eps: float, gamma: float) -> float:
     """With `out[1]` free only the last sum counts: its density is (3 + 3|x| + x²)e^(-|x|)/16. Otherwise the sums leave
-    [-z, z] in the first, the second or the third step; the last two by quadrature."""
+    [-z, z] in the first, the second or the third step; the last two by quadrature.
+    """
     z = gamma * eps
     if row["out[1]"] == "":
         return (1 + 5 * z / 8 + z * z / 8) * exp(-z)

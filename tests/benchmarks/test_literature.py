@@ -81,7 +81,8 @@ def grid(claim: Claim) -> list[float]:
 @pytest.mark.parametrize(("entry", "claim"), CLAIMS)
 def test_verdicts(entry: Entry, claim: Claim) -> None:
     """The verdict is the expected one; dipc refutes exactly the rows that fail by the formula somewhere on a grid, and
-    a row that dipc proves holds on all of it."""
+    a row that dipc proves holds on all of it.
+    """
     outcome = outcome_of(entry.name, claim.name)
     assert outcome.differences == []
     table = entry.table(claim)
@@ -129,7 +130,8 @@ def test_probabilities(entry: Entry, claim: Claim, eps: Fraction) -> None:
 )
 def test_two_programs_of_one_mechanism(one: str, other: str) -> None:
     """Rejection sampling is the exponential mechanism, and permute-and-flip is report noisy max with exponential noise
-    (Ding et al. 2021): the same closed forms, at every row."""
+    (Ding et al. 2021): the same closed forms, at every row.
+    """
     assert BY_NAME[one].rows == BY_NAME[other].rows
     first, second = dipc.load(BY_NAME[one].path), dipc.load(BY_NAME[other].path)
     for row in BY_NAME[one].rows:

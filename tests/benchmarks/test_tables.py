@@ -69,7 +69,8 @@ def cases() -> list[tuple[str, dict[str, Fraction]]]:
 @pytest.mark.parametrize(("name", "given"), cases(), ids=str)
 def test_tables_by_definition(name: str, given: dict[str, Fraction]) -> None:
     """dd(u) is the infimum of |u - u'| over u' with another output: on a grid of step h that holds every tie, the
-    least distance found lies between dd and dd + h."""
+    least distance found lies between dd and dd + h.
+    """
     mechanism = MECHANISMS[name]
     constants = mechanism.constants(given)
     m = int(constants["m"])

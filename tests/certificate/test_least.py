@@ -77,7 +77,8 @@ def test_constants_of_privacy(mode: list[str], tmp_path: Path) -> None:
 
 def test_what_fails_at_a_far_eps_alone(tmp_path: Path) -> None:
     """999/1000 of the constant fails only where both probabilities are about e^-46000: their enclosures would be
-    numbers of 20 000 digits, the sign of their difference is seen in a few."""
+    numbers of 20 000 digits, the sign of their difference is seen in a few.
+    """
     proof = tmp_path / "proof.json"
     program = str(ROOT / "benchmarks" / "privacy" / "adaptive_svt.dip")
     about = ["--adjacent", "linf:1", "--inputs", "all", "--for-all", "m", "--constant"]

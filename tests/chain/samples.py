@@ -76,7 +76,8 @@ def tape(seed):
 
 def samples(program, seed, dom_inputs, count=SAMPLES):
     """How far noises are off their means, by label, all different and near small multiples of 1/2 (so that every order
-    comes up), with inputs."""
+    comes up), with inputs.
+    """
     generator = random.Random(seed)
     draws = {
         label: instruction.law

@@ -68,7 +68,8 @@ def fair(chain):
 
 def enumerated(program, inputs, noises, most=64):
     """The probability of each assignment of outputs when every option of a choice is as likely as the others, by
-    running the program on all sequences of choices; and what is missing because it takes more than `most` runs."""
+    running the program on all sequences of choices; and what is missing because it takes more than `most` runs.
+    """
     found = {}
     pending = [((), F(1))]
     missing = F(0)

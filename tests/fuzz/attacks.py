@@ -348,7 +348,8 @@ def _star(
     leaves: Sequence[tuple[float, str]],
 ) -> float:
     """The probability that the first noise is on its side of `at`, and each other one of it plus an offset, by
-    Gauss-Legendre quadrature between all kinks."""
+    Gauss-Legendre quadrature between all kinks.
+    """
     rate, mean = laws[0]
     ((_, side),) = bounds
     low, high = (at, max(at, mean) + 60 / rate) if side == ">=" else (min(at, mean) - 60 / rate, at)
@@ -429,7 +430,8 @@ _BOTH = (
 
 def both_open(seed: int) -> str:
     """Alpha is the distance and every gamma is asked about: a threshold that releases a value above it, beside a bit
-    that says so or alone, so that an answer may be near either way."""
+    that says so or alone, so that an answer may be near either way.
+    """
     chance = random.Random(f"both open {seed}")
     first, second = F(chance.choice(("1", "1/2", "2"))), F(chance.choice(("1", "1/2", "2")))
     shift = F(chance.choice(("0", "0", "0", "1", "-1/2")))

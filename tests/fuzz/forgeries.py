@@ -174,7 +174,8 @@ def _least_budget(source: str, adjacent: str = "linf:1") -> str:
 @dataclass(frozen=True)
 class Kind:
     """One kind of certificate: how an honest one is written, and of what: claims that hold and claims that fail, or,
-    for least numbers, programs that have different ones."""
+    for least numbers, programs that have different ones.
+    """
 
     write: Callable[..., str]
     true: tuple[tuple[Any, ...], ...]

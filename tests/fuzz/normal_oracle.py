@@ -1,5 +1,6 @@
 """Probabilities of comparisons of Gaussian, Laplace and discrete Gaussian noises, by quadrature between all kinks and
-sums that know nothing of how dipc finds them."""
+sums that know nothing of how dipc finds them.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +188,8 @@ def over_plane(noises: Sequence[Drawn], comparisons: Sequence[Comparison], cente
 @dataclass(frozen=True)
 class _Piecewise:
     """A function between ends, by coefficients of Chebyshev polynomials on each panel, and its integral up to each
-    end."""
+    end.
+    """
 
     ends: list[mpmath.mpf]
     panels: list[list[mpmath.mpf]]
@@ -234,7 +236,8 @@ def _antiderivative(values: Sequence[mpmath.mpf], cosines: list[list[mpmath.mpf]
 
 def over_tree(noises: Sequence[Drawn], comparisons: Sequence[Comparison], root: int) -> mpmath.mpf:
     """Where comparisons of Gaussian noises are of one noise, or of two that are neighbors in a tree. Distributions are
-    integrated from the leaves to the root, panel by panel between all kinks."""
+    integrated from the leaves to the root, panel by panel between all kinks.
+    """
     own: dict[int, list[tuple[mpmath.mpf, mpmath.mpf]]] = {}
     pairs: dict[int, dict[int, list[tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]]]] = {}
     for item in comparisons:

@@ -1,5 +1,6 @@
 """Random programs over Gaussian and Laplace noises with one and two centers, and over discrete Gaussian noises: their
-probabilities, verdicts next to them and their certificates, against an oracle that shares nothing with dipc."""
+probabilities, verdicts next to them and their certificates, against an oracle that shares nothing with dipc.
+"""
 
 from __future__ import annotations
 

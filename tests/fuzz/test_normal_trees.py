@@ -1,5 +1,6 @@
 """Random trees of comparisons of Gaussian noises, with many centers and of hostile sizes: their enclosures against
-integrals of piecewise polynomials to 20 digits, and against draws."""
+integrals of piecewise polynomials to 20 digits, and against draws.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ def attack(seed: int, *, hostile: bool) -> str:
 
 def beside(chance: random.Random) -> tuple[list[tuple[Fraction, Fraction]], list[Comparison]]:
     """What is no tree of values: values drawn around each other, with thresholds of their own or numbers; values
-    between two, beside a tree; sums."""
+    between two, beside a tree; sums.
+    """
     count = chance.randint(2, 5)
     noises = [(chance.choice(_SPREADS[2:7]), F(chance.randint(-1, 1))) for _ in range(2 * count + 2)]
     stated = []

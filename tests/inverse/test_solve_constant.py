@@ -172,7 +172,8 @@ def monotone(text: str, **options: Any) -> bool:
 
 def test_the_threshold_from_eps_and_delta() -> None:
     """A noisy count is released where it is at least T; a key that nobody has is never released. So delta is Pr[1 +
-    Lap(1/eps) >= T] = e^(-eps·(T - 1))/2, and it falls with T."""
+    Lap(1/eps) >= T] = e^(-eps·(T - 1))/2, and it falls with T.
+    """
     for eps, delta in ((1, Fraction(1, 10**6)), (2, Fraction(1, 1000)), (Fraction(1, 2), Fraction(1, 100))):
         found = dipc.solve(dipc.load(RELEASE), wanted="T", adjacent="hamming:1", delta=delta, eps=str(eps))
         assert isinstance(found, ConstantSolution)

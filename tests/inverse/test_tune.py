@@ -108,7 +108,8 @@ def test_equal_privacy() -> None:
 
 def test_the_best_split_at_equal_privacy() -> None:
     """The half split of three queries is better than the nominal optimum, and one almost without noise of the threshold
-    is better still: then the queries have K/3 each, and it needs what the noisiest of three Laplace noises does."""
+    is better still: then the queries have K/3 each, and it needs what the noisiest of three Laplace noises does.
+    """
     found = dipc.tune(dipc.load(SPLIT), inputs="all", vary="s in (0, 1)", adjacent="linf:1", tolerance="10%")
     assert found.best is not None
     assert found.best.objective is not None

@@ -86,7 +86,8 @@ def test_one_noisy_comparison() -> None:
 @pytest.mark.parametrize("queries", [2, 3, 4, 12])
 def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
     """All queries but the last below a noisy threshold of rate 1/2, the last one above it, rates 1/4: moves of at most
-    1 cost eps; each input has one sign, so that twelve queries have one vertex."""
+    1 cost eps; each input has one sign, so that twelve queries have one vertex.
+    """
     rates = {0: F(1, 2), **{i: F(1, 4) for i in range(1, queries + 1)}}
     rows = [Halfspace(((0, F(1)), (i, F(-1)), (100 + i, F(-1))), F(0)) for i in range(1, queries)]
     rows.append(Halfspace(((0, F(-1)), (queries, F(1)), (100 + queries, F(1))), F(0)))

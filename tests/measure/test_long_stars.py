@@ -1,5 +1,6 @@
 """Trees whose messages have too many terms to be multiplied, as integrals over the noise that all others are compared
-with; and claims about them, without closed forms."""
+with; and claims about them, without closed forms.
+"""
 
 from __future__ import annotations
 

@@ -234,7 +234,8 @@ def test_bounds_that_meet_in_two_directions_are_refused() -> None:
 @pytest.mark.parametrize("order", list(permutations(range(5))))
 def test_two_between_two_and_one_beyond_in_any_order(order: Sequence[int]) -> None:
     """Where low <= a, b <= high and c <= low one may say that high is between a and b, too. All orders of five equal
-    noises are alike, and the three conditions hold in two of them."""
+    noises are alike, and the three conditions hold in two of them.
+    """
     high, low, a, b, c = order
     rows = (*(at_least(row) for i in (a, b) for row in ({high: 1, i: -1}, {low: -1, i: 1})), at_least({low: 1, c: -1}))
     least, most = enclosure(Event((normal(1),) * 5, rows), F(1), 60)

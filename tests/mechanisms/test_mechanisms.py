@@ -29,7 +29,8 @@ BENCHMARKS = ROOT / "benchmarks"
 @dataclass(frozen=True)
 class Pair:
     """A mechanism and the program that says the same, at an input; `said` are the program's values by the mechanism's,
-    `output` a real answer to ask about, with gamma 1."""
+    `output` a real answer to ask about, with gamma 1.
+    """
 
     path: str
     input: tuple[object, ...]

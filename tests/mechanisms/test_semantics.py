@@ -1,5 +1,6 @@
 """Without noise a mechanism gives what Python gives: for every input of functions in which the two could differ; and
-what would be read wrongly is refused."""
+what would be read wrongly is refused.
+"""
 
 from __future__ import annotations
 

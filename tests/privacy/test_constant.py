@@ -297,7 +297,8 @@ def of_three(draw: random.Random) -> str:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_move_without_end_refutes_every_constant(seed: int) -> None:
     """Against the probabilities themselves, at moves that grow: an infinite constant has an output that is as probable
-    as before at one input, and less and less at the other; where none is found, each finite output stays possible."""
+    as before at one input, and less and less at the other; where none is found, each finite output stays possible.
+    """
     program = dipc.load(of_three(random.Random(seed)))
     question = PrivacyQuestion(program, "hamming:1", "all", Engine(program.measurer, program.limits))
     constant = question.constant(None)

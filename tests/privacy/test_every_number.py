@@ -181,7 +181,8 @@ def test_verdicts() -> None:
 
 def loop(choose: random.Random) -> str:
     """A sparse vector technique with random rates, that may depend on m, noise drawn anew or not, random answers, and
-    a second loop or not; with queries from 1 or 0."""
+    a second loop or not; with queries from 1 or 0.
+    """
     rates = [choose.choice(("eps/4", "eps/2", "eps", "eps/m", "eps/(m + 1)")) for _ in range(3)]
     mean = choose.choice(("q[i]", "q[i]", "2*q[i]", "0", "q[i] + s"))
     test = choose.choice(("r >= t", "r > t + 1", "r + t >= 0", "2*r >= t", "r >= q[i] + t"))
@@ -226,7 +227,8 @@ for i in 2..m do r <- Lap({other}, {scales[1]}q[i]); if r > best then best <- r;
 
 def guarded(choose: random.Random) -> str:
     """Inputs that are clamped, compared without noise or through their distance, with choices, and with a threshold
-    that is drawn before the loop, around the first query or anew in it."""
+    that is drawn before the loop, around the first query or anew in it.
+    """
     mean = choose.choice(
         ("min(max(q[i], 0), 1)", "min(q[i], 2)", "abs(q[i])", "max(q[i], -1)", "min(max(q[i], 0), 1/2)", "q[i]")
     )
@@ -460,7 +462,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def extremum(choose: random.Random) -> str:
     """The greatest or least of noisy values, compared with another noise, before or after the loop, and variants of
-    which some depend on more than that."""
+    which some depend on more than that.
+    """
     least = choose.random() < 0.3
     better = "<" if least else ">"
     scale = choose.choice(("q[i]", "q[i]", "2*q[i]", "-q[i]", "q[i]/2", "q[i] + s"))

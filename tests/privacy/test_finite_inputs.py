@@ -130,7 +130,8 @@ def test_shifts_of_noises_answer_for_many_pairs_before_any_is_measured(
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 300))])
 def test_shifts_first_and_every_pair_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Random programs over finite inputs or grids of real ones: the same verdicts and constants by both ways, and
-    what refutes is at one of the pairs."""
+    what refutes is at one of the pairs.
+    """
     choose = random.Random(f"at once {seed}")
     kind = choose.choice(("real", "int"))
     text = mechanism(choose, kind)

@@ -1,5 +1,6 @@
 """Comparisons of inputs without noise, as of clamped inputs: what is proved for all adjacent inputs is compared with
-functions and pairs that are gone through."""
+functions and pairs that are gone through.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Real, int and finite inputs and outputs in one program: shifts between exits for other finite inputs, and for the
-vertices of the real moves with every move of the int ones."""
+vertices of the real moves with every move of the int ones.
+"""
 
 from __future__ import annotations
 

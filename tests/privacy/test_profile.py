@@ -1,5 +1,6 @@
 """Privacy profiles, budgets of deltas and loss distributions: against sums over all sets, written here in floats, and
-against what is known of the mechanisms. dp-accounting agreed on 60 random compositions (deltas to its grid of 1e-5)."""
+against what is known of the mechanisms. dp-accounting agreed on 60 random compositions (deltas to its grid of 1e-5).
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,8 @@ def test_no_worst_pair_is_known() -> None:
 @dataclass(frozen=True)
 class Law:
     """A sum over branches: a weight, and of each output the rates below and above its center, and this. A branch whose
-    rates are None is an atom there."""
+    rates are None is an atom there.
+    """
 
     branches: tuple[tuple[float, tuple[tuple[float | None, float | None, float], ...]], ...]
 
@@ -295,7 +296,8 @@ y[1] <- Lap({first}, {a}*q[1]{more}); y[2] <- Lap({second}, {b}*q[2]); y[2] <- {
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 150))])
 def test_no_split_of_a_distance_tells_more_than_one_input_that_moves_alone(seed: int, tmp_path: Path) -> None:
     """Outputs with Laplace noises of different scales: the pair that stands for all real inputs by L1 against random
-    pairs within the distance, exactly, and by a sum over a grid."""
+    pairs within the distance, exactly, and by a sum over a grid.
+    """
     choose = random.Random(f"shared {seed}")
     rates = [F(choose.choice((1, 2, 3, 4)), 4) for _ in range(2)]
     a, b, factor = (choose.choice((1, 1, 2, -1, 3)) for _ in range(3))

@@ -67,7 +67,8 @@ out <- 0
 @given(trees(2, differences(2), HALVES), st.tuples(QUARTERS, QUARTERS), st.sampled_from([Norm.LINF, Norm.L1]))
 def test_dd_against_a_grid(tree: Tree, u: tuple[Fraction, Fraction], norm: Norm) -> None:
     """Borders are x = c/2 and x - y = c/2, so the nearest other answer is at, or just beside, a point of the grid of
-    eighths: the least distance found there is dd, or more by less than the step beside it."""
+    eighths: the least distance found there is dd, or more by less than the step beside it.
+    """
     scale = 8000  # integers are quick to compare
     small = scaled(tree, scale)
     at = [int(value * scale) for value in u]

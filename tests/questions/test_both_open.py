@@ -301,7 +301,8 @@ def test_one_gamma_and_every_distance(program: str, gamma: int, beta: str, verdi
 )
 def test_the_least_factor(program: str, gamma: str | int, beta: str, exact: bool) -> None:
     """With a little more than what it is at most `check` proves the claim, with a little less than what it is at least
-    `check` refutes it; and rows agree, each by itself."""
+    `check` refutes it; and rows agree, each by itself.
+    """
     loaded = dipc.load(program)
     tightest = dipc.tighten(loaded, inputs="all", alpha="dd", gamma=gamma, beta=beta, digits=12)
     assert not tightest.unknown

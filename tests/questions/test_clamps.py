@@ -70,7 +70,8 @@ def test_what_is_proved_holds_at_each_input(
 @pytest.mark.parametrize(("released", "verdict"), [("0", "accurate"), ("-2", "accurate"), ("-4", "inaccurate")])
 def test_far_releases_are_not_taken_for_near_ones(released: str, verdict: str) -> None:
     """A release of -2 is within 3 of answers up to 1, and rarely reached from others; one of -4 is near no answer, and
-    reached from 0 half of the time."""
+    reached from 0 half of the time.
+    """
     text = f"""program p; input q : real; output v : real; var r : real;
     ideal {{ if q >= 0 then v <- q else v <- 0 end }}
     r <- Lap(eps, q); if r >= 0 then v <- r else v <- {released} end"""

@@ -200,7 +200,8 @@ PLANE = Region((), ())
 @pytest.mark.parametrize("norm", [Norm.LINF, Norm.L1])
 def test_some_facet_is_as_far_as_the_region_is(norm: Norm) -> None:
     """The distance of a point from a polygon is the greatest violation of one facet, by linear programming over the
-    points of the polygon."""
+    points of the polygon.
+    """
     chance = random.Random(norm.value)
     seen = 0
     while seen < 12:

@@ -119,7 +119,8 @@ def _points(program: Program, count: int, chance: random.Random) -> list[list[Fr
 @given(programs(), st.integers(0, 10**6))
 def test_a_series_of_det_is_det(text: str, seed: int) -> None:
     """At single inputs, run by the interpreter: exactly one path of each segment holds for the answer there, and for no
-    other answer."""
+    other answer.
+    """
     program = dipc.load(text)
     ideal = Ideal(program)
     every = ideal.series
@@ -266,7 +267,8 @@ def test_distances_are_found_segment_by_segment(text: str, seed: int) -> None:
 
 def test_one_distance_looks_at_one_answer() -> None:
     """Of 401 answers of Sparse, each with a segment for every query before its own: with all of them it takes 5 million
-    calls."""
+    calls.
+    """
     m = 400
     every = Distances(Ideal(dipc.load(MECHANISMS["sparse"].path, m=m)))
     with at_most(1_000_000):

@@ -794,7 +794,8 @@ def test_indices_that_are_not_counted_anew(old: str, new: str) -> None:
 )
 def test_normal_noise_and_every_number_of_queries(program: str, beta: str, numbers: str, least: int) -> None:
     """Beyond small numbers only t at which beta is less than 1 are to be proved; there is no closed form that tells
-    where the union bound fails."""
+    where the union bound fails.
+    """
     found = dipc.load(f"benchmarks/{program}")
     report = dipc.check(found, inputs="all", for_all=numbers, beta=beta)
     assert report.verdict is Verdict.ACCURATE

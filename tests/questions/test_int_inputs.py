@@ -183,7 +183,8 @@ def test_numbers_of_queries_are_for_reals() -> None:
 
 def test_a_certificate_says_what_is_on_trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the distance is left open, a proof for one integer after the other is not in it, if it does not follow from
-    that for the distance 1."""
+    that for the distance 1.
+    """
     rising = "exp(-alpha*eps) - exp(-3*alpha*eps)/100"
     for alpha, beta, code in (
         ("dd", "exp(-alpha*eps)", 0),

@@ -12,7 +12,8 @@ from tests.questions.test_all_inputs import agrees_with_rows
 
 def random_program(seed: int) -> str:
     """A tree of comparisons for the ideal, and the same tree with noise in (most) comparisons for the program: now and
-    then with another threshold, with noise that is shared, or with the answers mixed up."""
+    then with another threshold, with noise that is shared, or with the answers mixed up.
+    """
     chance = random.Random(seed)
     thresholds = ["0", "1", "-1", "1/2"]
     letters = ["a", "b", "c"]

@@ -1,5 +1,6 @@
 """Programs that release a winner and a number: right *and* near is one claim, about inputs that are far from another
-winner."""
+winner.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +104,8 @@ def test_every_output_as_the_paper_has_it() -> None:
 @pytest.mark.parametrize("inputs", ["all", ["q[1] = 10", "q[2] = 0"]])
 def test_a_certificate_says_which_is_meant(inputs: str | list[str]) -> None:
     """A claim about winners alone is about more inputs than one about all outputs, so that no proof that this one is
-    vacuous is one of it."""
+    vacuous is one of it.
+    """
     report = dipc.check(dipc.load(ALL), inputs=inputs, alpha=4, gamma=3, beta="1/100", eps=1, keep_proofs=True)
     assert report.verdict is Verdict.ACCURATE
     forged = dipc.certify(report).replace("dd: all;", "dd: finite;")
@@ -117,7 +119,8 @@ def test_a_certificate_says_which_is_meant(inputs: str | list[str]) -> None:
 @given(numbers, numbers, st.sampled_from(["linf", "l1", "discrete"]))
 def test_the_distance_against_a_grid(x: Fraction, y: Fraction, norm: str) -> None:
     """Only the flag makes another answer: the least distance to a point of a fine grid with another one is dd, or more
-    by less than a step beside the border."""
+    by less than a step beside the border.
+    """
     scale, beside = 8_000, 8
     found = Distances(Ideal(dipc.load(FLAGGED.replace("METRIC", norm)))).at((x, y))
     assert found is not None

@@ -66,7 +66,8 @@ def test_settling_the_cases_one_by_one_gives_the_report(name: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_a_case_poses_decides_it(name: str) -> None:
     """If all obligations of a case hold, so does the claim; and if one fails whose bound is the probability itself, the
-    claim does not."""
+    claim does not.
+    """
     program, source = asked(name)
     engine = Engine(program.measurer, program.limits)
     seen = 0

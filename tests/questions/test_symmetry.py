@@ -226,7 +226,8 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_classes_that_nobody_asked_for_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past the limit on classes, and where hardly any inputs are alike, they are decided one by one, or refused by the
-    limit on those."""
+    limit on those.
+    """
     monkeypatch.setattr("dipc.questions.symmetric_inputs.ROW_BY_ROW", 6)
     program = dipc.load(BENCHMARKS / "sparse.dip", m=1)
     few, inputs = program.with_limits(Limits(orbits=5)), "q = -3..3"

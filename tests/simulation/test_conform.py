@@ -189,7 +189,8 @@ def observed(scale: float, runs: int, seed: int) -> dipc.Conformance:
 
 def test_a_scale_that_is_a_little_wrong() -> None:
     """12 per cent at 5 000 samples are 7.8 deviations of the likelihood ratio. 5 per cent at 10^4 are 4.9, where no
-    test with an error of 10^-6 has more than half of the power; 2 per cent at 10^5 are 6.3."""
+    test with an error of 10^-6 has more than half of the power; 2 per cent at 10^5 are 6.3.
+    """
     assert observed(1.0, 3000, 1).agreement is Agreement.MATCH
     found = observed(1.12, 5000, 2)
     assert found.agreement is Agreement.MISMATCH
@@ -202,7 +203,8 @@ def test_a_scale_that_is_a_little_wrong() -> None:
 def test_the_power_of_likelihood_ratios(scale: float, runs: int) -> None:
     """Beside the test that knows the scale alone to be unknown, whose statistic is n·(s - 1 - log s) for a mean
     distance of s: its square root, doubled, is normal if the scale is 1. The error of 4·10^-7 on two sides is at 5.07
-    deviations, and cells lose less than half of one."""
+    deviations, and cells lose less than half of one.
+    """
     decided = 0
     for seed in range(20 if runs < 10**5 else 6):
         source = random.Random(seed)

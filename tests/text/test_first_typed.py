@@ -1,5 +1,6 @@
 """Mechanisms of the literature as they were first typed after README and tutorial. What does not run says how to mend
-it."""
+it.
+"""
 
 from __future__ import annotations
 

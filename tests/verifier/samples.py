@@ -137,7 +137,8 @@ def document(text: str) -> dict[str, Any]:
 
 def resealed(data: dict[str, Any], *, answers: bool = True) -> str:
     """The text of a certificate, with the right digest and, as whoever forges one would see to, with the right answers
-    to all that it makes the checker ask about half-spaces."""
+    to all that it makes the checker ask about half-spaces.
+    """
     data = {name: value for name, value in data.items() if name != "digest"}
     if answers and "answers" in data:
         with suppress(AttributeError, KeyError, TypeError, ValueError):  # it is no document at all

@@ -285,7 +285,8 @@ def test_numbers_for_which_there_is_no_program(old: str, new: str) -> None:
 
 def test_a_class_is_about_all_inputs_that_it_names() -> None:
     """Where others of the inputs are apart, those of an undecided claim's accurate classes are further from other
-    answers than their half-spaces say: they are not left out."""
+    answers than their half-spaces say: they are not left out.
+    """
     old, new = (
         SLOPE % f"l1; apart: y > y' + 3 or {apart}" for apart in ("x' > 1 and x <= 1", "x' > 1 and x <= 2 or x != x'")
     )

@@ -211,7 +211,8 @@ def in_order(places: list[int], blocks: list[list[int]], free: list[int]) -> tup
 @pytest.mark.parametrize("seed", range(8))
 def test_no_exchange_is_let_through_that_changes_anything(seed: int) -> None:
     """Structures that are drawn for each path of the ideal, with exactly the rows that they leave: what is accepted
-    is true of every input, dd and probability, as the engine finds them one by one."""
+    is true of every input, dd and probability, as the engine finds them one by one.
+    """
     draw = random.Random(f"exchanges {seed}")
     counts: Counter[str] = Counter()
     for writer, text in programs(f"asked {seed}", 12):

@@ -1,5 +1,6 @@
 """Certificates about every int input: followed to the end where the claim's distances are numbers, and never where an
-input refutes it, whatever mistake of mathematics they were written with."""
+input refutes it, whatever mistake of mathematics they were written with.
+"""
 
 from __future__ import annotations
 

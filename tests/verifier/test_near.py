@@ -163,7 +163,8 @@ def test_nothing_is_near_where_the_distance_is_greater(
     kinds: tuple[str, str], norm: str, body: str, metric: str, width: Fraction, data: st.DataObject
 ) -> None:
     """Whatever a forger states of a cell, if an input of it is at a distance of at least some alpha of it, whichever
-    multipliers are given. He begins with what is so, nearby."""
+    multipliers are given. He begins with what is so, nearby.
+    """
     if metric and "int" in kinds:
         return
     coverage = ideal(kinds, norm, body, metric)

@@ -1,5 +1,6 @@
 """Each kind of step, against values computed in other ways: what is accepted must be true, and what is plainly true
-must be accepted."""
+must be accepted.
+"""
 
 from __future__ import annotations
 

@@ -178,7 +178,8 @@ def _signed(
     pieces: list[dict[str, Any]], terms: list[tuple[int, Fraction, Fraction]], lower: Fraction
 ) -> Iterator[_Signed]:
     """Intervals on which a sign of the function, or that of the slope of it without its greatest exponential, is
-    stated."""
+    stated.
+    """
     top = max(q for _, q, _ in terms)
     slope = [
         *((k - 1, q - top, c * k) for k, q, c in terms if k),

@@ -261,7 +261,8 @@ def _grid(interval: Interval, count: int = 60) -> list[Fraction]:
 @given(exp_polys(most_terms=5), positive_factors, intervals)
 def test_the_supremum_is_the_least_factor(numerator: ExpPoly, denominator: ExpPoly, interval: Interval) -> None:
     """f = high suffices and f a little below low does not, by the sign procedure, which knows nothing of maxima; and
-    the quotient is nowhere above high on a grid."""
+    the quotient is nowhere above high on a grid.
+    """
     limits = Limits(bits=4000)
     try:
         found = supremum(numerator, denominator, interval, 12, limits)
