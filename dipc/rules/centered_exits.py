@@ -1,17 +1,17 @@
 """The exits of a program as conjunctions over centered noises, with slacks that depend on the inputs.
 
-A constraint A·X + D·u + b >= 0 over noises X with means mu(u) is A·N + s(u) >= 0 over the noises N = X - mu(u), whose
-law is that of noise with mean 0: `slack` s(u) = b + D·u + A·mu(u), and nothing else depends on u.
+A constraint A·X + D·u + b >= 0 over noises X with means mu(u) is A·N + s(u) >= 0 over the centered noises N = X -
+mu(u), which have mean 0. The slack s(u) = b + D·u + A·mu(u) is the only part that depends on u.
 
-**Monotonicity.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows: the event only grows,
-as a set of values of N. Exits exclude each other and their weights are not negative, so a sum of weight·Pr over exits
-is bounded below by the same sum at lower bounds of all slacks, exit by exit.
+**Monotonicity.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows: the event, a set of
+values of N, only grows. Exits exclude each other and their weights are not negative. A sum of weight·Pr over exits is
+therefore bounded below by the same sum at lower bounds of all slacks.
 
-**Exits that differ in one comparison** alone are put together. Of two exits with the events E and C, and E and not C,
-no constraint of both can be worst at once: a bound exit by exit counts each as if it were. But w·Pr[E, C] + v·Pr[E, not
-C] = v·Pr[E] + (w - v)·Pr[E, C], which for w >= v is a sum of the same kind with one constraint less. Only the laws of
-the noises count: equal ones may stand for each other. Of integer noises the opposite of f >= 0 is -f - 1 >= 0, so that
-N <= -1, N = 0 and N >= 1 come to nothing, one by one: what a constraint implies may be said beside it.
+**Uniting exits that differ in one comparison.** Of two exits with the events E and C, and E and not C, a bound exit by
+exit takes the worst case of C and of not C, which cannot both occur. But w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w -
+v)·Pr[E, C], which for w >= v is a sum of the same kind with one constraint less. Only the laws of the noises matter:
+noises of equal laws can replace each other. For integer noises the opposite of f >= 0 is -f - 1 >= 0, so that N <= -1,
+N = 0 and N >= 1 are united in two steps. For this, a constraint may be written beside another one that implies it.
 """
 
 from __future__ import annotations
@@ -48,22 +48,25 @@ _ZERO = Fraction(0)
 #: A slack as base + slope·distance, where the distance is any integer from some one on; else the slope is 0.
 Level = tuple[Fraction, Fraction]
 
-#: The key of that distance beside the places of noises.
+#: The key of this distance beside the places of noises.
 DISTANCE = -1
 
 #: States of a chain towards all answers at once; with more, each answer is explored by itself.
 MOST_SHARED = 60_000
 
-#: Exits to other answers that are looked at to bound one from below.
+#: The most exits to other answers that are used to bound one answer from below.
 MOST_OTHERS = 400
 
-#: Exits that are products of paths.
+#: The most exits that are products of paths.
 _MOST_PRODUCTS = 64
 
 
 @frozen
 class ShiftedHalfspace:
-    """Σ coefficient · N[place] + slack(u) + radius·gamma >= 0; radius is 1 for the ball of an output, else 0."""
+    """The half-space Σ coefficient · N[place] + slack(u) + radius·gamma >= 0.
+
+    The radius is 1 for the ball of an output, and 0 otherwise.
+    """
 
     coefficients: Terms
     slack: Affine
@@ -72,14 +75,19 @@ class ShiftedHalfspace:
 
 @frozen
 class NoiseComponent:
-    """Noises that depend on each other. `noises` are centered, except for integer ones whose mean no input moves."""
+    """Noises that depend on each other through constraints.
+
+    All `noises` are centered, except for integer ones whose mean does not depend on the inputs.
+    """
 
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[ShiftedHalfspace, ...]
 
     def event(self, slacks: Sequence[Level]) -> exact.Event:
-        """The event with these slacks (the radius included), one for each half-space, which mentions the DISTANCE where
-        its slack moves with it."""
+        """Return the event with the given `slacks` (radius included), one for each half-space.
+
+        A half-space mentions DISTANCE if its slack has a slope.
+        """
         constraints = [
             Halfspace(((DISTANCE, slope), *half.coefficients) if slope else half.coefficients, base)
             for half, (base, slope) in zip(self.halfspaces, slacks, strict=True)
@@ -92,16 +100,18 @@ class NoiseComponent:
 
     @property
     def scales(self) -> bool:
-        """Whether its probability at slacks s depends on eps·s alone."""
+        """Whether the probability of the component at slacks s depends on eps·s alone."""
         return all(noise.law.scales for noise in self.noises)
 
 
 @frozen
 class CenteredExit:
-    """One way to det's answer: reached where `guards` hold of the inputs, with probability `weight` (None: 1) times the
-    measures of the independent `parts`. `points` are outputs that are no noise: how far each is above det's, or below,
-    which is at least -gamma. `in_balls` says that some output is continuous noise, equal to det's with probability 0
-    and near only if it is so from both sides."""
+    """An exit to det's answer, reached where the `guards` hold of the inputs.
+
+    Its probability is `weight` (None for 1) times the measures of the independent `parts`. `points` belong to outputs
+    without noise: how far each is above or below det's, which must be at least -gamma. With `in_balls`, some output is
+    continuous noise; it equals det's with probability 0, and is near only if it is near from both sides.
+    """
 
     guards: tuple[Constraint, ...]
     weight: Closed | None
@@ -111,18 +121,21 @@ class CenteredExit:
 
 
 class ExitFinder:
-    """Finds the exits of one program. All of them are explored at once where that can be done, because answers share
-    most of the way; a program with too many is explored towards each answer."""
+    """The exits of one program, for each answer and for fixed finite inputs.
+
+    All answers are explored at once where possible, because they share most of the chain. A program with too many
+    states is explored for each answer separately.
+    """
 
     def __init__(self, program: Program, near: NearAnswers | None = None) -> None:
-        """Where `near` is given, it says which outputs are as good as det's."""
+        """Take the program; `near`, if given, decides which outputs are as good as det's."""
         self._program = program
         self._near = near
         self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The program towards each of its answers; None where it is not of this kind, or answers are near."""
+        """The series of the program for each of its answers; None if it has none, or if near answers count."""
         return None if self._runs is None else self._runs.series()
 
     @cached_property
@@ -135,11 +148,11 @@ class ExitFinder:
         return many_runs(self._program.flow, self._program.limits)
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
-        """All exits with the region's answer, for these finite inputs.
+        """Return all exits with the region's answer, for these finite inputs.
 
-        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u:
-        one way to other outputs may be several exits, with guards of which one holds where these are near.
-        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
+        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u.
+        An exit to another output can appear several times, with disjoint guards under which that output is near. Raises
+        Undecided past a limit, and DiagnosticError for programs that fail at run time.
         """
         core = self._program.core
         if self._near is not None:
@@ -159,10 +172,9 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Some of the exits to the region's answer: at least those with slacks that are all bounded below on it. None
-        where the runs to the answer are not of this kind, or these are many.
+        """Return some exits to the region's answer, among them all whose slacks are all bounded below on the region.
 
-        Raises Undecided.
+        The result is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
         """
         if self._by_answer is None:
             return None
@@ -170,14 +182,17 @@ class ExitFinder:
         return None if known is None else known.exits(region)
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
-        """Whether the exits to the region's answer are many, and not united."""
+        """Return True if the region's answer has many exits that are not united."""
         if self._near is not None or self._many is None:
             return False
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
         return self._many.are_many(wanted) and self._everything(finite) is None
 
     def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
-        """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
+        """Return all exits to other answers than the region's.
+
+        The result is None if not all outputs are finite, or there are too many exits.
+        """
         core = self._program.core
         explored = self._everything(finite)
         if explored is None or len(explored.states) > MOST_OTHERS:
@@ -194,8 +209,10 @@ class ExitFinder:
     def ends(
         self, finite: Mapping[int, Value], region: Region
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
-        """All exits as they are, with the region's answer by slot and the sides of balls; no exits where answers are
-        near otherwise than by gamma, or there are too many."""
+        """Return all exits as states, the region's answer by slot, and the sides of balls.
+
+        There are no exits in the result if answers are near by more than gamma, or if there are too many.
+        """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
         return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
@@ -203,7 +220,7 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """The exits with outputs near det's, or with all others, each with the guards under which it is one."""
+        """Yield the exits with outputs near det's (or with all others), each with the guards under which it is one."""
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
             output = tuple([exit_.state.outputs[slot] for slot in self._program.core.outputs])
@@ -245,11 +262,11 @@ class _RunExits:
         self._runs = known
         self._end = end
         self._means = {noise.id: noise.mean for noise in known.noises.values()}
-        #: Whether the slack of a constraint is bounded below behind these guards; whether one of inputs may hold.
+        #: For a constraint and guards: whether its slack is bounded below, or, without noises, whether it can hold.
         self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
 
     def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """The exits with slacks that are bounded below on the region; None where there are many."""
+        """Return the exits with slacks that are bounded below on the region, or None if there are many."""
         guards: dict[int, list[Constraint]] = {}
         for guard in region.guards:
             for slot, _ in guard.form.inputs:
@@ -303,7 +320,7 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
 
 
 def _off(form: Affine, center: Affine, sign: int) -> Affine:
-    """How far an output is above the center of its ball, or, with the sign -1, and its negative for a form, below."""
+    """Return how far an output is above the center of its ball (sign 1), or below it (sign -1, with `form` negated)."""
     return form - center if sign > 0 else form + center
 
 
@@ -327,7 +344,7 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
 
 
 def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction]) -> tuple[CenteredExit, ...]:
-    """The exits with these numbers for their weights, where there is one; without those whose weight is 0."""
+    """Return the exits with the given numbers as weights, without those whose weight is 0."""
     centered_exits = []
     for each in exits:
         number = None if each.weight is None else values.get(each.weight)
@@ -338,23 +355,23 @@ def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction
 
 # --- convex pieces --------------------------------------------------------------------------------
 #
-# Convex pieces of a class of inputs on which it is settled which exits of the program can be taken.
+# Convex pieces of a class of inputs, on each of which it is fixed which exits of the program can be taken.
 
 
 @frozen
 class ConvexPiece:
-    """The inputs of a region that satisfy `guards` as well, where `exits` are those that can be taken."""
+    """The inputs of a region that satisfy the `guards`, where `exits` are the exits that can be taken."""
 
     guards: tuple[Constraint, ...]
     exits: tuple[CenteredExit, ...]
 
 
 def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
-    """The region cut along the comparisons of inputs that the program makes on its own, as far as it has to be.
+    """Return the region cut along the program's own comparisons of inputs, as far as necessary.
 
-    The pieces cover the region. On each the probability of the answer is at least the sum over its exits, and exactly
-    that sum wherever their guards are decided exactly (a guard that is not found to be excluded is split on).
-    Raises LimitReached for more than `most`.
+    The pieces cover the region. On each, the probability of the answer is at least the sum over its exits. It is
+    exactly that sum where all guards of its exits are decided; a guard that is not proved to be excluded is split on.
+    Raises LimitReached for more than `most` pieces.
     """
     pieces: list[ConvexPiece] = []
     pending: list[tuple[Constraint, ...]] = [()]
@@ -384,7 +401,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
 
 
 def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool | Constraint:
-    """True where all guards hold on the whole piece, False where they exclude it, else a guard that is open."""
+    """Return True if all guards hold on the whole piece, False if they exclude it, else a guard that is open."""
     if contradict([*known, *guards]):
         return False
     for guard in guards:
@@ -396,13 +413,15 @@ def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool |
 _CERTAIN = ExpPoly.ONE
 
 
-#: More exits than this are left as they are.
+#: The most exits that are united; more are left as they are.
 _MOST_EXITS = 60
 
 
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
-    """Exits with the same sum of weight·probability for all slacks and all eps of the intervals. Weights are still
-    never negative there."""
+    """Return exits with the same sum of weight·probability for all slacks and all eps of the intervals.
+
+    Exits that differ in one comparison are united. The weights are still never negative on the intervals.
+    """
     centered_exits = list(exits)
     if len(centered_exits) > _MOST_EXITS:
         return tuple(centered_exits)
@@ -438,7 +457,7 @@ def _weight(centered: CenteredExit) -> Closed:
 
 
 def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Whether it is proved not to be negative at any eps of the intervals."""
+    """Return True if `value` is proved never to be negative on the intervals."""
     try:
         return decide(ClosedForm(value), PiecewiseForm(_CERTAIN), intervals, limits).verdict is Verdict.ACCURATE
     except Undecided:
@@ -448,8 +467,10 @@ def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits)
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """The common constraints of two exits that differ in one constraint, opposite in the other; None where they differ
-    in more, except for what that constraint implies."""
+    """Return the common constraints of two exits that differ in one constraint, which has opposite signs in the two.
+
+    The result is None if they differ in more, apart from constraints that this one implies.
+    """
     mine, theirs = list(left), list(right)
     for component in left:
         if component in theirs:
@@ -471,13 +492,15 @@ def _without_opposite(
 
 
 def is_whole(component: NoiseComponent) -> bool:
-    """Whether all noises are integers."""
+    """Return True if all noises are integers."""
     return all(noise.law.whole for noise in component.noises)
 
 
 def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
-    """The complement, except for the boundary where it has probability 0; None for one side of a ball. A form of
-    `whole` noises and inputs takes integers only."""
+    """Return the complement of a half-space up to a boundary of probability 0, or None for one side of a ball.
+
+    A form of `whole` noises and inputs takes only integer values.
+    """
     if half.radius:
         return None
     slack = -half.slack
@@ -490,7 +513,7 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
 
 
 def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
-    """Whether the first half-space is in the second for all inputs."""
+    """Return True if the first half-space lies in the second for all inputs."""
     if one.radius or other.radius or one.coefficients != other.coefficients:
         return False
     more = other.slack - one.slack
@@ -498,8 +521,10 @@ def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
 
 
 def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
-    """The component with these constraints alone, in its parts that share no noise; noises that they do not mention are
-    gone."""
+    """Return the component with only these constraints, split into components that share no noise.
+
+    Noises that no constraint mentions are dropped.
+    """
     groups: list[tuple[set[int], list[ShiftedHalfspace]]] = []
     for half in halfspaces:
         places, members = {noise for noise, _ in half.coefficients}, [half]

@@ -5,10 +5,10 @@ Where `max(0, r)` is released, r below 0 and r above 0 are two exits, and each o
 **Lemma.** *Let w be an affine form of noises and inputs, a(u) the exact answer, and S one of the events w <= a + gamma,
 w >= a - gamma, both, or all. If for each exit of the program the noises of S that lead to it, at inputs of the class,
 give an output within gamma of a, then Pr[output within gamma of a] >= Pr[S] at each of these inputs.* Exits cover all
-noises. A noise that is not drawn on the way to an exit may be drawn there and left unused. ∎
+values of the noises. A noise that is not drawn on the way to an exit can be drawn there and left unused. ∎
 
-For each exit this is that two systems of linear inequalities over noises, inputs and gamma have no solution. Several
-outputs are near if each of them is: the events are taken together.
+The condition for one exit is that two systems of linear inequalities over noises, inputs and gamma have no solution.
+Several outputs are near if each of them is: their events are intersected.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from dipc.text.core import Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: The key of gamma in a system; noises have even ones, inputs odd ones.
+#: The key of gamma in a system; noises have even keys, inputs odd keys.
 _GAMMA = -1
 
-#: Exits, and forms of an output, that are looked at.
+#: The most exits, and the most forms of one output, that are tried.
 _MOST_EXITS, _MOST_FORMS = 40, 4
 
-#: The sides on which w may be bounded, those that need less first: where it is not, the output is near anyway.
+#: The sides on which S bounds w, the weakest events first. On a side without a bound the output is near anyway.
 _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
 
@@ -59,9 +59,11 @@ def near_whatever(
     guards: Sequence[Constraint],
     gamma: Fraction,
 ) -> CenteredExit | None:
-    """The event S for all real outputs of an `answer` by slot, for inputs that satisfy the guards and every tolerance
-    from `gamma` on; `sides` are those of balls. None where there is none, or every output has one form, so that nothing
-    is gained. Raises NotConfirmed."""
+    """Return the event S for all real outputs of an `answer` by slot, for every tolerance from `gamma` on.
+
+    It holds for inputs that satisfy the guards; `sides` are the sides of balls. The result is None if there is no such
+    event, or if every output has a single form, so that nothing is gained. Raises NotConfirmed.
+    """
     forms = {
         slot: as_form(value)
         for slot, value in answer.items()
@@ -91,7 +93,7 @@ def near_whatever(
             return None
     used = dict.fromkeys(noise for near in nearby if near.signs for noise, _ in near.off.noises)
     places = {noise: index for index, noise in enumerate(used)}
-    # Integer noise whose mean no input moves stays around it.
+    # Integer noise whose mean does not depend on the inputs keeps its mean.
     kept = {noise for noise in used if noises[noise].law.whole and noises[noise].mean.is_number}
     means = {noise: Affine.number(_ZERO) if noise in kept else noises[noise].mean for noise in used}
     halfspaces = []
@@ -125,7 +127,7 @@ def _is_near(
     near: _Near,
     sides: Sequence[int],
 ) -> bool:
-    """Whether the output of each exit is near the answer, with the noises of S."""
+    """Return True if the output of each exit is near the answer for all noises of S."""
     for value, reached in known:
         given = as_form(value)
         if given is None:
@@ -137,19 +139,19 @@ def _is_near(
 
 
 def _facts(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
-    """What is true where the exit is reached, at inputs that satisfy the guards."""
+    """Yield the half-spaces that hold where the exit is reached, at inputs that satisfy the guards."""
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
         yield halfspace(item.form, _ONE, _ZERO, strict=item.strict)
 
 
 def is_empty(system: Sequence[Halfspace]) -> bool:
-    """Whether it is proved to have no solution. Raises NotConfirmed."""
+    """Return True if the system is proved to have no solution. Raises NotConfirmed."""
     return isinstance(solution(system), Infeasible)
 
 
 def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, strict: bool = False) -> Halfspace:
-    """sign·form + radius·gamma >= 0."""
+    """Return the half-space sign·form + radius·gamma >= 0."""
     terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
     return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)
 

@@ -1,8 +1,8 @@
 """Claims about all distances at once: beta as a function of the single product t = distance·eps.
 
-Where every slack of an event is a multiple of the distance, N·eps and distance·eps are all that the probability depends
-on: Pr(distance, eps) = p(distance·eps), as a noise of rate a·eps at distance x has the law of eps·N at eps·x. If beta,
-too, is a function of t = distance·eps, one obligation in t decides all distances > 0 and all eps together.
+Where every slack of an event is a multiple of the distance, the probability depends on distance·eps alone: Pr(distance,
+eps) = p(distance·eps), as a noise of rate a·eps compared at the distance x has the law of eps·N compared at eps·x. If
+beta is a function of t = distance·eps too, one obligation in t decides all distances > 0 and all eps together.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ANY_ROW = Row(1, (), (), None, None, None, None)
 
 
 class Scale(Enum):
-    """The distance that is left open: which one is multiplied by eps in t."""
+    """The distance that is left open, and multiplied by eps in t."""
 
     ALPHA = "alpha"
     GAMMA = "gamma"
@@ -50,8 +50,11 @@ class Scale(Enum):
 
 @frozen
 class Open:
-    """The claim for every value of the distance `scale`: `alpha` is a number, or None for dd(u), which is left open;
-    gamma = `gamma_base` + `gamma_rate`·distance. `beta` is beta as a function of t, None where it is none: `reason`."""
+    """The claim for every value of the distance `scale`.
+
+    `alpha` is a number, or None for dd(u), which is then the open distance; gamma = `gamma_base` +
+    `gamma_rate`·distance. `beta` is beta as a function of t, or None if it is not one; `reason` then says why.
+    """
 
     scale: Scale
     alpha: Fraction | None
@@ -63,7 +66,7 @@ class Open:
 
 @frozen
 class Fixed:
-    """The claim at one alpha (None: infinity) and one gamma, with beta as a function of eps."""
+    """The claim at one alpha (None for infinity) and one gamma, with beta as a function of eps."""
 
     alpha: Fraction | None
     gamma: Fraction
@@ -71,11 +74,13 @@ class Fixed:
 
 
 class ClassClaim:
-    """The claim about all inputs, from the options and the program's claim block; a table has no part in it."""
+    """The claim about all inputs, from the options and the program's claim block; a table plays no part."""
 
     def __init__(self, program: Program, options: ClaimOptions, *, together: bool = False) -> None:
-        """Raises DiagnosticError for what cannot be read, or is not about all inputs; `together` says that alpha and
-        gamma may both be left open."""
+        """Read the claim; with `together`, alpha and gamma may both be left open.
+
+        Raises DiagnosticError for a claim that cannot be read, or that cannot be made about all inputs.
+        """
         self.options = options
         self.free_gamma = is_free(program.core, options.gamma)
         self._program: CoreProgram = program.core
@@ -111,13 +116,13 @@ class ClassClaim:
 
     @property
     def stated(self) -> dict[str, str | None]:
-        """alpha, beta and gamma as they are claimed."""
+        """alpha, beta and gamma as the claim states them."""
         gamma = FREE if self.free_gamma else self._claim.said("gamma")
         return {"alpha": self.alpha_text, "beta": self._claim.said("beta"), "gamma": gamma}
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Where gamma does nothing, or is 0 though beta depends on it."""
+        """A warning for each gamma that has no effect, or that is 0 although beta depends on it."""
         if self.free_gamma:
             return ()
         if self.gamma is None:
@@ -126,19 +131,19 @@ class ClassClaim:
 
     @property
     def gamma_moves(self) -> bool:
-        """Whether gamma grows with the distance that is left open."""
+        """Whether gamma grows with the open distance."""
         return self.is_open and bool(self.open().gamma_rate)
 
     def without_distance(self) -> Fixed:
-        """The claim with a number for alpha; raises DiagnosticError where beta has no exact meaning."""
+        """Return the claim with a number for alpha; raise DiagnosticError where beta has no exact meaning."""
         return self._fixed(None)
 
     def at_number(self, distance: Fraction | None) -> Fixed:
-        """The claim for inputs with this dd(u), where alpha is that; None is infinity."""
+        """Return the claim for inputs with dd(u) = `distance`, which is alpha; None is infinity."""
         return self._fixed(INFINITY if distance is None else Cell(distance, show_value(distance)))
 
     def whatever_distance(self) -> Fixed | None:
-        """The claim with 0 for the distance that is left open, if beta does not depend on it; None if it does."""
+        """Return the claim with 0 for the open distance if beta does not depend on the distance, else None."""
         if self.free_gamma:
             names: tuple[str, ...] = ("gamma",)
         elif self.at_distance:
@@ -153,16 +158,18 @@ class ClassClaim:
 
     @property
     def gamma_depends_on_distance(self) -> bool:
-        """Whether gamma depends on the distance."""
+        """Whether gamma depends on the distance to disagreement."""
         return self.gamma is not None and any(mentions(self.gamma.tree, name) for name in _DISTANCES)
 
     def far(self) -> BetaForm:
-        """The limit of beta as alpha and gamma, both open, grow without bound. Raises DiagnosticError where there is
-        none."""
+        """Return the limit of beta as alpha and gamma, both open, grow without bound.
+
+        Raises DiagnosticError if beta has no limit.
+        """
         return self._claim.terms_towards(replace(_ANY_ROW, dd=INFINITY), None, None, Cell(Fraction(0), "0"), "inf").beta
 
     def at_gamma(self, gamma: Fraction) -> BetaForm:
-        """beta as a function of eps for one value of a gamma that is left open."""
+        """Return beta as a function of eps for one value of an open gamma."""
         one = resolve_claim(self._program, _NO_TABLE, replace(self.options, gamma=gamma, eps=None))
         return one.terms(_ANY_ROW).beta
 
@@ -172,8 +179,10 @@ class ClassClaim:
         return Fixed(terms.alpha, terms.gamma.value, terms.beta)
 
     def open(self) -> Open:
-        """The claim with its distance left open; raises DiagnosticError for a gamma that is neither a number nor a
-        multiple of the distance."""
+        """Return the claim with its distance left open.
+
+        Raises DiagnosticError for a gamma that is neither a number nor a multiple of the distance.
+        """
         if self._open is None:
             names = self.names()
             if self.free_gamma:
@@ -184,9 +193,11 @@ class ClassClaim:
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
-        """Where beta is not a function of distance·eps: expressions at most beta that are such functions, or functions
-        of eps; empty where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as
-        `open` does."""
+        """Return expressions that are at most beta and are functions of distance·eps or of eps alone.
+
+        They are needed where beta is not a function of distance·eps. The result is empty if beta is one itself, if it
+        depends on no distance, or if no such expression is found. Raises DiagnosticError as `open` does.
+        """
         if not self.is_open or self.both_open or self.open().beta is not None or self.whatever_distance() is not None:
             return ()
         moves = self.free_gamma or self.gamma_moves
@@ -201,7 +212,7 @@ class ClassClaim:
         return tuple(text for text in (scaling, far) if text is not None)
 
     def names(self) -> dict[str, Parametric]:
-        """What the names in beta stand for, a distance that is left open as an unknown."""
+        """Return the value of each name in beta, with an open distance as an unknown."""
         names = dict(self._claim.constants)
         if self.both_open:
             distance = Parametric.unknown("alpha")
@@ -219,7 +230,7 @@ class ClassClaim:
         return names | {"gamma": Parametric.number(base) + Parametric.number(rate) * distance}
 
     def alpha_number(self) -> Fraction:
-        """alpha, where it is not dd(u)."""
+        """Return alpha, for a claim in which alpha is not dd(u)."""
         assert self._claim.alpha is not None
         # A claim with gamma = 0 reads and checks alpha as for a row of a table.
         value = self._claim.alpha.number(self._claim.constants, self._claim.intervals)
@@ -229,11 +240,11 @@ class ClassClaim:
         return value
 
     def is_near(self, dd: Fraction) -> bool:
-        """Whether the claim, with a number for alpha, is not about inputs with this dd."""
+        """Return True if the claim, with a number for alpha, does not apply to inputs with this dd."""
         return self._claim.is_near(_ANY_ROW, dd, self.alpha_number())
 
     def least_integer(self) -> Fraction:
-        """The least of integer distances that the claim, with a number for alpha, is about; 0 where that is all."""
+        """Return the least integer distance that the claim, with a number for alpha, is about."""
         least = Fraction(ceil(self.alpha_number()))
         return least + 1 if self.is_near(least) else least
 
@@ -261,12 +272,12 @@ class ClassClaim:
         )
 
     def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
-        """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
+        """Return beta at the distance 1 as a function of t = eps, or None with the reason."""
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
             name = scale.value
-            return None, f"beta is not a function of {name}*eps, so not every {name} can be decided at once: {advice}"
-        # beta at every eps, whatever program it is claimed of.
+            return None, f"beta is not a function of {name}*eps, so all {name} cannot be decided at once: {advice}"
+        # beta at every eps, also where the program is for one eps only.
         everywhere = replace(self.options, eps="(0, inf)", gamma=self.options.gamma if scale is Scale.ALPHA else 1)
         claim = resolve_claim(replace(self._program, only_at=None), _NO_TABLE, everywhere)
         one = Cell(Fraction(1), "1") if scale is Scale.ALPHA else None
@@ -274,9 +285,9 @@ class ClassClaim:
 
 
 def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
-    """Whether beta is a function of distance·eps, the distance being the only unknown in `names`.
+    """Return True if beta is a function of distance·eps, where the distance is the only unknown in `names`.
 
-    Sums, products, quotients, min, max and abs of such functions are such functions.
+    Sums, products, quotients, min, max and abs of functions of distance·eps are functions of distance·eps.
     """
     normal = normal_parts(beta)
     if normal is not None:
@@ -287,13 +298,16 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
         value = leaf.in_product()
         return None if value is None else Parametric.of(value)
 
-    # Whether a divisor is 0 anywhere is looked at when beta is evaluated at the distance 1.
+    # Evaluating beta at the distance 1 checks that no divisor is 0.
     return rebuilt(beta.value(names, open_divisors=True), function) is not None
 
 
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
-    """The values t = distance·eps for distances in (0, greatest] (None: any > 0) and eps in the intervals: since the
-    distance may be as small as one likes, an interval from 0 on."""
+    """Return the interval of t = distance·eps for distances in (0, `greatest`] and eps in the intervals.
+
+    With `greatest` None every distance > 0 counts. Distances may be arbitrarily small, so that the interval begins at
+    0.
+    """
     if greatest is None:
         return Interval.POSITIVE
     assert greatest > 0

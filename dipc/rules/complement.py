@@ -1,8 +1,9 @@
-"""A lower bound of an answer's probability from upper bounds of all the others'.
+"""A lower bound of an answer's probability from upper bounds of the probabilities of all others.
 
-An answer that is given by several exits, where one takes over as another one fades, is bounded badly exit by exit. If
-all outputs are finite, its probability is 1 less that of the exits to other answers, and each of these never decreases
-in its slacks: at upper bounds of the slacks, or without a half-space whose slack has none, it is at most that.
+An answer with several exits, where one becomes likely as another becomes unlikely, is bounded badly exit by exit. If
+all outputs are finite, its probability is 1 less that of the exits to other answers. Each of these never decreases in
+its slacks, and is therefore at most its value at upper bounds of the slacks, without the half-spaces whose slack has no
+upper bound.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """1 less the sum over the exits with other answers, each at the greatest of every slack. None where a weight
-    depends on eps alone and a distance is open, or these exits are not known."""
+    """Return 1 less the sum over the exits with other answers, each slack at its greatest.
+
+    The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
+    """
     distances = instance.distances
     if instance.others is None:
         return None
@@ -31,7 +34,7 @@ def complement(instance: Instance) -> Bounds | None:
     for centered in instance.possible_others:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
-        # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
+        # A component of integer noise depends on eps alone; without it the event is only more probable.
         components = [component for component in centered.parts if component.scales or not distances.is_open]
         bounded = [widest(component, instance) for component in components]
         weight = _ONE if centered.weight is None else centered.weight
@@ -45,9 +48,10 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """The event at upper bounds of its slacks, with the bounds of their negatives, without unbounded constraints.
+    """Return the event at upper bounds of its slacks, and the bounds of the negated slacks.
 
-    Where a distance is open a bound has base >= 0, so that slack <= -base - distance·slope <= -distance·slope.
+    Constraints without an upper bound are left out. If a distance is open, a bound has base >= 0, so that slack <=
+    -base - distance·slope <= -distance·slope.
     """
     distances = instance.distances
     kept: list[ShiftedHalfspace] = []

@@ -1,15 +1,15 @@
-"""The proof rules for a convex class of inputs, in the order of what they cost: every service tries this list.
+"""The proof rules for a convex class of inputs, cheapest first: every service tries this list.
 
-A goal is proved by one rule for the class as it is, or by one for each part of it. What a rule gives are obligations,
-all of which have to hold: `proofs` yields them, `established_as_a_whole` and `proved_in_parts` try them.
+A goal is proved by one rule for the whole class, or by one rule for each part of it. A rule gives obligations, all of
+which have to hold: `proofs` yields them, `established_as_a_whole` and `proved_in_parts` try them.
 
-**Parts** of a class are proved by themselves: by what its distance from other answers implies, and by signs of slacks.
-They cover the class, so that what is proved of each is true of all of its inputs.
+**Parts** of a class are proved separately. A class is cut by what its distance from other answers implies, and by signs
+of slacks. The parts cover the class, so that a statement proved of each part is true of all of its inputs.
 
-**Weights of choices** depend on eps alone, in bounds about distance·eps. Where all such weights of a program are a +
-b·g for one function g of eps, as those of one coin are, they lie on the segment between their values at the least and
-the greatest g. A sum of weight·probability is linear in the weights, so that at every eps it is at least the lesser of
-the sums at the two ends, whatever eps·distance is.
+**Weights of choices** depend on eps alone, in bounds that depend on distance·eps. Where all such weights of a program
+are a + b·g for one function g of eps, as for one coin, they lie on the segment between their values at the least and
+the greatest g. A sum of weight·probability is linear in the weights. At every eps it is therefore at least the lesser
+of the sums at the two ends, whatever eps·distance is.
 """
 
 from __future__ import annotations
@@ -62,8 +62,11 @@ _ZERO = Fraction(0)
 
 
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
-    """Convex classes that cover this one: by all that its distance from other answers implies, and by whether outputs
-    without noise are within gamma of det's. None but itself where that makes no difference. Raises Undecided."""
+    """Return convex classes that cover this one, cut by its distance from other answers and by outputs without noise.
+
+    The first uses all that the distance implies; the second whether these outputs are within gamma of det's. The result
+    is the class alone if neither makes a difference. Raises Undecided.
+    """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
     exits = [_within(centered, gamma, inputs.whole) for centered in piece.exits]
@@ -84,8 +87,10 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
-    """Convex classes that cover this one, on each of which none of the forms is both positive and negative; none if
-    there would be too many."""
+    """Return convex classes that cover this one, on each of which no form takes both positive and negative values.
+
+    The result is empty if there would be too many.
+    """
     inputs = convex.inputs
     every = [convex.piece.guards]
     for form in forms:
@@ -108,23 +113,28 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
 def all_facets(
     inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
 ) -> tuple[Moving, ...]:
-    """All half-spaces that contain the inputs of a piece: those of its region's guards, of the guards of ints, which
-    moving half-spaces do not imply near an edge, of the piece's own `guards`, and of one side of other regions."""
+    """Return all half-spaces that contain the inputs of a piece.
+
+    These are the facets `own` of the region's guards, the guards of ints (which moving half-spaces do not imply near an
+    edge), the `guards` of the piece, and one `side` of each other region.
+    """
     ints = [guard for guard in inputs.region.guards if guard.whole]
     static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]
     return (*own, *static, *side)
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """The region of the class, where answers count as the same that of a piece: only there it is known which."""
+    """Return the region of the class; if answers count as the same, only the part of it in `piece`."""
     if setting.near is None:
         return inputs.region
     return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
 
 
 def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
-    """The exit where its outputs without noise are within gamma of det's, which is a comparison of inputs; those of
-    `whole` are ints."""
+    """Return the exit with the condition that its outputs without noise are within gamma of det's.
+
+    The condition is a comparison of inputs, those in `whole` being ints.
+    """
     radius = Affine.number(gamma)
     near = [
         constraint(radius + point, CompareOp.GE, all(slot in whole for slot, _ in point.inputs))
@@ -134,12 +144,15 @@ def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> C
     return replace(centered, guards=(*centered.guards, *near))
 
 
-#: A weight to a number for it.
+#: A number for each weight.
 Values = Mapping[Closed, Fraction]
 
 
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
-    """What the rule gives, where a distance is open and weights depend on eps alone for both of their ends."""
+    """Return the bounds of a rule.
+
+    If a distance is open and weights depend on eps, those at both ends of the weights.
+    """
     exits = instance.others if rule.of_others else instance.exits
     if exits is None:
         return None
@@ -156,8 +169,11 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
-    """Two points such that the weights of the exits are between them at every eps > 0: the weights that depend on eps,
-    each with its number at the point. None where that is not known, or no weight depends on eps."""
+    """Return two points between which the weights of the exits lie at every eps > 0.
+
+    A point maps each weight that depends on eps to a number. The result is None if no such points are known, or no
+    weight depends on eps.
+    """
     first, *others = dict.fromkeys(
         centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)
     ) or (None,)
@@ -190,13 +206,13 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
 
 
 def _at_zero(value: Closed) -> Fraction | None:
-    """The limit as eps -> 0, where numerator and denominator have limits and the denominator's is not 0."""
+    """Return the limit as eps -> 0, or None unless numerator and denominator have limits, the latter not 0."""
     above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
     return above / below if below else None
 
 
 def _at_infinity(value: Closed) -> Fraction | None:
-    """The limit as eps -> ∞; None where it is infinite."""
+    """Return the limit as eps -> ∞, or None if it is infinite."""
     above, below = [{(q, k): c for k, q, c in poly.terms()} for poly in fraction_of(value)]
     leading = max(below)
     if not above or max(above) < leading:
@@ -204,10 +220,10 @@ def _at_infinity(value: Closed) -> Fraction | None:
     return above[leading] / below[leading] if max(above) == leading else None
 
 
-#: The rules for a class as it is. They cost no more than the linear programs of its slacks.
+#: The rules for a class with its exits as they are. They cost no more than the linear programs of its slacks.
 SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
 
-#: The rules for exits that were put together, with weights of choices at their ends.
+#: The rules for united exits, with weights of choices at their ends.
 UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, CLAMPS, VERTICES, JOINT_TAILS, CORNERS)
 
 _NOT_DERIVED = "the checker does not derive this kind of bound"
@@ -216,9 +232,10 @@ _ONE_BY_ONE = "it was proved separately for each integer distance"
 
 @frozen
 class Established:
-    """A goal that is known to hold, with what a certificate is written from: a proof whose obligations were decided, or
-    that nothing is claimed. `rule` is None where there was none, or several; `bound` is the function that was decided,
-    where it is one."""
+    """A goal known to hold, with the proved class, or the proof that the claim is about none of its inputs.
+
+    `rule` is None if there was none, or several. `bound` is the function that was decided, if there was only one.
+    """
 
     goal: Goal
     evidence: Proved | Empty
@@ -227,14 +244,14 @@ class Established:
 
     @property
     def is_simple(self) -> bool:
-        """Whether a rule for the class as it is was enough."""
+        """Whether a rule for the class with its exits as they are was enough."""
         return any(rule.name == self.rule for rule in SIMPLE)
 
 
 def simple_proofs(goal: Goal) -> Iterator[Proof]:
-    """What the rules for the class as it is give. Raises Undecided."""
+    """Yield the proofs by the rules for the class with its exits as they are. Raises Undecided."""
     for rule in SIMPLE:
-        # What is the probability itself cannot be bounded better.
+        # An attained bound is the probability itself, which no other rule improves.
         if rule is LEAST_SLACKS or not goal.lower.attained:
             bounds = goal.bounds(rule)
             if bounds is not None and goal.required.beta is not None:
@@ -242,8 +259,10 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """What the rules give for exits that were put together, at the distances required and others that imply them.
-    Raises Undecided."""
+    """Yield the proofs by the rules for united exits, for the required distances and for others that imply them.
+
+    Raises Undecided.
+    """
     setting = goal.setting
     claim, inputs = setting.claim, goal.convex.inputs
     for required in restatements(claim, inputs, setting.metric, goal.required):
@@ -259,7 +278,7 @@ def united_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def proofs(goal: Goal) -> Iterator[Proof]:
-    """What all rules give for the class as a whole, in the order of what they cost. Raises Undecided."""
+    """Yield the proofs of all rules for the class as a whole, cheapest first. Raises Undecided."""
     yield from simple_proofs(goal)
     yield from united_proofs(goal)
 
@@ -274,7 +293,7 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
-    """By the first of the proofs whose obligations all hold; None where there is none."""
+    """Return the goal established by the first of the proofs whose obligations all hold, or None if there is none."""
     for proof in every:
         decision = None
         for obligation in proof.obligations:
@@ -283,15 +302,17 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
                 break
         else:
             assert decision is not None, "a proof has obligations"
-            # Of several bounds none is one by itself.
+            # One of several bounds alone does not bound the probability.
             bound = decision.bound if len(proof.obligations) == 1 else None
             return Established(proof.goal, proof.evidence, proof.rule, bound)
     return None
 
 
 def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
-    """A goal about ints for one distance after the other, from `start` on where all distances are integers; else the
-    first distance at which it is not proved."""
+    """Return a goal about ints established for one distance after the other, else the first distance without a proof.
+
+    Where all distances are integers, those from `start` on count.
+    """
 
     def posed(each: Goal) -> Asking[Posed | None]:
         established = yield from first_established(proofs(each))
@@ -310,15 +331,20 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
 
 
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
-    """The bounds of the slacks at the distance 2: at the least one a facet that moves says no more than one that does
-    not."""
+    """Return the bounds of the slacks at the distance 2.
+
+    At the least distance, 1, a facet that moves implies no more than one that does not.
+    """
     beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
     shares = () if beyond.empty is not None else beyond.lower.why.shares
     return tuple([slack for share in shares for event in share.events for slack in event])
 
 
 def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
-    """The goal proved by any rule, for the class as a whole; None where no rule proves it. Raises Undecided."""
+    """Return the goal established by any rule for the class as a whole, or None if no rule proves it.
+
+    Raises Undecided.
+    """
     if goal.empty is not None:
         return Established(goal, goal.empty)
     established = yield from first_established(simple_proofs(goal))
@@ -328,7 +354,10 @@ def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
 
 
 def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
-    """The goal proved part by part, each by any rule; None where no rule proves a part. Raises Undecided."""
+    """Return the goals of parts that cover the class, each established by any rule, or None if a part is not proved.
+
+    Raises Undecided.
+    """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)
@@ -350,32 +379,37 @@ def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
 
 # --- a constant of the claim that is left open --------------------------------------------------------
 
-#: How much of a constant a proof needs; None where none suffices, or that is not known. Raises Undecided.
+#: The value of a constant that a proof needs; None if no value suffices or none is known. Raises Undecided.
 Needed = Callable[[Proof], Fraction | None]
 
 
 @frozen
 class Choice:
-    """Proofs that cover a class together, and the most that one of them needs of the constant; None for infinity."""
+    """Proofs that together cover a class, and the largest value of the constant that one of them needs.
+
+    `needed` is None for infinity.
+    """
 
     needed: Fraction | None
     proofs: tuple[Proof, ...]
 
     def is_less(self, other: Choice) -> bool:
-        """Whether it needs less than the other."""
+        """Return True if this choice needs less than `other`."""
         return self.needed is not None and (other.needed is None or self.needed < other.needed)
 
     @staticmethod
     def all_of(choices: Sequence[Choice]) -> Choice:
-        """The choices for parts, for the whole."""
+        """Return the choice for a class from those for its parts."""
         every = [choice.needed for choice in choices]
         most = None if None in every else max((each for each in every if each is not None), default=_ZERO)
         return Choice(most, tuple(proof for choice in choices for proof in choice.proofs))
 
 
 def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
-    """The rules for the class, as a whole or part by part, that need the least; the search ends
-    once that is at most `enough`. What reaches a limit needs infinitely much."""
+    """Return the rules for the class, as a whole or part by part, that need the least value of the constant.
+
+    The search ends once a value of at most `enough` is found. A proof that reaches a limit needs infinity.
+    """
     best = _least_of_whole(goal, needed, enough)
     if best.needed is None or best.needed > enough:
         with suppress(Undecided):
@@ -402,7 +436,7 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
 
 
 def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> Choice | None:
-    """None where the class has no parts, or of one nothing is known."""
+    """Return the best choice part by part, or None if the class has no parts or some part has no proof."""
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)

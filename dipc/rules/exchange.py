@@ -1,23 +1,24 @@
-"""Classes of inputs up to the exchange of inputs, of which those that are alike are never gone through.
+"""Classes of inputs up to the exchange of inputs, so that only one of many alike classes is examined.
 
-Where k queries are each passed over in one of two ways, det has 2^k regions with one answer: below a threshold or above
-another one, each query by itself. Which of them are below makes no difference as long as the queries may change places.
+Where k queries are each passed over in one of two ways, det has 2^k regions with one answer: below one threshold or
+above another, for each query separately. Which of the queries are below makes no difference as long as the queries can
+be exchanged.
 
 **Lemma.** Let σ exchange inputs, so that d(σu, σu') = d(u, u') (as every norm here does), and let ν exchange noises so
 that ν(X) at u has the law of X at σu. Let the segments of det's series towards an answer (see `chain/series.py`) be the
-same after σ, except for their order, and those of the program's after σ and ν. Then
+same after σ, except for their order, and those of the program's series after σ and ν. Then
 
 1. det(u) is the answer if and only if det(σu) is, as products do not depend on the order of their factors;
-2. so dd(σu) = dd(u) for these u: σ carries the inputs with another answer onto themselves, and keeps distances;
-3. Pr[answer] at σu is that at u: the indicators are equal at (σu, νX) and (u, X), and the laws are the same.
+2. dd(σu) = dd(u) for these u: σ maps the inputs with another answer onto themselves, and keeps distances;
+3. Pr[answer] at σu equals Pr[answer] at u: the indicators are equal at (σu, νX) and (u, X), and the laws are the same.
 
-So the claim, which is about dd(u) and Pr[answer] at u alone, holds at u if and only if it does at σu, and a class
-stands for all that σ carries it onto. ∎
+The claim depends on dd(u) and Pr[answer] at u alone. It holds at u if and only if it holds at σu, and one class
+represents all its images under σ. ∎
 
-That segments are the same is seen by comparing them, once for each exchange of two. Inputs are exchanged that belong to
-one segment of det's series alone, with all others of it; noises are that belong to one segment of the program's, and
-take the place of each other in order. What belongs to several stays where it is. Exchanges of one segment with each of
-others make all permutations of these, so that of the choices of paths only their numbers matter.
+Segments are compared once for each exchange of two. Two kinds of variables are exchanged: inputs that belong to one
+segment of det's series, together with all other inputs of it, and noises that belong to one segment of the program's
+series, in order. A variable of several segments stays where it is. Exchanges of one segment with each of the others
+generate all permutations of these, so that only the number of times each path is chosen matters.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from dipc.program.metric import InputSet
 from dipc.rules.centered_exits import ExitFinder
 from dipc.rules.input_classes import InputClass, Section
 
-#: More classes than this are not even gone through one of each kind.
+#: The most classes, one of each kind, that are examined.
 _MOST = 20_000
 
 #: A segment whose inputs and noises were renamed: its paths, and the laws, rates and means of its own noises.
@@ -44,9 +45,11 @@ _Shape = tuple[object, ...]
 
 
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
-    """Classes of inputs that cover all of them up to exchanges, each with the `count` of regions that it stands for;
-    `exits` are those of the program. None where det or the program is not of this kind, where there are no more than a
-    `few` regions, or where nothing can be exchanged."""
+    """Return classes that together contain all inputs up to exchanges, each with its `count` of regions.
+
+    `exits` are those of the program. The result is None if det or the program has no series, if there are at most `few`
+    regions, or if nothing can be exchanged.
+    """
     if ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
         return None
     # There are at least as many runs of det as regions.
@@ -72,10 +75,10 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
 
 @frozen
 class _Kinds:
-    """The segments of det's series towards one answer, by number, in groups that may be exchanged."""
+    """The segments of det's series towards one answer, by number, in groups that can be exchanged."""
 
     groups: tuple[tuple[int, ...], ...]
-    #: How many paths each segment of a group has.
+    #: The number of paths of each segment of a group.
     widths: tuple[int, ...]
 
     @staticmethod
@@ -103,17 +106,17 @@ class _Kinds:
 
     @property
     def trivial(self) -> bool:
-        """Whether no two segments may be exchanged."""
+        """Whether no two segments can be exchanged."""
         return all(len(group) == 1 for group in self.groups)
 
     @property
     def count(self) -> int:
-        """How many choices there are of one path of each segment, up to exchanges."""
+        """The number of choices of one path from each segment, up to exchanges."""
         pairs = zip(self.groups, self.widths, strict=True)
         return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
 
     def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
-        """A class for each of them that is not empty; `alone` says that det gives no other answer."""
+        """Yield a class for each of these choices that is not empty; `alone` states that det gives no other answer."""
         whole = frozenset(ideal.whole_inputs)
         integral = len(whole) == len(ideal.symbolic_inputs)
         answer = tuple([series.outputs[slot] for slot in ideal.program.core.outputs])
@@ -136,18 +139,18 @@ class _Kinds:
 
 
 def _sections(paths: Sequence[Path]) -> list[Section]:
-    """Each of the paths of a segment, with the others instead."""
+    """Return a section for each path of a segment, with the other paths as its alternatives."""
     return [Section(path, tuple([other for other in paths if other is not path])) for path in paths]
 
 
 def _arrangements(places: Sequence[int]) -> int:
-    """In how many orders these may stand."""
+    """Return the number of distinct orders of `places`."""
     return factorial(len(places)) // prod(map(factorial, Counter(places).values()))
 
 
 @frozen
 class _Exchanges:
-    """Which inputs the runs to an answer allow to be exchanged: the segments by the inputs that they depend on."""
+    """The exchanges of inputs that the runs to an answer allow."""
 
     series: Series
     by_input: Mapping[int, frozenset[int]]
@@ -176,8 +179,10 @@ class _Exchanges:
         return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """True only if the segments are the same, except for their order and the names of their noises, when these
-        inputs and those change places."""
+        """Return True only if exchanging the inputs `these` and `those` keeps the segments.
+
+        Their order and the names of their noises may change.
+        """
         if not self.held.isdisjoint((*these, *those)):
             return False
         names = dict(zip((*these, *those), (*those, *these), strict=True))
@@ -193,7 +198,7 @@ class _Exchanges:
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[int, ...]:
-    """The inputs that a segment compares, in order."""
+    """Return the inputs that a segment compares, in order."""
     return tuple(dict.fromkeys(slot for path in paths for item in path for slot, _ in item.form.inputs))
 
 
@@ -209,7 +214,7 @@ def _said(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int])
 
 
 def _renamed(form: Affine, names: Mapping[int, int], noises: Mapping[int, int]) -> Affine:
-    """The form with other inputs and noises in place of its own."""
+    """Return the form with its inputs and noises renamed."""
     return Affine(
         sorted_terms({noises.get(noise, noise): c for noise, c in form.noises}),
         sorted_terms({names.get(slot, slot): c for slot, c in form.inputs}),

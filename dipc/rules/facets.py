@@ -1,9 +1,11 @@
-"""The inputs of a region at a distance of at least alpha from any other answer, inside half-spaces.
+"""Half-spaces that contain the inputs of a region at a distance of at least alpha from any other answer.
 
-Let u lie in a region R = { a_j·u >= b_j } (some of them strict), and let w_j be the norm dual to that of the inputs
-(linf: Σ|a|, l1: max|a|). Going from u straight across facet j, along a unit vector d with a_j·d = w_j, leaves R after
-(a_j·u - b_j)/w_j: u'(η) = u - ((a_j·u - b_j)/w_j + η)·d is outside R for every η > 0. If det gives another answer at
-u'(η) for arbitrarily small η, and the metric sets u and u'(η) no further apart than the norm does, then
+Let u lie in a region R = { a_j·u >= b_j } (some of the inequalities strict), and let w_j be the dual norm of a_j for
+the norm of the inputs (linf: Σ|a|, l1: max|a|).
+
+**Lemma.** Going from u straight across facet j, along a unit vector d with a_j·d = w_j, leaves R after (a_j·u -
+b_j)/w_j: u'(η) = u - ((a_j·u - b_j)/w_j + η)·d is outside R for every η > 0. If det gives another answer at u'(η) for
+arbitrarily small η, and the metric puts u and u'(η) no further apart than the norm does, then
 
     dd(u) <= (a_j·u - b_j)/w_j,  so that dd(u) >= alpha implies a_j·u - b_j >= alpha·w_j.
 
@@ -11,10 +13,10 @@ Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_
 
     dd(u) <= floor((a_j·u - b_j)/w_j) + 1,  and dd(u) >= alpha implies a_j·u - b_j + w_j >= alpha·w_j.
 
-Where no other region has det's answer on R, every way out of R leads to another answer; else the other regions with the
-same answer are ruled out one by one, and a facet for which that fails keeps step 0: the class is then described by
-fewer half-spaces than it could be, which only makes bounds less sharp. In the other direction nothing is claimed here:
-that an input has some distance is computed for that input, by `dipc.program.ideal`.
+If no other region has det's answer on R, every way out of R leads to another answer. Otherwise the other regions with
+the same answer are excluded one by one, and a facet for which that fails keeps step 0. The class then has fewer
+half-spaces than possible, which only makes bounds less sharp. The converse is not claimed: the distance of a given
+input is computed for that input, by `dipc.program.ideal`.
 """
 
 from __future__ import annotations
@@ -56,27 +58,30 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Way:
-    """The straight way out across a facet: its form, the unit vector d as `direction`, the dual norm as `width`."""
+    """The straight way out of a region across a facet.
+
+    `facet` is its form, `direction` the unit vector d, and `width` the dual norm of the form.
+    """
 
     facet: Affine
     direction: Mapping[int, Fraction]
     width: Fraction
 
 
-#: Whether the metric may set an input of the region further apart from one just across the facet than the norm does.
+#: Whether the metric can put an input of the region further apart from one just across the facet than the norm does.
 MayBeApart = Callable[[Region, Way], bool]
 
 
 @frozen
 class Metric:
-    """The distance of inputs, as far as facets need to know it: a norm, and what may be further apart."""
+    """The distance of inputs as facets use it: a norm, and a test for inputs that may be further apart."""
 
     norm: Norm
     apart: MayBeApart | None = None
 
 
 def way_out(facet: Affine, norm: Norm) -> Way:
-    """The shortest straight way across a facet in the norm LINF or L1."""
+    """Return the shortest straight way across a facet in the norm LINF or L1."""
     assert norm is not Norm.DISCRETE
     steepest = [max(facet.inputs, key=lambda term: abs(term[1]))] if norm is Norm.L1 else facet.inputs
     direction = {slot: Fraction(1 if c > 0 else -1) for slot, c in steepest}
@@ -84,9 +89,10 @@ def way_out(facet: Affine, norm: Norm) -> Way:
 
 
 def facets(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Moving, ...]:
-    """One facet for each guard of the region, in order; `others` are the other regions that may give the same answer.
+    """Return one facet for each guard of the region, in order.
 
-    Every input u of the region with dd(u) >= alpha is behind all of them.
+    Every input u of the region with dd(u) >= alpha is behind all of them. `others` are the other regions that may give
+    the same answer.
     """
     facets = []
     for guard in region.guards:
@@ -102,16 +108,17 @@ def facets(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Mo
 
 
 def _retreating(guard: Constraint, width: Fraction) -> Moving:
-    """The facet behind which inputs are at a distance of at least alpha from its other side."""
+    """Return the facet behind which inputs are at least alpha away from the other side of the guard."""
     return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
-    """Whether inputs just across the facet may lie in `other`: False only if, from each u of the region, all beyond the
-    facet up to some distance do not; of a facet of ints (`whole`), the first one beyond.
+    """Return False only if, from each input u of the region, all inputs just across the facet are outside `other`.
 
-    The least η >= 0 for which u in the closure of the region has u'(η) in the closure of `other` is found exactly; if
-    it is positive, no smaller η reaches it. Of ints the first beyond has 0 < η <= 1 and -width <= facet(u') <= -1.
+    Just across means up to some positive distance; for a facet of ints (`whole`) it means the first integer input
+    beyond. The least η >= 0 for which u in the closure of the region has u'(η) in the closure of `other` is found
+    exactly. If it is positive, no smaller η reaches `other`. Over ints the first input beyond has 0 < η <= 1 and -width
+    <= facet(u') <= -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -138,8 +145,10 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
 
 
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
-    """Whether a guard says that the inputs are well beyond the facet: facet <= -margin with a margin > `across`, or on
-    its inner side. Either way they are not just across it."""
+    """Return True if a guard keeps all inputs of its region away from the other side of the facet.
+
+    It does if it implies facet <= -margin with a margin > `across`, or implies that the inputs are on the inner side.
+    """
     for guard in guards:
         form = guard.form
         if form.inputs == facet.inputs and form.constant <= facet.constant:
@@ -151,7 +160,8 @@ def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) ->
 
 # --- rivals ---------------------------------------------------------------------------------------
 #
-# Classes that are not convex at a distance: covered by convex ones, a choice of facets of the other answers' regions.
+# Classes that are not convex at a distance, covered by convex ones: one for each choice of facets of the regions with
+# other answers.
 #
 # If dd(u) >= alpha, every region with another answer is at least alpha away from u. By the duality of linear programs
 # the distance of u from Q = { a_j·v >= b_j } is the greatest Σ λ_j·(b_j - a_j·u) of all λ >= 0 for which Σ λ_j·a_j has
@@ -168,17 +178,17 @@ def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) ->
 #: The most convex sets that a class is covered by.
 MOST_CHOICES = 64
 
-#: The most systems of equations that are solved for the facets of one region.
+#: The largest number of systems of equations solved for the facets of one region.
 _MOST_SYSTEMS = 400
 
 
 def choices(
     region: Region, rivals: Sequence[Region], metric: Metric, *, slanted: bool = False
 ) -> tuple[tuple[Moving, ...], ...]:
-    """Sets of facets: every u of the region with dd(u) >= alpha is behind all facets of one of them, if `rivals` are
-    all regions with another answer. One empty set where nothing of the kind is known.
+    """Return sets of facets such that every input u of the region with dd(u) >= alpha is behind all facets of one set.
 
-    Without `slanted` only rivals whose own sides are enough are looked at.
+    `rivals` must be all regions with another answer. The result is a single empty set if nothing is known. Without
+    `slanted`, only rivals are used whose own sides suffice.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
@@ -195,8 +205,10 @@ def choices(
 
 
 def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
-    """The facets of which u is behind one, None where that is not known of the rival. Facets that no u of the region is
-    behind are left out."""
+    """Return facets such that every input at least alpha away from `rival` is behind one of them; None if unknown.
+
+    Facets that no input of the region is behind are left out.
+    """
     guards = [guard.form for guard in rival.guards]
     box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
     whole = any(guard.whole for guard in rival.guards)
@@ -219,18 +231,18 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
 
 
 def _inner(guard: Constraint) -> Affine:
-    """The guard so that it holds of all inputs whose ints are within 1/2 of those where this form is not negative."""
+    """Return a form that is negative wherever the guard fails for some int inputs within 1/2."""
     form = guard.form
     return form.shifted(-Norm.LINF.steepness(form.inputs) / 2) if guard.whole else form
 
 
 def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """The facets that some u of the region is behind."""
+    """Return the facets that some input of the region is behind."""
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """The facets that imply no other: whoever is behind one of the facets is behind one of these."""
+    """Return the facets that imply no other one: every input behind one of `facets` is behind one of these."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]
@@ -240,14 +252,17 @@ def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 
 
 def _implies(region: Region, one: Moving, other: Moving) -> bool:
-    """Whether every u of the region that is behind one facet is behind the other, at every distance."""
+    """Return True if every input of the region behind `one` is behind `other`, at every distance."""
     more = other.form.scaled(1 / other.step) - one.form.scaled(1 / one.step)
     return more.constant >= 0 if more.is_number else entails(region.guards, constraint(more, CompareOp.GE))
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
-    """Whether the forms say between which values one form of ints is, and steps of -1, 0 and 1 of all coordinates
-    change that by every integer from -w to w: then k such steps change it by every one from -k·w to k·w."""
+    """Return True if the forms bound one form of ints, and steps of its coordinates reach every value between.
+
+    By steps of -1, 0 and 1 of all coordinates the form changes by every integer from -w to w, so that k such steps
+    change it by every integer from -k·w to k·w.
+    """
     if len({form.inputs for form in forms} | {(-form).inputs for form in forms}) > 2:
         return False
     reached = 0
@@ -277,15 +292,16 @@ def _slots(forms: Sequence[Affine]) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
-    """The slanted facets of one region, which is the rival of many."""
+    """Return the slanted facets of one region, cached because it is the rival of many."""
     return tuple(_each_slanted(forms, norm))
 
 
 def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
-    """Sums Σ λ·form of two forms or more for all λ > 0, up to a factor, that are corners of the λ of dual norm 1.
+    """Yield sums Σ λ·form of two or more forms, for all vertices λ > 0 of the set of λ with dual norm 1.
 
-    For linf the dual norm is the sum of all |w_i|, w = Σ λ·a, so that in a corner with k forms all but one degree of
-    freedom are coordinates w_i = 0; for l1 it is the greatest, and k of the |w_i| are equal to it.
+    The sums are scaled by arbitrary positive factors. For linf the dual norm is the sum of all |w_i|, w = Σ λ·a, so
+    that in a vertex with k forms all but one degree of freedom are coordinates w_i = 0. For l1 it is the greatest
+    |w_i|, and k of the |w_i| are equal to it.
     """
     slots = _slots(forms)
     for k in range(2, min(len(forms), len(slots) + 1) + 1):
@@ -300,8 +316,11 @@ def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
 
 
 def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
-    """λ > 0 with sum 1 and w_i = 0 in all rows, or, with `signs`, sign_i·w_i the same in all rows; None if there is
-    none, and any where there are many: then the forms are no corner, and others are."""
+    """Return λ > 0 with sum 1 and w_i = 0 in all rows, or, with `signs`, sign_i·w_i equal in all rows.
+
+    None if there is none. If there are many, the result is any of them: the forms then have no vertex here, and other
+    forms do.
+    """
     system = [Halfspace(((j, _ONE),), _ZERO, strict=True) for j in range(len(chosen))]
     system += equation([(j, _ONE) for j in range(len(chosen))], -_ONE)
     by_row = [[dict(form.inputs).get(slot, _ZERO) for form in chosen] for slot in rows]
@@ -325,12 +344,12 @@ def _static(region: Region, facets: Sequence[Moving]) -> list[Constraint]:
 #: A formula with more conjunctions than this is not looked into.
 _MOST_CONJUNCTIONS = 2_000
 
-#: Nor is one looked into for more values of the finite inputs than this.
+#: The most combinations of finite inputs for which formulas are examined.
 _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> Metric:
-    """The distance of inputs of the program."""
+    """Return the distance of inputs of the program as facets use it."""
     metric = ideal.metric
     if metric.core.apart is None:
         return Metric(metric.norm)
@@ -345,9 +364,11 @@ def facet_metric(ideal: Ideal) -> Metric:
 
 @frozen
 class _Steps:
-    """Where a step that leaves the finite inputs as they are may lead infinitely far. Of the conditions of the block,
-    those that read no input which the step changes say what they say of an input and itself: that is False except for
-    those `of_itself`."""
+    """The conditions under which a step that keeps the finite inputs leads to an input infinitely far away.
+
+    A condition of the `metric` block that reads no changed input has the value that it has for an input and itself: it
+    is False unless its number is in `of_itself`. `reading` has the numbers of the conditions that read each input.
+    """
 
     ideal: Ideal
     here: Mapping[int, Answer]
@@ -368,7 +389,7 @@ class _Steps:
         return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(read) for slot, read in reading.items()})
 
     def apart(self, changed: Mapping[int, Affine]) -> Formula:
-        """Where the input with these values in place of its own is infinitely far."""
+        """Return the condition under which the input with the values `changed` is infinitely far away."""
         among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
         return self.ideal.metric.apart(self.here, {**self.here, **changed}, _no_ints, among)
 
@@ -378,7 +399,7 @@ def _no_ints(_: Affine) -> bool:
 
 
 def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
-    """Whether some u of the region and some u - s·d beyond the facet may be infinitely far apart; False is proved."""
+    """Return False only if no input of the region is infinitely far from any input on the way across the facet."""
     depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
     formula = steps.apart({slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()})
     beyond = constraint(depth.scaled(leaving.width) - leaving.facet, CompareOp.GT)
@@ -390,11 +411,11 @@ def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
 
 
 class _TooMany(Exception):
-    """More conjunctions than are looked into."""
+    """A formula with too many conjunctions to examine."""
 
 
 def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
-    """The conjunctions whose union is the formula."""
+    """Yield the conjunctions whose union is the formula."""
     for count, case in enumerate(_disjuncts(formula)):
         if count >= _MOST_CONJUNCTIONS:
             raise _TooMany

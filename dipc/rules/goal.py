@@ -1,6 +1,4 @@
-"""What has to be shown of one convex class of inputs (at which distance, against which beta, for which eps), and what a
-proof of it consists of.
-"""
+"""The goal for one convex class of inputs (at which distance, against which beta, for which eps), and its proofs."""
 
 from __future__ import annotations
 
@@ -31,10 +29,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Requirement:
-    """The least probability of the class, with `distances`, is to be at least 1 - beta.
+    """The claim for a class: at the `distances`, its least probability is at least 1 - `beta`.
 
-    Both are functions of `variable`. `beta` is None where it is no such function, with the `reason`. `dd` is that of
-    all inputs of the class, a rational or `inf`, where alpha = dd is a number for them.
+    Both sides are functions of `variable`. `beta` is None if it is not a function of this variable; `reason` then says
+    why. `dd` is the distance to disagreement of all inputs of the class, a rational or `inf`, where alpha = dd is one
+    number for all of them.
     """
 
     distances: ClaimedDistances
@@ -45,12 +44,15 @@ class Requirement:
 
 
 def requirement(claim: ClassClaim, input_class: InputClass, metric: Metric) -> Requirement:
-    """The claim for all inputs of a class at once.
+    """Return the claim for all inputs of a class at once.
 
-    With alpha = dd(u), dd is a number on the whole class where det has one answer only (infinity), where the answer
-    itself moves with the input (0, or 1 where all distances are integers), and for the discrete distance (1), unless
-    some inputs are infinitely far apart; else it is left open.
-    Raises DiagnosticError where beta has no exact meaning.
+    With alpha = dd(u), dd is one number on the whole class in three cases:
+
+    - infinity where det has one answer only;
+    - 0 (or 1 where all distances are integers) where the answer itself moves with the input;
+    - 1 for the discrete distance, unless some inputs are infinitely far apart.
+
+    Otherwise the distance stays open. Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
         wanted = open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
@@ -58,7 +60,7 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: Metric) -> R
             return wanted
         return replace(wanted, distances=replace(wanted.distances, alpha_base=claim.least_integer()))
     if input_class.alone:
-        # With a gamma that grows with alpha the claim is about every alpha, and no limit says the same.
+        # If gamma grows with alpha, the claim at alpha = infinity does not replace the claim at every alpha.
         return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
     if metric.norm is Norm.DISCRETE and metric.apart is None:
         return fixed_requirement(claim.at_number(_ONE), "1")
@@ -70,19 +72,21 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: Metric) -> R
 
 
 def at_zero(claim: ClassClaim) -> Requirement:
-    """The claim for inputs with dd(u) = 0."""
+    """Return the claim for inputs with dd(u) = 0."""
     return fixed_requirement(claim.at_number(_ZERO), "0")
 
 
 def without_distance(claim: ClassClaim) -> Requirement | None:
-    """The claim for all inputs at the open distance 0, where that implies it at all distances: where beta does not
-    depend on the distance (the probability never falls as gamma grows). None where it does."""
+    """Return the claim at the open distance 0 if that implies it at all distances, else None.
+
+    It does if beta does not depend on the distance, since the probability never falls as gamma grows.
+    """
     fixed = claim.whatever_distance()
     return None if fixed is None else fixed_requirement(fixed)
 
 
 def open_requirement(claim: ClassClaim) -> Requirement:
-    """The claim with a distance left open; raises DiagnosticError for a gamma that is no multiple of it."""
+    """Return the claim with a distance left open; raise DiagnosticError for a gamma that is not a multiple of it."""
     opened = claim.open()
     variable = Variable.GAMMA_EPS if opened.scale is Scale.GAMMA else Variable.ALPHA_EPS
     if opened.scale is Scale.GAMMA:
@@ -94,7 +98,7 @@ def open_requirement(claim: ClassClaim) -> Requirement:
 
 
 def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
-    """The claim at given distances."""
+    """Return the claim at the alpha and gamma of `fixed`."""
     # Where dd is infinite there is no other answer, and no facet moves.
     alpha = _ZERO if fixed.alpha is None else fixed.alpha
     return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)
@@ -103,8 +107,11 @@ def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
 def restatements(
     claim: ClassClaim, input_class: InputClass, metric: Metric, required: Requirement
 ) -> Iterator[Requirement]:
-    """The requirement, and others that imply it: for dd = 0 where the answer moves with the inputs, and without the
-    distance that is left open where beta does not depend on it."""
+    """Yield the requirement, and then other requirements that imply it.
+
+    These are the one for dd = 0, where the answer moves with the inputs, and the one without the open distance, where
+    beta does not depend on it.
+    """
     yield required
     # In the discrete distance another answer is at 1 even where the answer moves.
     touching = input_class.moving and metric.apart is None and metric.norm is not Norm.DISCRETE
@@ -116,8 +123,10 @@ def restatements(
 
 
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
-    """Whether a certificate can say that a restated requirement implies the original one: for all distances at once it
-    can, where gamma does not depend on them."""
+    """Return True if a certificate can state that the `restated` requirement implies the original one.
+
+    For all distances at once it can if gamma does not depend on them.
+    """
     return (
         restated == required or restated.dd is not None or (claim.at_distance and not claim.gamma_depends_on_distance)
     )
@@ -125,8 +134,11 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
 
 @frozen
 class ConvexClass:
-    """The inputs of a class that are in one convex piece of it and, at a distance from other answers, behind the facets
-    of `side`; `facets` are all half-spaces that contain them. `refused` says why it could not be made out."""
+    """The inputs of a class that lie in one convex piece of it and behind the facets of `side`.
+
+    The facets of `side` belong to other answers, and move with the distance from these. `facets` are all half-spaces
+    that contain the inputs. `refused` is the reason why the class could not be computed, if it could not.
+    """
 
     number: int
     inputs: InputClass
@@ -137,28 +149,28 @@ class ConvexClass:
 
     @property
     def guards(self) -> tuple[Constraint, ...]:
-        """What its inputs satisfy, whatever their distance."""
+        """The guards that these inputs satisfy at any distance."""
         return (*self.inputs.region.guards, *self.piece.guards)
 
     @property
     def own_facets(self) -> tuple[Moving, ...]:
-        """The facets of its region's guards, in their order."""
+        """The facets of the guards of the region, in their order."""
         return self.facets[: len(self.inputs.region.guards)]
 
     @property
     def has_static_facets(self) -> bool:
-        """Whether it is not known of some of its facets how they retreat as the distance grows."""
+        """Whether some facet of the region is not known to retreat as the distance grows."""
         return has_static_facets(self.inputs, self.own_facets)
 
 
 def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
-    """The same of a class with these facets of its region's guards."""
+    """Return True if some facet in `own`, the facets of the region's guards, does not retreat as the distance grows."""
     return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
 
 
 @frozen
 class Setting:
-    """What all classes of one question share: `slots` are the inputs that are not finite."""
+    """The context that all classes of one question share; `slots` are the inputs that are not finite."""
 
     program: Program
     claim: ClassClaim
@@ -169,7 +181,10 @@ class Setting:
 
 
 class Goal:
-    """That Pr[answer] >= 1 - beta at all inputs of a convex class, at the distances that are required."""
+    """The statement Pr[answer] >= 1 - beta for all inputs of a convex class, at the required distances.
+
+    A goal holds if, for some rule, all obligations of its bounds hold. The bounds of each rule are computed once.
+    """
 
     def __init__(self, setting: Setting, convex: ConvexClass, required: Requirement) -> None:
         self.setting = setting
@@ -178,12 +193,12 @@ class Goal:
         self._known: dict[str, Bounds | None] = {}
 
     def requiring(self, required: Requirement) -> Goal:
-        """The goal for this class at other distances."""
+        """Return the goal for the same class at other distances."""
         return Goal(self.setting, self.convex, required)
 
     @cached_property
     def instance(self) -> Instance:
-        """What rules are applied to."""
+        """The instance to which rules are applied."""
         convex, setting = self.convex, self.setting
         inputs = convex.inputs
         return Instance(
@@ -201,11 +216,11 @@ class Goal:
 
     @cached_property
     def united(self) -> Instance:
-        """The instance with exits united that differ in a single comparison."""
+        """The instance with the exits united that differ in a single comparison."""
         return self.instance.united(self.setting.claim.intervals, self.setting.program.limits)
 
     def bounds(self, rule: Rule) -> Bounds | None:
-        """What the rule gives."""
+        """Return the bounds that `rule` gives, or None if it does not apply."""
         if rule.name not in self._known:
             bounds = rule.bounds(self.instance)
             if isinstance(bounds, Lower) and self.convex.inputs.incomplete:
@@ -215,24 +230,24 @@ class Goal:
 
     @property
     def lower(self) -> Lower:
-        """The bound at the least of every slack, with the input that attains it, if one does."""
+        """The bound at the least of every slack, with the input that attains it if there is one."""
         result = self.bounds(LEAST_SLACKS)
         assert isinstance(result, Lower)
         return result
 
     @cached_property
     def ceiling(self) -> Ceiling | None:
-        """Why alpha is at most some number in the class; None where it grows without bound, or that is not known."""
+        """The proof that alpha is at most some number in the class; None if alpha is unbounded or no bound is known."""
         return None if self.lower.corner is not None else greatest_alpha(self.convex.facets)
 
     @property
     def greatest(self) -> Fraction | None:
-        """The greatest alpha of the class."""
+        """The greatest alpha of the class, or None if no bound is known."""
         return None if self.ceiling is None else self.ceiling.alpha
 
     @property
     def empty(self) -> Empty | None:
-        """That nothing is claimed, where no input of the class is so far from other answers."""
+        """The proof that no input of the class is far enough from other answers to be claimed; None if some may be."""
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)
@@ -241,7 +256,7 @@ class Goal:
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:
-        """The values of the variable."""
+        """The values of the variable that the obligations are about."""
         intervals, distances = self.setting.claim.intervals, self.required.distances
         if distances.gamma_rate and not distances.alpha_rate:
             return (products(intervals, None),)
@@ -251,18 +266,21 @@ class Goal:
 
     @property
     def sample(self) -> Fraction:
-        """A value of the open distance at which the class is shown."""
+        """The value of the open distance at which reports and plots show the class."""
         return _ONE if self.greatest is None or self.greatest >= 1 else self.greatest
 
     @property
     def alpha(self) -> Fraction:
-        """alpha there."""
+        """The value of alpha at the distance `sample`."""
         return self.required.distances.alpha_base + self.sample * self.required.distances.alpha_rate
 
     def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
-        """Whether the corner is in the class, and at least alpha away from other answers (`distance` is dd at an input,
-        None for infinity): it may be on an edge that belongs to another class, or nearer to another answer than the
-        facets say, as some of them do not move."""
+        """Return True if the corner is in the class and at least alpha away from other answers.
+
+        `distance` returns dd at an input, or None for infinity. The corner can fail this in two ways: it lies on an
+        edge that belongs to another class, or it is nearer to another answer than the facets show, as some facets do
+        not move.
+        """
         convex, corner, alpha = self.convex, self.lower.corner, self.alpha
         assert corner is not None
         point = corner.at(alpha)
@@ -272,9 +290,12 @@ class Goal:
         return dd is None or dd >= alpha
 
     def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
-        """Whether the claim at the corner, for each distance left open, is the one that was posed: where alpha = dd is
-        left open, dd has to be alpha there. A facet that moves, and is met, is as far from another answer as alpha;
-        else dd is computed at one alpha, which is enough where every product alpha·eps has an eps of the claim."""
+        """Return True if a failure of the bound at the corner refutes the claim itself.
+
+        If alpha = dd is open, dd must be alpha at the corner. A facet that moves and is an equality at the corner is
+        exactly alpha away from another answer. Otherwise dd is computed at one alpha. That is enough where the claim
+        has an eps for every product alpha·eps.
+        """
         if not self.required.distances.alpha_rate:
             return True
         convex, lower = self.convex, self.lower
@@ -288,12 +309,15 @@ class Goal:
 
     @property
     def is_about_integers(self) -> bool:
-        """Whether a distance is left open of a class with int inputs."""
+        """Whether the class has int inputs and a distance is left open."""
         return bool(self.convex.inputs.whole and self.required.distances.is_open)
 
 
 def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
-    """What the claim says of the class. Raises Undecided for a class that could not be made out, DiagnosticError."""
+    """Return the goal that the claim states for the class.
+
+    Raises Undecided for a class that could not be computed, and DiagnosticError.
+    """
     if convex.refused is not None:
         raise Undecided(convex.refused)
     goal = Goal(setting, convex, requirement(setting.claim, convex.inputs, setting.metric))
@@ -304,8 +328,11 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
 
 @frozen
 class Proof:
-    """The goal holds if all of the obligations do, which `rule` gives. `why` is what a certificate is written from;
-    `beyond` says what of the proof cannot be checked from it."""
+    """A proof of the goal by `rule`, which holds if all of the obligations do.
+
+    A certificate is written from `evidence`. `unverified` names the part of the proof that the checker cannot verify
+    from it.
+    """
 
     goal: Goal
     rule: str
@@ -315,17 +342,17 @@ class Proof:
 
     @property
     def posed(self) -> Posed:
-        """The first obligation."""
+        """The first obligation, as a step of the proof."""
         return Posed(self.obligations[0], self.goal.required.variable, self.why)
 
     @property
     def all_posed(self) -> tuple[Posed, ...]:
-        """All obligations."""
+        """All obligations, as steps of the proof."""
         return tuple([Posed(each, self.goal.required.variable, self.why) for each in self.obligations])
 
     @property
     def evidence(self) -> Proved:
-        """What a certificate is written from, once the obligations were decided."""
+        """The proved class from which a certificate is written once the obligations are decided."""
         required = self.goal.required
         ceiling = self.goal.ceiling if required.distances.alpha_rate else None
         return Proved(self.posed, required.dd, ceiling, besides=self.obligations[1:], beyond=self.beyond)

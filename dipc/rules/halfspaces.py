@@ -1,7 +1,7 @@
-"""Half-spaces of inputs that move with a distance, and what they imply of linear forms.
+"""Half-spaces of inputs that move with a distance, and the bounds of linear forms that they imply.
 
-A `Moving` half-space is { u : form(u) >= alpha·step }: a facet of a class of inputs that retreats as the distance to
-disagreement alpha grows; a half-space over the inputs and alpha.
+A `Moving` half-space is { u : form(u) >= alpha·step }: a facet of a class of inputs that retreats as alpha, the
+distance to disagreement, grows. It is a half-space over the inputs and alpha.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ ALPHA = -1
 
 @frozen
 class Moving:
-    """form(u) >= alpha·step, where `form` is about inputs alone and step >= 0."""
+    """The half-space form(u) >= alpha·step, where `form` depends on inputs alone and step >= 0."""
 
     form: Affine
     step: Fraction
 
     def at(self, alpha: Fraction) -> Halfspace:
-        """The half-space of inputs at one alpha."""
+        """Return the half-space of inputs at one alpha."""
         moved = alpha * self.step if alpha and self.step else _ZERO
         return Halfspace(self.form.inputs, self.form.constant - moved if moved else self.form.constant)
 
@@ -45,7 +45,7 @@ class Moving:
 
 @frozen
 class ImpliedBound:
-    """What `facets` imply of a form: form(u) >= base + alpha·slope for every alpha >= 0 and every u behind all facets.
+    """A bound that facets imply: form(u) >= base + alpha·slope for every alpha >= 0 and every u behind all facets.
 
     `weights` is the proof: form = base + Σ weight · facets[k].form with weights > 0, and slope is the same sum of the
     steps.
@@ -60,10 +60,11 @@ class ImpliedBound:
 
 
 def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> ImpliedBound | None:
-    """The bound that these weights prove (Farkas): None where Σ weight·facet differs from `form` by more than a
-    constant, or where a weight is negative.
+    """Return the bound of `form` that the `weights` prove (Farkas), or None if they prove none.
 
-    Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because each summand does; the rest is the base.
+    They prove none if a weight is negative, or if Σ weight·facet differs from `form` by more than a constant. Otherwise
+    Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because it holds for each summand; the
+    difference is the base.
     """
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):
@@ -75,14 +76,14 @@ def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int
 
 
 def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
-    """The best bound that one facet alone proves, None where none does; see `best_bound` for what is best."""
+    """Return the best bound that a single facet proves, or None; `best_bound` defines the best one."""
     if not form.inputs:
         return ImpliedBound(form.constant, _ZERO, ())
     slots = [slot for slot, _ in form.inputs]
     implied_bound: ImpliedBound | None = None
     for k, facet in enumerate(facets):
         theirs = facet.form.inputs
-        # Most facets are about other inputs: the first and the last tell most of them apart.
+        # Most facets have other inputs; comparing the first and the last input excludes most of them quickly.
         if not theirs or theirs[0][0] != slots[0] or theirs[-1][0] != slots[-1]:
             continue
         if [slot for slot, _ in theirs] != slots:
@@ -95,12 +96,12 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
 
 
 def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
-    """The best bound that the facets prove, None where the form is not bounded below behind them.
+    """Return the best bound of `form` that the facets prove, or None if the form is not bounded below behind them.
 
-    With a number `alpha` the best is the greatest at that alpha (and then the least of the form there is, by the
-    duality of linear programs, if some input lies behind the facets). With None it is the steepest of those with
-    base >= 0, else the one with the greatest base. The solver only proposes the weights: the bound is computed from
-    them exactly, so that a wrong proposal costs sharpness, never truth.
+    With a number `alpha`, the best bound is the greatest at that alpha; by the duality of linear programs it is the
+    least value of the form, if some input lies behind the facets. With None it is the steepest bound with base >= 0, or
+    else the bound with the greatest base. The solver only proposes the weights. The bound is computed from them
+    exactly, so that a wrong proposal makes the bound less sharp, and never false.
     """
     if not form.inputs:
         return ImpliedBound(form.constant, _ZERO, ())
@@ -113,7 +114,10 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """`_summands`, where all of these facets without terms are known: what is not tied to these stays as it is."""
+    """Return the numbers of the facets that can have a weight > 0 in a sum with these terms.
+
+    The facets that share no input with the terms, directly or through other facets, are looked up in a cache.
+    """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]
     near: set[int] = set()
@@ -132,7 +136,7 @@ def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ..
 
 @lru_cache(maxsize=64)
 def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
-    """The summands of sums without terms, and the facets by input."""
+    """Return the facets that can have a weight > 0 in a sum without terms, and the facets by input."""
     by_slot: dict[int, list[int]] = {}
     for k, facet in enumerate(facets):
         for slot, _ in facet.form.inputs:
@@ -141,9 +145,11 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 
 
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
-    """The facets that may have a weight > 0 in a sum of them with these terms, by number: what all that are left pull
-    one way, and the sum does not have, none of them does. Whatever the other inputs are, there are values of these that
-    are behind the facets left out."""
+    """Return the numbers of the facets that can have a weight > 0 in a sum of facets with these terms.
+
+    If all remaining facets have one sign at an input, and the sum has no term of that sign there, no such facet has a
+    weight. It can be left out: whatever the other inputs are, some value of this input satisfies it.
+    """
     wanted = {(slot, c > 0) for slot, c in terms}
     pulling: dict[tuple[int, bool], set[int]] = {}
     for k, facet in enumerate(facets):
@@ -170,7 +176,7 @@ def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, 
 
 
 def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
-    """The best bound by linear programming, over the weights."""
+    """Return the best bound, found by linear programming over the weights."""
     by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
     for k, facet in enumerate(facets):
         for slot, c in facet.form.inputs:
@@ -190,8 +196,11 @@ def _best_weights(
     constant: Fraction,
     alpha: Fraction | None,
 ) -> Sequence[Fraction] | None:
-    """The weights on facets with these constants and steps that prove the best bound of a form with this constant; None
-    for none. In each row is how much of one input the facets have, and is wanted. Of inputs alike it is asked once."""
+    """Return the weights on the facets that prove the best bound of a form, or None if the form is not bounded.
+
+    `constants` and `steps` describe the facets, `constant` the form. Each row has the coefficients of one input in the
+    facets, and its coefficient in the form. Forms that differ only in the names of their inputs share one result.
+    """
     system = [Halfspace(((k, _ONE),), _ZERO) for k in range(len(constants))]
     for terms, wanted in rows:
         system += equation(terms, -wanted)
@@ -205,7 +214,7 @@ def _best_weights(
 
 
 def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace]) -> Sequence[Fraction] | None:
-    """The weights that satisfy the system and make the goals greatest, in lexicographic order; None for none."""
+    """Return the weights that satisfy the system and maximise the goals in lexicographic order, or None if none do."""
     first, *then = [Halfspace(tuple([(k, -c) for k, c in goal.coefficients]), -goal.constant) for goal in goals]
     match minimum(first, system, range(count), then):
         case Infeasible():
@@ -216,12 +225,12 @@ def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace
 
 # --- corner ---------------------------------------------------------------------------------------
 #
-# Corners: inputs at which several facets are met at once, as a function of the distance alpha.
+# Corners: inputs at which several facets are equalities at once, as a function of the distance alpha.
 
 
 @frozen
 class Corner:
-    """The input u(alpha) = base + alpha·slope, a value for every real input by slot."""
+    """The input u(alpha) = base + alpha·slope, with a value for every real and int input by slot."""
 
     base: Mapping[int, Fraction]
     slope: Mapping[int, Fraction]
@@ -236,10 +245,11 @@ class Corner:
 def corner(
     facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """An input behind all facets at which every facet of `tight` is met: form = alpha·step.
+    """Return an input behind all facets at which every facet of `tight` is an equality: form = alpha·step.
 
-    With a number `alpha` it is so at this alpha (and the slope is 0); with None at every alpha >= 0. None where no such
-    input was found: then there is none, except for an alpha left open, where one that is not linear in alpha may exist.
+    With a number `alpha` this holds at that alpha, and the slope is 0. With None it holds at every alpha >= 0. The
+    result is None if no such input is found. With a number there is then none; with None there can still be one that is
+    not linear in alpha.
     """
     met = sorted(set(tight))
     for solve in (_corner_eliminated, _corner_solved):
@@ -250,8 +260,11 @@ def corner(
 
 
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
-    """Whether u(alpha) is where it should be: for every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and
-    not negative if neither its value at 0 nor its slope is."""
+    """Return True if u(alpha) is behind all facets, with equality at the facets `met`.
+
+    For every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and it is not negative if neither its value at
+    0 nor its slope is negative.
+    """
     tight = set(met)
     for k, facet in enumerate(facets):
         start = facet.form.at(corner.base)
@@ -266,10 +279,10 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
 def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Where the equations of these facets hold, and the inputs that they leave free are 0; None where there is none."""
+    """Return the solution of the equations of the facets `met` in which free inputs are 0, or None if there is none."""
     rows = [facets[k].halfspace if alpha is None else facets[k].at(alpha) for k in met]
     users = Counter(key for row in rows for key, _ in row.coefficients)
-    # Each by inputs that are solved for after it, by those left free, and alpha.
+    # Each solved input as an affine form of inputs solved later, of free inputs, and of alpha.
     solved: dict[int, tuple[dict[int, Fraction], Fraction]] = {}
     for row in rows:
         while (key := next((k for k, _ in row.coefficients if k in solved), None)) is not None:
@@ -291,7 +304,7 @@ def _corner_eliminated(
 def _corner_solved(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """A corner by linear programming, over base and slope together."""
+    """Return a corner found by linear programming, over base and slope together."""
     tight = set(met)
     starts: list[Halfspace] = []
     rises: list[Halfspace] = []
@@ -310,8 +323,10 @@ def _corner_solved(
 def least(
     form_facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
 ) -> dict[int, Fraction] | None:
-    """An input behind all facets at this alpha where `form` is least, or any if it falls without bound there; None
-    where there is none."""
+    """Return an input behind all facets at this alpha at which `form` is least, or None if no input is behind them.
+
+    If the form is not bounded below there, the result is any input behind the facets.
+    """
     match minimum(form.at(_ZERO), [facet.at(alpha) for facet in form_facets], slots):
         case Infeasible():
             return None
@@ -321,18 +336,20 @@ def least(
 
 @frozen
 class Ceiling:
-    """alpha is at most this for every input behind some half-spaces: the sum of these weights times their forms is a
-    constant (Farkas)."""
+    """A proof that every input behind some half-spaces has at most this alpha.
+
+    The sum of the `weights` times the forms of the half-spaces is a constant (Farkas).
+    """
 
     alpha: Fraction
     weights: tuple[tuple[int, Fraction], ...]
 
 
 def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
-    """The greatest alpha at which some input is behind all facets; None where it grows without bound, or where no input
-    is behind them at any alpha.
+    """Return an upper bound, proved by weights on the facets, of the alpha at which some input is behind all facets.
 
-    The number is proved to be an upper bound, by weights on the facets. Below 0: no input is behind the facets at all.
+    The bound is attained. The result is None if alpha is not bounded, or no input is behind the facets at any alpha. A
+    negative alpha proves that no input is behind the facets at any alpha >= 0.
     """
     kept, _ = _always_summands(tuple(facets))
     result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facets[k].halfspace for k in kept])

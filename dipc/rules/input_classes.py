@@ -1,4 +1,4 @@
-"""The classes of all real and int inputs: for each answer of det the convex sets of inputs with that answer."""
+"""The classes of all real and int inputs: for each answer of det, the convex sets of inputs with that answer."""
 
 from __future__ import annotations
 
@@ -50,8 +50,11 @@ _ZERO = Fraction(0)
 
 @frozen
 class Section:
-    """Some of the guards of a region, and what may stand `instead` of them. What others are instead of other sections
-    has no part in it: det gives the answer exactly where one of each section holds."""
+    """A group of a region's guards, with the alternatives `instead` of which det gives the same answer.
+
+    Det gives the answer of the region exactly where, in every section, either the guards or one of the alternatives
+    hold. The alternatives of one section do not depend on those of another.
+    """
 
     guards: tuple[Constraint, ...]
     instead: tuple[tuple[Constraint, ...], ...]
@@ -59,17 +62,20 @@ class Section:
 
 @frozen
 class InputClass:
-    """The inputs of one region, for these finite inputs.
+    """The inputs of one region, for fixed values of the finite inputs, and what decides how far other answers are.
 
-    `others` are the other regions where det may give an answer that it gives here, `rivals` those where each answer is
-    another; of answers only the outputs count that dd(u) is about, here those of `decisive`. `alone` says that det has
-    no other answer at all, so that dd is infinite; `restless` that the answer changes between inputs of the class as
-    near to each other as one likes, and `stepping` that it changes from each to some input at the distance 1 (see
-    `classes`). `whole` are the int inputs, and `integral` says that all distances of inputs are integers.
+    `others` are the other regions in which det may give the same answer, `rivals` the regions in which it gives another
+    one. Answers are compared by the outputs that count for dd(u); `decisive` is the region with only these. The flags
+    mean:
 
-    A class may stand for `count` regions that are alike (see `exchange`). It has `sections` in place of `others` and
-    `rivals`, which are not gone through: the guards of its region, with what is behind them where the answer is the
-    same. With `incomplete` there may be more exits with the answer than those that are known.
+    - `alone`: det gives no other answer at all, so that dd is infinite.
+    - `restless`: every input of the class has inputs arbitrarily near with another answer (see `classes`).
+    - `stepping`: every input of the class has an input at the distance 1 with another answer (see `classes`).
+    - `integral`: all distances of inputs are integers. `whole` are the slots of the int inputs.
+    - `incomplete`: there may be more exits with the answer than the known ones.
+
+    A class can represent `count` regions that differ by an exchange of inputs (see `exchange`). It then has `sections`
+    in place of `others` and `rivals`, which are not enumerated: the guards of its region, each with its alternatives.
     """
 
     finite: Mapping[int, Value]
@@ -88,8 +94,11 @@ class InputClass:
 
     @property
     def moving(self) -> bool:
-        """Whether the answer changes inside the region, as near to each of its inputs as one likes: if it has inner
-        points, steps towards some of them change a form that grows, and lead to other inputs of the region."""
+        """Whether, arbitrarily near to each input of the region, det gives another answer inside the same region.
+
+        This is so if the region has inner points and an output is a form that grows along a real input: some small step
+        changes the form and stays in the region.
+        """
         if not _grows(self.decisive, self.whole):
             return False
         # A guard is about ints or about reals.
@@ -98,12 +107,18 @@ class InputClass:
 
 
 def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
-    """All values of the finite inputs, or of those `among` them, by slot. Raises LimitReached for too many of them."""
+    """Return all combinations of values of the finite inputs, or of those in `among`, by slot.
+
+    Raises LimitReached if there are too many.
+    """
     return combinations_of(ideal.program, ideal.finite_inputs if among is None else among)
 
 
 def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, Value]]:
-    """All values of these finite inputs, by slot. Raises LimitReached for too many of them."""
+    """Return all combinations of values of the finite inputs `inputs`, by slot.
+
+    Raises LimitReached if there are too many.
+    """
     slots = [program.core.slots[slot] for slot in inputs]
     domains = [finite_values(slot) for slot in slots]
     most = program.limits.cases
@@ -113,13 +128,15 @@ def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, V
 
 
 def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
-    """The classes in the order of the ideal's paths; together they are all inputs. Where it does not matter how far
-    other answers are `apart`, no other region is looked at, as if det gave the same answer nowhere else.
+    """Yield the classes in the order of the ideal's paths; together they contain all inputs.
 
-    A class is `restless` if an output is a form that grows along some real input, and no other region may have the same
-    answer: then every step in that direction leads to another value, here or elsewhere. It is `stepping` if the output
-    grows along some int input: then each step of 1 does.
-    Raises DiagnosticError for programs whose inputs are all finite, LimitReached for too many of these.
+    Without `with_rivals` the distance of other answers does not matter, and no other region is examined: each class is
+    built as if det gave its answer nowhere else. A class is `restless` if an output is a form that grows along some
+    real input and no other region can have the same answer, since every step in that direction leads to another value.
+    It is `stepping` if the output grows along some int input, since each step of 1 leads to another value.
+
+    Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if these have too many
+    combinations.
     """
     whole = frozenset(ideal.whole_inputs)
     combinations = finite_cases(ideal)
@@ -151,8 +168,11 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """The class in parts, with the guards of each: which of the `answers`, all that det gives, count as its own is the
-    same on a part. Raises Undecided, and DiagnosticError for what has no value."""
+    """Return the parts of the class on which it is fixed which answers count as the same, with the guards of each.
+
+    `answers` are all answers that det gives; by the `metric` block, different ones may count as the same. Raises
+    Undecided, and DiagnosticError for an expression without a value.
+    """
     cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces
     for answer in map(tuple, answers):
@@ -169,7 +189,7 @@ def same_answers(
         cases = both
     core = near.ideal.metric.core
     if any(known[classes.region.answer] for _, known in cases) and (core.input == "discrete" or core.apart is not None):
-        raise Undecided("by the `metric` block an answer is not the same as itself")
+        raise Undecided("the `metric` block does not count an answer as the same as itself")
     every = (*classes.others, *classes.rivals)
     return [
         (
@@ -179,7 +199,7 @@ def same_answers(
                 others=tuple(region for region in every if not known[region.answer]),
                 rivals=tuple(region for region in every if known[region.answer]),
                 alone=not any(known.values()),
-                # Another answer at a distance of 0, from itself.
+                # The answer counts as different from itself: another answer is at the distance 0.
                 restless=known[classes.region.answer],
             ),
         )
@@ -188,21 +208,24 @@ def same_answers(
 
 
 def _grows(region: Region, but: frozenset[int]) -> bool:
-    """Whether an output is a form that depends on other inputs than these."""
+    """Return True if an output is a form that depends on an input outside of `but`."""
     return any(
         isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
     )
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """A number that regions share exactly where they have the same constant answers; None where an answer is a form."""
+    """Return a number that regions share exactly where their constant answers are equal.
+
+    None if an answer is a form.
+    """
     if any(isinstance(value, Affine) for value in region.answer):
         return None
     return known.setdefault(tuple([(isinstance(value, bool), value) for value in region.answer]), len(known))
 
 
 def _may_agree(left: Region, right: Region) -> bool:
-    """Whether the answers at some input of one region and some of the other may be the same; False is proved."""
+    """Return False only if the answers at any input of one region and any of the other are proved to differ."""
     pairs = list(zip(left.answer, right.answer, strict=True))
     if any(not isinstance(a, Affine) and not isinstance(b, Affine) and not same_value(a, b) for a, b in pairs):
         return False
@@ -225,7 +248,6 @@ def _may_agree(left: Region, right: Region) -> bool:
 
 
 def _moved(form: Affine | None, beyond: int) -> Affine | None:
-    """The form of inputs with numbers that are greater by this."""
     return None if form is None else Affine((), tuple([(slot + beyond, c) for slot, c in form.inputs]), form.constant)
 
 
@@ -241,33 +263,37 @@ def _same_answer(left: Region, right: Region) -> bool:
 
 # --- near answers ---------------------------------------------------------------------------------
 #
-# Which answers are near enough to det's, as conditions on the inputs, where the `metric` block says so.
+# The conditions on inputs under which an answer is near enough to det's, for a distance given by the `metric` block.
 #
-# The product distance needs none of this. Outputs are finite: a way to an answer v is one to det's on the inputs u with
-# d'_u(v, det(u)) <= gamma, or where the two are the `same`. Both are conditions on u, by which classes are cut.
+# The product distance needs none of this. Outputs are finite: an exit to an answer v counts as one to det's on the
+# inputs u with d'_u(v, det(u)) <= gamma, or where the two are the `same`. Both are conditions on u, which cut classes.
 
-#: Cases that one condition falls into.
+#: The most disjoint cases into which one condition is split.
 _MOST_CASES = 2_000
 
 
 @frozen
 class NearAnswers:
-    """The answers within gamma of det's, for one program with finite outputs and its `ideal`."""
+    """The answers within gamma of det's, for one program with finite outputs and its `ideal` block."""
 
     ideal: Ideal
     gamma: Fraction
 
     def differ(self, finite: Mapping[int, Value], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
-        """For which real and int inputs `other` is another answer than `answer`, as far as dd(u) goes. Raises
-        DiagnosticError for what has no value."""
+        """Return the condition on the real and int inputs under which dd(u) counts `other` as different from `answer`.
+
+        Raises DiagnosticError for an expression without a value.
+        """
         return self.ideal.metric.differ(self._here(finite), answer, other)
 
     def cases(
         self, finite: Mapping[int, Value], region: Region, output: Sequence[object], *, near: bool
     ) -> tuple[tuple[Constraint, ...], ...]:
-        """Conjunctions, of which exactly one holds at the inputs of the region where `output` is near its answer (or
-        where it is not). Raises Undecided and DiagnosticError."""
-        # What was never assigned is near nothing.
+        """Return disjoint conjunctions that together hold exactly where `output` is near the region's answer.
+
+        Without `near` they describe the inputs where the output is not near. Raises Undecided and DiagnosticError.
+        """
+        # An output that was never assigned is not near any answer.
         wanted = all(value is not None for value in output) and self._near(finite, region, output)
         return cases_of(wanted if near else opposite(wanted))
 
@@ -284,7 +310,7 @@ class NearAnswers:
         return some([same, distance is not None and distance <= self.gamma])
 
     def _within(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
-        """Where the distance that is a number is at most gamma."""
+        """Return the condition under which the distance of answers, a number, is at most gamma."""
         program = self.ideal.program.core
         positions = output_positions(program)
         held: list[SlotValue] = []
@@ -296,7 +322,7 @@ class NearAnswers:
         except Fault as fault:
             raise fault.diagnosed(program.source) from None
         except NotPieced:
-            raise Undecided("the distance of answers is not made of affine functions of the inputs") from None
+            raise Undecided("the distance of answers is not piecewise affine in the inputs") from None
         negative = (case for form in forms for case in cases_of(self._all_less(form, CompareOp.LT, _ZERO)))
         if any(not contradict([*region.guards, *case]) for case in negative):
             raise Undecided("the distance of answers may be negative")
@@ -306,7 +332,7 @@ class NearAnswers:
         return every(compared(form - Affine.number(value), op, self._is_whole) for form in forms)
 
     def _is_whole(self, form: Affine) -> bool:
-        """Whether a number is made of ints alone: unlike conditions, it may be made of reals as well."""
+        """Return True if the form depends on int inputs alone; unlike a condition, it may mix ints and reals."""
         return all(slot in self.ideal.whole_inputs for slot, _ in form.inputs)
 
     def _here(self, finite: Mapping[int, Value]) -> dict[int, Answer]:
@@ -314,10 +340,10 @@ class NearAnswers:
 
 
 def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
-    """None where the distance of answers is the product distance.
+    """Return the answers that are near det's for this claim; None if their distance is the product distance.
 
-    Raises DiagnosticError for real or int outputs with another one, and where it takes more than two values and gamma
-    is not one number.
+    Raises DiagnosticError for real or int outputs with another distance, and for a distance with more than two values
+    where gamma is not a number.
     """
     core = ideal.program.core
     if core.has_product_distance:
@@ -332,7 +358,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
 
 
 def require_product(core: CoreProgram) -> None:
-    """Raise DiagnosticError where what is the same answer, or a near one, depends on more than equality and gamma."""
+    """Raise DiagnosticError unless answers are compared by equality and the product distance alone."""
     if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
@@ -341,7 +367,10 @@ def require_product(core: CoreProgram) -> None:
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
-    """Conjunctions of which exactly one holds where the formula does. Raises LimitReached."""
+    """Return conjunctions of which exactly one holds where the formula does, and none elsewhere.
+
+    Raises LimitReached if there are too many.
+    """
     try:
         return disjoint(formula, _MOST_CASES)
     except TooMany:
@@ -349,7 +378,7 @@ def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
 
 
 def _values(answer: Sequence[object]) -> tuple[Value, ...]:
-    """The outputs, all finite."""
+    """Return the outputs, all of which are finite."""
     assert all(isinstance(value, bool | Fraction | str) for value in answer)
     return tuple(value for value in answer if isinstance(value, bool | Fraction | str))
 

@@ -1,9 +1,9 @@
-"""Int inputs at all distances to disagreement from some one on, at once.
+"""Claims about int inputs at all distances to disagreement from some start on, decided at once.
 
-Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are no functions of k·eps: the single
-obligation that decides all distances of real inputs does not exist. Small distances are decided one by one. From some
-start on every slack is at least base + slope·k, what a rule makes of these bounds is a closed form in eps and k (see
-`lattice_trend`), and that less 1 - beta is to be nowhere negative (see `never_negative`).
+Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are not functions of k·eps, so that no
+single obligation decides all distances as it does for real inputs. Small distances are decided one by one. From some
+start on every slack is at least base + slope·k, and the bound of a rule is a closed form in eps and k (see
+`lattice_trend`). The claim holds if this closed form less 1 - beta is nowhere negative (see `never_negative`).
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 R = TypeVar("R")
 
-#: Distances that are decided one by one, at most, and by how many more are tried where a proof fails.
+#: The most distances that are decided one by one, and the increases of the start that are tried after a failed proof.
 MOST_SINGLE = 24
 _MORE = (0, 2, 5)
 
-#: How much further away bounds of slacks are compared.
+#: How much further than the start the best bounds of slacks are chosen.
 _FURTHER = (0, 100)
 
-#: How many are decided before one proof for all others is tried.
+#: The number of distances decided before one proof for all others is tried.
 _FIRST = 2
 
-#: Noises of one part: the sums over more of them take too long.
+#: The most noises of one component: sums over more of them take too long.
 _MOST_NOISES = 4
 
 
 @frozen
 class _Ratio:
-    """A function of eps and k: numerator over the product of these functions with these powers, positive ones."""
+    """A function of eps and k: the numerator over the product of positive functions with the powers in `below`."""
 
     numerator: Trend
     below: Counter[ExpPoly]
@@ -81,7 +81,7 @@ class _Ratio:
         return _Ratio(times(self.numerator, other.numerator), self.below + other.below)
 
     def _over(self, below: Counter[ExpPoly]) -> Trend:
-        """The numerator over a multiple of the denominator."""
+        """Return the numerator over the denominator `below`, a multiple of this one."""
         result = self.numerator
         for factor in (below - self.below).elements():
             result = times(result, of_ring(factor))
@@ -93,8 +93,10 @@ _Bounding = Callable[[Instance], Bounds | None]
 
 @frozen
 class FarAway:
-    """What is claimed of an instance with int inputs at integer distances; `only_at` is the one eps that the program is
-    for, where it is."""
+    """The claim about an instance with int inputs at large integer distances.
+
+    `only_at` is the single eps that the program is for, if there is one.
+    """
 
     claim: ClassClaim
     instance: Instance
@@ -102,8 +104,10 @@ class FarAway:
     only_at: Fraction | None = None
 
     def start(self) -> int | None:
-        """A distance from which on the claim is proved for all inputs of the class; None where none is found. Of the
-        bounds of a slack that is taken which is best there, or which is best further away."""
+        """Return a distance from which on the claim is proved for all inputs of the class, or None if none is found.
+
+        Two bounds of each slack are tried: the best one at the start, and the best one further away.
+        """
         if self.only_at is not None:
             return None
         beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
@@ -111,7 +115,7 @@ class FarAway:
         return next((start for start in starts if start is not None), None)
 
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
-        """A distance from which on this rule proves it."""
+        """Return a distance from which on this rule proves the claim."""
         start = 1
         for more in _MORE:
             try:
@@ -125,8 +129,10 @@ class FarAway:
         return None
 
     def _settled(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """What the rule gives from some distance on, which is at least `start`; nothing where it does not apply. Raises
-        Undecided."""
+        """Return a start, at least `start`, and the bounds of the rule from there on; no bounds if it does not apply.
+
+        Raises Undecided.
+        """
         while start <= MOST_SINGLE:
             try:
                 return start, self._bounds(rule, start, further)
@@ -135,7 +141,7 @@ class FarAway:
         raise OutsideFragment("the probability follows one formula only at large distances")
 
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
-        """At every distance from `start` on the probability is at least one of these."""
+        """Return functions, one of which the probability is at least at every distance from `start` on."""
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at(distances))
         return [] if bounds is None else [self._ratio(function, start) for function in bounds.functions]
@@ -198,7 +204,10 @@ class FarAway:
 
 
 def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
-    """Pr[c·N + base + slope·k >= 0] for one real noise with exponential tails: on one side for all k >= start."""
+    """Return Pr[c·N + base + slope·k >= 0] for one real noise with exponential tails.
+
+    Raises Unsettled unless the comparison is on one side of 0 for all k >= start.
+    """
     (half,), (noise,) = event.constraints, event.noises
     ((_, c),) = half.coefficients
     base = half.constant + c * noise.mean
@@ -215,8 +224,11 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """The sum over the exits with the answer where one part of each has too many noises to be measured: it fails with
-    no more than the probabilities together that one of its half-spaces does. None where other parts have, too."""
+    """Return the sum over the exits, with a union bound for a component that has too many noises to be measured.
+
+    Such a component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
+    None if an exit has several such components.
+    """
     distances, shares = instance.distances, []
     for centered in instance.exits:
         kept = tuple([joint for joint in centered.parts if len(joint.noises) <= _MOST_NOISES])
@@ -240,32 +252,35 @@ def _unions(instance: Instance) -> Bounds | None:
 
 
 def _missed(component: NoiseComponent, half: ShiftedHalfspace, level: Level) -> Event:
-    """What has at least the probability that a half-space does not hold whose slack is at least this."""
+    """Return an event at least as probable as the failure of a half-space whose slack is at least `level`."""
     (alone,) = connected(component, [half])
     beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
     numbers = [*level, *[c for _, c in beyond.coefficients], *[noise.mean for noise in alone.noises]]
     whole = is_whole(alone) and all(number.denominator == 1 for number in numbers)
-    # What is an integer, and below 0, is at most -1.
+    # An integer below 0 is at most -1.
     return replace(alone, halfspaces=(beyond,)).event([(-level[0] - whole, -level[1])])
 
 
-#: The rules whose bounds are looked at, in the order of what they cost.
+#: The rules whose bounds are tried, cheapest first.
 _RULES: tuple[_Bounding, ...] = (least_slacks, CLAMPS.bounds, _unions, complement, vertices, joint_tails)
 
 
 # --- one distance after the other -------------------------------------------------------------------
 
-#: Asks for decisions, and returns the result.
+#: A generator that yields obligations, receives their decisions, and returns the result.
 Asking = Generator[Obligation | Bound, Decision, R]
 
-#: Gives what proves a goal about one distance, None where nothing does.
+#: Returns the first step of a proof of a goal about one distance, or None if there is no proof.
 Proving = Callable[[Goal], Asking[Posed | None]]
 
 
 @frozen
 class ByIntegers:
-    """A goal proved at each integer distance, or gamma: `posed` proves it at the least one. Else `posed` is None and
-    `failing` the first distance without a proof; None where it is the proof for all large ones at once that fails."""
+    """A goal proved at each integer distance, or gamma: `step` proves it at the least one.
+
+    If it is not proved, `step` is None and `failing` the first distance without a proof, or None if the proof for all
+    large distances at once fails.
+    """
 
     posed: Posed | None
     failing: Fraction | None = None
@@ -275,8 +290,11 @@ _NOTHING = ByIntegers(None)
 
 
 def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    """A goal about a class with int inputs that leaves a distance open, by one integer after the other, and all that
-    are left at once; of integer distances alone only those from `start` on."""
+    """Prove a goal about a class with int inputs that leaves a distance open.
+
+    One integer distance after the other is proved, and then all remaining ones at once. Where all distances are
+    integers, only those from `start` on count.
+    """
     if not goal.required.distances.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))
     if not goal.convex.inputs.integral:
@@ -285,8 +303,11 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByI
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Where k - 1 <= gamma < k, the probability is at least that at k - 1, and beta at least that at k, if it never
-    grows."""
+    """Prove the goal for all gammas by rounding them to integers.
+
+    Where k - 1 <= gamma < k, the probability is at least the one at k - 1, and beta at least the one at k, if it never
+    grows.
+    """
     claim, distances = goal.setting.claim, goal.required.distances
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
         return _NOTHING
@@ -300,8 +321,11 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Where k - 1 < dd(u) <= k, facets of ints are as far as k and others as k - 1, and beta is at least what it is at
-    k, if it never grows."""
+    """Prove the goal for all distances by rounding them up to integers.
+
+    Where k - 1 < dd(u) <= k, facets of ints are as far away as at k and others as at k - 1. If beta never grows, it is
+    at least its value at k.
+    """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
         return _NOTHING
@@ -315,12 +339,11 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
-    """What is true at k of all inputs of the class with k - 1 < dd(u) <= k, for every integer k >= 1."""
+    """Yield facets that, at k, contain all inputs of the class with k - 1 < dd(u) <= k, for every integer k >= 1."""
     inputs = convex.inputs
     for index, facet in enumerate(convex.facets):
         whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)
-        # A facet of the region is passed after an integer distance; and what is an integer, and at least alpha, is at
-        # least k.
+        # A facet of the region is crossed after an integer distance. An integer that is at least alpha is at least k.
         integers = [facet.form.constant, *(c for _, c in facet.form.inputs)]
         exact = index < len(inputs.region.guards) or (
             facet.step == 1 and all(number.denominator == 1 for number in integers)
@@ -329,12 +352,12 @@ def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
 
 
 def at_distance(goal: Goal, distance: Fraction) -> Goal:
-    """What the goal says of inputs that are so far from other answers."""
+    """Return the goal for inputs at this distance from other answers."""
     return goal.requiring(fixed_requirement(goal.setting.claim.at_number(distance), str(distance)))
 
 
 def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    """For every integer from `start` on that is the distance of an input of the class."""
+    """Prove the goal for every integer from `start` on that is the distance of an input of the class."""
     claim = goal.setting.claim
 
     def wanted(distance: Fraction) -> Requirement:
@@ -352,8 +375,7 @@ def _one_by_one(
     proving: Proving,
     start: int = 1,
 ) -> Asking[ByIntegers]:
-    """What is wanted at each integer from `start` on, up to the greatest that inputs of the class have: where they have
-    none, nothing is."""
+    """Prove the requirement at each integer from `start` on, up to the greatest distance of an input of the class."""
     last: int | None = None
     posed: Posed | None = None
     for distance in count(start):

@@ -1,8 +1,8 @@
 """An upper bound of the probability of other answers where comparisons cannot all be worst together.
 
 For Laplace noise and distances σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2. A product of such tails depends on Σ rate·σ
-alone, and where that sum is at least V over the class, it is at most one tail at V/rate times 1/2 for each other. Each
-σ by itself may be 0 somewhere, where another is large. For integer noise and integers σ >= 0 the tail is
+alone. Where that sum is at least V over the class, the product is at most one tail at V/rate times 1/2 for each other
+tail. Each σ alone can be 0 at an input where another one is large. For integer noise and integers σ >= 0 the tail is
 exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
 """
 
@@ -30,8 +30,11 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace((
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """1 less the sum over the exits with other answers, the tails of each put together. None where no two tails are, or
-    a weight depends on eps alone and a distance is open, or these exits are not known."""
+    """Return 1 less the sum over the exits with other answers, the tails of each exit combined.
+
+    The result is None if these exits are not known, if no exit has two tails, or if a distance is open and a weight
+    depends on eps alone.
+    """
     distances = instance.distances
     shares: list[Share] = []
     totals: list[Affine] = []
@@ -61,7 +64,7 @@ JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=Tru
 
 
 def is_tail(component: NoiseComponent) -> bool:
-    """Whether it is one comparison of one noise that is in its tail where its slack is not positive."""
+    """Return True if the component is one comparison of one noise, in its tail where its slack is not positive."""
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces
@@ -72,18 +75,18 @@ def is_tail(component: NoiseComponent) -> bool:
 
 
 def _is_far(component: NoiseComponent, instance: Instance) -> bool:
-    """Whether the slack is not positive for any input behind the facets."""
+    """Return True if the slack is not positive for any input behind the facets."""
     slack = slack_bound(-component.halfspaces[0].slack, instance.facets, instance.distances, instance.whole)
     return slack is not None and instance.distances.is_nonnegative(slack)
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:
-    """Σ rate·σ: how far all of them are in their tails together."""
+    """Return Σ rate·σ, the sum of how far all of them are in their tails."""
     return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
-    """The product of the tails at σ = 0."""
+    """Return the product of the tails at σ = 0."""
     function: Closed = ExpPoly.ONE
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
@@ -95,6 +98,6 @@ def _is_whole(form: Affine) -> bool:
 
 
 def _steepness(component: NoiseComponent) -> Fraction:
-    """The rate with which the probability falls as the slack does."""
+    """Return the rate at which the probability falls as the slack falls."""
     ((_, c),) = component.halfspaces[0].coefficients
     return component.noises[0].rate / abs(c)

@@ -18,9 +18,11 @@ from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, Jointly,
 
 @frozen
 class Lower(Bounds):
-    """The one function at the least slacks. Where `attained`, it is the probability itself at the inputs `corner`,
-    which are behind all facets. `lost` says why it may be less than it could be. `slacks` are the forms that it depends
-    on."""
+    """The bound at the least slacks, which is a single function.
+
+    With `attained` it is the probability itself at the inputs `corner`, which are behind all facets. `lost` is the
+    reason why the bound may be less than the least probability. `slacks` are the forms that it depends on.
+    """
 
     why: Farkas
     attained: bool
@@ -30,7 +32,6 @@ class Lower(Bounds):
 
     @property
     def bound(self) -> Bound:
-        """The function."""
         return self.functions[0]
 
 
@@ -38,15 +39,16 @@ Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
-    """The sum over the exits with the answer, each at the least of every slack.
+    """Return the sum over the exits with the answer, each slack at its least.
 
-    Lemma. Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event only grows, as a
-    set of values of N. Ways exclude each other and their weights are not negative. So Σ weight·Pr at lower bounds of
-    all slacks, exit by exit, is at most the probability of the answer at every input. ∎
+    **Lemma.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event, a set of
+    values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at lower
+    bounds of all slacks, exit by exit, is at most the probability of the answer at every input. ∎
 
-    Every slack is bounded below by weights on the facets (Farkas). With an open distance a bound base + distance·slope
-    with base > 0 is lowered to distance·slope, and an exit with one that has base < 0 is left out, so that all slacks
-    are multiples of the distance; so are exits whose weight, or a noise of theirs on integers, depends on eps alone.
+    Every slack is bounded below by weights on the facets (Farkas). If a distance is open, all slacks have to be
+    multiples of it: a bound base + distance·slope with base > 0 is lowered to distance·slope, and an exit with a bound
+    that has base < 0 is left out. Exits are also left out if their weight, or one of their integer noises, depends on
+    eps alone.
     """
     forms = _forms(instance.exits)
     attempt = _attempt(instance, forms, single_bound)
@@ -59,8 +61,10 @@ LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 
 
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
-    """All the slacks, with their multiples of gamma, and whether the probability depends on how large they are: what
-    bounds outputs without noise only has to be positive."""
+    """Return all slacks, with their multiples of gamma, and whether the probability depends on how large each is.
+
+    The slack of an output without noise only has to be nonnegative.
+    """
     forms: dict[tuple[Affine, int], bool] = {}
     for centered in exits:
         for point in centered.points:
@@ -78,7 +82,7 @@ class _Attempt:
 
     @property
     def attained(self) -> bool:
-        """Whether one input has all these slacks: none of them can be bounded any better."""
+        """Whether one input attains all these slacks, so that none of them has a better bound."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
     def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
@@ -91,7 +95,7 @@ class _Attempt:
                 lost.append(reason)
                 continue
             if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
-                continue  # noise is equal to a number with probability 0
+                continue  # continuous noise equals a number with probability 0
             points = tuple([self._slack_bound(point, 1) for point in centered.points])
             bounds = [
                 tuple([self._slack_bound(half.slack, half.radius) for half in component.halfspaces])
@@ -121,7 +125,7 @@ class _Attempt:
         return [self.slacks[half.slack, half.radius] for half in halves]
 
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Why nothing is known of this exit, which then counts as 0; None where something is."""
+        """Return the reason why this exit has to count as 0, or None if it does not."""
         for point in centered.points:
             slack = self.slacks[point, 1]
             if slack is None or not distances.is_nonnegative(slack):
@@ -132,7 +136,7 @@ class _Attempt:
             if not all(component.continuous for component in centered.parts):
                 return "noise on integers does not scale with the distance"
             if not all(component.scales for component in centered.parts):
-                return "a noise is not known to scale with eps"
+                return "a noise is not proved to scale with eps"
         for component in centered.parts:
             for half in component.halfspaces:
                 slack = self.slacks[half.slack, half.radius]
@@ -159,7 +163,10 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Whether a corner has integers where inputs are integers, and all these slacks there; at one alpha."""
+    """Return True if a corner has integers where inputs are ints, and attains all these slacks there.
+
+    Only for a number alpha.
+    """
     if distances.alpha is None:
         return False
     point = corner.at(distances.alpha)
@@ -177,8 +184,7 @@ def slack_bound(
     radius: int = 0,
     bounding: Bounding = best_bound,
 ) -> SlackBound | None:
-    """The bound of a form that has `radius` times gamma added to it, behind the facets at the claim's distances; None
-    where it has none."""
+    """Return the bound of form + `radius`·gamma behind the facets, at the claimed distances; None if it has none."""
     bound = bounding(form, facets, distances.sharpest)
     return None if bound is None else slack_of(form, bound, radius, distances, whole)
 
@@ -190,8 +196,11 @@ def slack_of(
     distances: ClaimedDistances,
     whole: frozenset[int] = frozenset(),
 ) -> SlackBound:
-    """The bound of a form that has `radius` times gamma added to it, at the claim's distances; at one alpha, and at
-    integer distances, the bound of a form of the `whole` inputs is raised to what it may be at integers."""
+    """Return the bound of form + `radius`·gamma at the claimed distances.
+
+    At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can take
+    at integers.
+    """
     base = bound.at(distances.alpha_base)
     slope = bound.slope * distances.alpha_rate
     counted = distances.start is not None or not distances.alpha_rate
@@ -204,7 +213,7 @@ def slack_of(
 
 
 def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> Jointly:
-    """The evidence of a bound that no single slack proves: what is known of all slacks, and of the forms `more`."""
+    """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`."""
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
     slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]
@@ -212,8 +221,10 @@ def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = Fa
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
-    """The least value from `bound` on of those that form - slope·distance takes at integers: its constant and multiples
-    of the greatest common divisor of its coefficients and the slope."""
+    """Return the least value >= `bound` that form - slope·distance can take at integers.
+
+    These values are the constant plus multiples of the greatest common divisor of the coefficients and the slope.
+    """
     numbers = [slope, *[c for _, c in form.inputs]]
     below = lcm(*[c.denominator for c in numbers])
     step = Fraction(gcd(*[int(c * below) for c in numbers]), below)
@@ -221,7 +232,7 @@ def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
 
 
 def is_constant(weight: Closed) -> bool:
-    """Whether a weight is the same for every eps."""
+    """Return True if a weight is the same for every eps."""
     if isinstance(weight, Quotient):
         return False
     return all(k == 0 and q == 0 for k, q, _ in weight.terms())

@@ -1,10 +1,12 @@
-"""A lower bound of a probability at one distance that is better than slack by slack: at the corners of the class.
+"""A lower bound of a probability at one distance, sharper than slack by slack: at the corners of the class.
 
-The densities of Laplace and of one-sided noise are log-concave, and so is the indicator of A·n + s >= 0 in n and s. By
-Prékopa's theorem Pr[A·N + s >= 0] is a log-concave function of the slacks s, and products of such are: with slacks
-affine in the input u, the probability of one exit is log-concave in u, and so at least the lesser of its
-values at the ends of any segment. Where every slack is bounded below behind the facets it never falls along a ray
-there, as no slack does, and is constant along lines. So it is least at a corner: on a least face of the polyhedron.
+1. The densities of Laplace and of one-sided noise are log-concave, and so is the indicator of A·n + s >= 0 in n and s.
+   By Prékopa's theorem Pr[A·N + s >= 0] is a log-concave function of the slacks s, and so are products of such
+   functions.
+2. With slacks affine in the input u, the probability of one exit is log-concave in u. It is therefore at least the
+   lesser of its values at the ends of any segment.
+3. Where every slack is bounded below behind the facets, no slack falls along a ray there. The probability never falls
+   along a ray, and is constant along lines. It is therefore least at a corner: on a minimal face of the polyhedron.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.rule import Bounds, Instance, Rule
 
-#: The most choices of facets that are looked at for corners, and of corners for the exits with an answer.
+#: The most choices of facets that are tried for corners, and the most choices of corners for the exits to an answer.
 _MOST_FACES = 200
 _MOST_CORNERS = 16
 
@@ -29,8 +31,11 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """The sums over the exits at the corners of the class. None where a distance is open, a noise has no
-    log-concave density, an output has no noise, or a slack has no bound."""
+    """Return the sums over the exits at the corners of the class.
+
+    The result is None if a distance is open, a noise has no log-concave density, an output has no noise, or a slack has
+    no bound.
+    """
     exits, facets, distances = instance.exits, instance.facets, instance.distances
     alpha = distances.alpha
     if alpha is None or distances.is_open or not exits:
@@ -47,7 +52,7 @@ def corners(instance: Instance) -> Bounds | None:
     if points is None:
         return None
     each = [list(dict.fromkeys(_share(centered, u, distances.gamma_base) for u in points)) for centered in exits]
-    # Ways to one answer may be least at different corners.
+    # Different exits to one answer can be least at different corners.
     count = prod(map(len, each))
     if not 0 < count <= _MOST_CORNERS:
         return None
@@ -58,7 +63,7 @@ CORNERS = Rule("the corners of a log-concave probability", corners)
 
 
 def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
-    """weight·Pr of one exit at one input."""
+    """Return weight·Pr of one exit at one input."""
     events = [
         component.event([(half.slack.at(point) + half.radius * gamma, Fraction(0)) for half in component.halfspaces])
         for component in centered.parts
@@ -67,7 +72,10 @@ def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
 
 
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
-    """A point of every least face of the inputs behind the facets at alpha; None for too many choices of facets."""
+    """Return a point of every minimal face of the inputs behind the facets at alpha.
+
+    None for too many choices of facets.
+    """
     moving = [facet for facet in dict.fromkeys(facets) if facet.form.inputs]
     rank = len(_independent([dict(facet.form.inputs) for facet in moving]))
     if comb(len(moving), rank) > _MOST_FACES:
@@ -84,7 +92,7 @@ def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) ->
 
 
 def _independent(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fraction]]:
-    """As many rows as are linearly independent, eliminated by each other."""
+    """Return a maximal set of linearly independent rows, each reduced by the earlier ones."""
     result: list[tuple[int, dict[int, Fraction]]] = []
     for row in rows:
         left = dict(row)

@@ -1,9 +1,9 @@
-"""What a proof rule is: from inputs behind facets, at claimed distances, to functions that bound their probabilities.
+"""The words of a proof rule: what it is given (`Instance`), what it returns (`Bounds`), and the evidence for that.
 
-A rule is a function of an `Instance`. To add one: a file here with the rule, its lemma and the proof of that in the
-docstring, and a line in the list of `dipc.rules.every_rule`; `check`, `tighten`, `solve`, certificates and plots all
-try that list. What the checker is to follow brings its evidence: why a bound of a class
-of inputs is one, as plain data that can be added up again without linear programming. Other rules bring none.
+To add a rule, write a file here with the rule, its lemma and the proof of the lemma in the docstring, and add a line to
+the list of `dipc.rules.every_rule`. `check`, `tighten`, `solve`, certificates and plots all try that list. A rule whose
+bounds the checker can follow returns evidence: plain data that the checker adds up again without linear programming.
+Other rules return no evidence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ else:
 
 
 class Variable(StrEnum):
-    """What the functions of an obligation are functions of."""
+    """The variable of an obligation: eps, or an open distance times eps."""
 
     EPS = "eps"
     ALPHA_EPS = "alpha*eps"
@@ -40,21 +40,24 @@ class Variable(StrEnum):
 
 
 class Why:
-    """Why a bound is one. `exact`: it is the probability itself, at an input that the claim is about, so that what
-    refutes the obligation refutes the claim; otherwise it is a lower bound only, with evidence (Farkas weights, the
-    complement, a union) from which a certificate is written."""
+    """The evidence for a bound, from which a certificate is written.
+
+    With `exact` the bound is the probability itself at an input that the claim is about, so that whatever refutes the
+    obligation refutes the claim. Otherwise it is only a lower bound, proved by Farkas weights, by the complement, or by
+    a union bound.
+    """
 
     exact: ClassVar[bool] = False
 
 
 @frozen
 class OnlyEnclosed(Why):
-    """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
+    """The evidence of an obligation of a stronger claim: what refutes the obligation does not refute the claim."""
 
 
 @frozen
 class Posed:
-    """An obligation with where it comes from."""
+    """A step of a proof: an obligation with its variable and the evidence for its bound."""
 
     obligation: Obligation
     variable: Variable
@@ -63,16 +66,18 @@ class Posed:
 
 @frozen
 class TheProbability(Why):
-    """The bound of an obligation is the probability itself, at an input that the claim is about."""
+    """The evidence of a bound that is the probability itself, at an input that the claim is about."""
 
     exact: ClassVar[bool] = True
 
 
 @frozen
 class ClaimedDistances:
-    """What alpha and gamma are, as base + rate·distance of the distance that is left open; with both rates 0 none is,
-    and all numbers are what they are. With a `start` the distance is any integer from there on, and bounds of slacks
-    are the best where it is `further` than the start."""
+    """The alpha and gamma of a claim as functions of an open distance: base + rate·distance.
+
+    If both rates are 0, no distance is open and both are numbers. If `start` is given, the distance is any integer >=
+    `start`, and the bounds of slacks are the best ones at the distance `start` + `further`.
+    """
 
     alpha_base: Fraction
     alpha_rate: Fraction
@@ -83,28 +88,34 @@ class ClaimedDistances:
 
     @property
     def is_open(self) -> bool:
-        """Whether any distance >= 0 is meant, so that bounds have to be functions of distance·eps."""
+        """True if the claim is about every distance >= 0, so that bounds have to be functions of distance·eps."""
         return self.start is None and bool(self.alpha_rate or self.gamma_rate)
 
     @property
     def alpha(self) -> Fraction | None:
-        """alpha where it is a number, else None."""
+        """The value of alpha if it does not depend on the open distance, else None."""
         return None if self.alpha_rate else self.alpha_base
 
     @property
     def sharpest(self) -> Fraction | None:
-        """The alpha at which bounds of slacks are to be the best; None for all of them (see `best_bound`)."""
+        """The alpha at which the bounds of slacks are to be as large as possible, or None for every alpha.
+
+        See `best_bound`.
+        """
         if self.start is None:
             return self.alpha
         return self.alpha_base + self.alpha_rate * (self.start + self.further)
 
     def is_nonnegative(self, slack: SlackBound) -> bool:
-        """Whether the bound is at least 0 at each of these distances."""
+        """Return True if the bound `slack` is at least 0 at each of the claimed distances."""
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
     def level(self, slack: SlackBound) -> centered_exits.Level:
-        """What events are taken at for a slack with this bound: at a number, or at this multiple of an open distance;
-        at integer distances both count."""
+        """Return the level (base, slope) of a slack with this bound in an event.
+
+        For an open distance the base is the multiple of the distance, and without one it is the number; the slope is
+        then 0. For integer distances from `start` on it is the base and the slope of the bound.
+        """
         if self.start is not None:
             return slack.base, slack.slope
         return (slack.slope if self.is_open else slack.base), Fraction(0)
@@ -112,11 +123,12 @@ class ClaimedDistances:
 
 @frozen
 class SlackBound:
-    """form(u) + radius·gamma >= base + distance·slope for every input u of a class, with the claim's alpha and gamma.
+    """A lower bound of a slack: form(u) + radius·gamma >= base + distance·slope for every input u of a class.
 
-    The proof: form = constant + Σ weight · (form of that half-space) with weights > 0, and each half-space has
-    form(u) >= alpha·step. The bound is attained where all of these half-spaces are met. Of a form of int inputs the
-    bound at a number alpha is rounded up to a value that it has at integers.
+    Alpha and gamma are those of the claim at this distance. The proof: form = constant + Σ weight · (form of the
+    half-space) with weights > 0, and each half-space states form(u) >= alpha·step. The bound is attained where all of
+    these half-spaces are equalities. For a form of int inputs, the bound at a number alpha is rounded up to a value
+    that the form takes at integers.
     """
 
     form: Affine
@@ -127,13 +139,17 @@ class SlackBound:
 
     @property
     def tight(self) -> tuple[int, ...]:
+        """The indices of the half-spaces that have a weight."""
         return tuple([k for k, _ in self.weights])
 
 
 @frozen
 class ShareEvidence:
-    """One share of a bound: `outputs` are bounds of what must not be negative for outputs without noise to be within
-    gamma; `events` has one bound for each constraint of each event of the share, in their order."""
+    """The evidence for one share of a bound.
+
+    `outputs` bounds the forms that must not be negative for outputs without noise to be within gamma. `events` has one
+    bound for each constraint of each event of the share, in the same order.
+    """
 
     outputs: tuple[SlackBound, ...]
     events: tuple[tuple[SlackBound, ...], ...]
@@ -141,8 +157,10 @@ class ShareEvidence:
 
 @frozen
 class Farkas(Why):
-    """The bound is Σ weight·Π Pr[event] over ways to the answer, each event at lower bounds of its slacks; events only
-    grow with their slacks. `halfspaces` hold all inputs that the claim is about."""
+    """The evidence for the bound Σ weight·Π Pr[event] over the exits to the answer, with each slack at its lower bound.
+
+    An event only grows with its slacks. All inputs that the claim is about satisfy the `halfspaces`.
+    """
 
     halfspaces: tuple[Moving, ...]
     distances: ClaimedDistances
@@ -151,8 +169,10 @@ class Farkas(Why):
 
 @frozen
 class Exact(Why):
-    """The bound is the probability at the inputs `corner`, too, which are in the class, at exactly the distance that
-    the claim is about: nothing is lost."""
+    """The evidence that a bound is the probability itself at the inputs `corner`, at exactly the claimed distance.
+
+    These inputs are in the class, so that the bound loses nothing.
+    """
 
     bound: Farkas
     corner: Corner
@@ -162,8 +182,10 @@ class Exact(Why):
 
 @frozen
 class Approached(Why):
-    """The bound is what the probabilities at inputs of the class come as near to as one likes: where it fails, the
-    claim does at one of them."""
+    """The evidence that probabilities at inputs of the class come arbitrarily close to the bound.
+
+    Where the bound fails, the claim therefore fails at one of these inputs.
+    """
 
     bound: Farkas
 
@@ -172,10 +194,10 @@ class Approached(Why):
 
 @frozen
 class Complement(Why):
-    """The bound is 1 - Σ weight·Π Pr[event] over ways to other answers, each event at upper bounds of its slacks.
+    """The evidence for the bound 1 - Σ weight·Π Pr[event] over the exits to other answers, slacks at upper bounds.
 
-    `shares` has their negatives: -form(u) >= base + distance·slope. Constraints whose slack has no upper bound are left
-    out of the events, which only grow by that.
+    `shares` bounds the negated slacks: -form(u) >= base + distance·slope. A constraint whose slack has no upper bound
+    is left out of its event, which makes the event only more probable.
     """
 
     halfspaces: tuple[Moving, ...]
@@ -185,9 +207,12 @@ class Complement(Why):
 
 @frozen
 class Jointly(Why):
-    """Bounds of which at each input of the class one is at most the probability, where slacks cannot all be worst at
-    once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of joint `tails` of exits
-    with other answers (see `joint_tails`). `slacks` are bounds of the slacks, and of sums of them, from both sides."""
+    """The evidence for several bounds, one of which is at most the probability at each input of the class.
+
+    A rule needs this where slacks cannot all be worst at once: at the vertices of a box of probabilities of single
+    comparisons (see `vertices`), or, with `tails`, for joint tails of exits to other answers (see `joint_tails`).
+    `slacks` has lower bounds of each slack, of its negative, and of sums of slacks.
+    """
 
     halfspaces: tuple[Moving, ...]
     distances: ClaimedDistances
@@ -197,23 +222,27 @@ class Jointly(Why):
 
 @frozen
 class Summand(Why):
-    """The bound is one of the claim with another beta, which implies the claim, by itself or with others: with a
-    summand of beta for one thing that the answer needs, or with less than beta. `least` is what beta is at least, as a
-    function of eps, None where that is not known."""
+    """The evidence of a bound for another beta that implies the claim, alone or together with other bounds.
+
+    The other beta is a summand of beta that covers one part of what the answer needs, or a smaller function. `least` is
+    a function of eps that is at most beta, or None if none is known.
+    """
 
     least: BetaForm | None
 
 
-# --- what the verdict on a class rests on -----------------------------------------------------------
+# --- why a class is proved --------------------------------------------------------------------------
 
 
 @frozen
 class Proved:
-    """The obligation holds, and it is about all inputs of the class: those at a distance of `dd` where that is given,
-    a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are. `besides` are other
-    obligations that hold, where several bounds are needed. `beyond` says what of the proof cannot be added up again
-    from them; with `counted` it is about integer distances, `posed` about the least, 1, and these are bounds of slacks
-    at greater ones."""
+    """A proved class: obligations that hold for all of its inputs.
+
+    `dd` is the distance of all inputs of the class, a rational or `inf`, where it is known. `ceiling` proves that the
+    obligation covers all values of alpha·eps. `other_obligations` also hold, where several bounds are needed.
+    `unverified` names the part of the proof that the checker cannot add up again. If the class was proved for each
+    integer distance, `step` is about the distance 1, and `counted` has the bounds of slacks at greater ones.
+    """
 
     posed: Posed
     dd: str | None
@@ -225,7 +254,7 @@ class Proved:
 
 @frozen
 class Empty:
-    """No input of the class is so far from other answers that something is claimed."""
+    """A class without any input so far from other answers that the claim is about it."""
 
     ceiling: Ceiling
 
@@ -236,10 +265,15 @@ def _no_exits() -> None:
 
 @dataclass(frozen=True)
 class Instance:
-    """What a rule is applied to: all inputs that satisfy the `guards` and are behind the `facets`, at the claimed
-    `distances`, with all `exits` with their answer; those with other answers are looked for when a rule asks for them.
-    `slots` are the inputs that are not finite, of which `whole` are ints. `find_near` gives, for every gamma from some
-    number on, an event of noises in which the output is near det at every exit; None where none is known."""
+    """The input of a rule: all inputs that satisfy the `guards` and lie behind the `facets`, at the `distances`.
+
+    `exits` are all exits with the answer of the class; the exits to other answers are computed when a rule reads them.
+    `slots` are the inputs that are not finite, of which `whole` are ints. `find_near(gamma)` returns an event of noises
+    in which the output is near det at every exit, for every gamma from the given one on, or None if none is known.
+
+    Invariant: for each input u of the instance, the probability of the answer is the sum of weight·Pr[event] over the
+    exits whose guards hold at u.
+    """
 
     exits: Sequence[centered_exits.CenteredExit]
     facets: Sequence[Moving]
@@ -253,17 +287,20 @@ class Instance:
 
     @cached_property
     def others(self) -> Sequence[centered_exits.CenteredExit] | None:
-        """All ways to other answers; None where outputs are not all finite, or there are too many. Raises Undecided."""
+        """All exits to other answers; None if not all outputs are finite or there are too many exits.
+
+        Raises Undecided.
+        """
         return self.find_others()
 
     @cached_property
     def possible_others(self) -> Sequence[centered_exits.CenteredExit]:
-        """The exits to other answers that inputs of the instance may take; none where they are not known."""
+        """The exits to other answers that inputs of the instance can take; empty if these exits are not known."""
         return [each for each in self.others or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property
     def forms(self) -> Sequence[Affine]:
-        """The slacks of all events, to the answer and to others, before any were put together."""
+        """The slacks of all events, of this answer and of others, as they were before any exits were united."""
         return list(dict.fromkeys(self._slacks())) if self.slack_forms is None else self.slack_forms()
 
     def _slacks(self) -> Iterator[Affine]:
@@ -274,7 +311,7 @@ class Instance:
                         yield half.slack
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """The instance with exits united that differ in a single comparison."""
+        """Return the instance with the exits united that differ in a single comparison."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.united(self.possible_others, intervals, limits)
@@ -283,7 +320,7 @@ class Instance:
         return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
-        """The instance with numbers for the weights of choices."""
+        """Return the instance with the weights of choices replaced by the numbers in `values`."""
 
         def others() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.others is None else centered_exits.with_weights(self.others, values)
@@ -292,16 +329,18 @@ class Instance:
         return replace(self, exits=exits, find_others=others, slack_forms=lambda: self.forms)
 
     def at(self, distances: ClaimedDistances) -> Instance:
-        """The instance at other distances."""
+        """Return the instance at other claimed distances."""
         return replace(self, distances=distances, find_others=lambda: self.others, slack_forms=lambda: self.forms)
 
 
 @frozen
 class Bounds:
-    """At every value of the variable, and every input of the instance, the probability of the answer is at least one of
-    the `functions`, which are functions of distance·eps where a distance is open, of eps otherwise; from a start on, of
-    eps and the integer DISTANCE that their events mention. `why` is the proof, None for one that the checker does not
-    follow."""
+    """The result of a rule: at every input of the instance the probability is at least one of the `functions`.
+
+    This holds at every value of the variable. The functions depend on distance·eps if a distance is open, and on eps
+    otherwise. For integer distances from a start on, they depend on eps and on the integer DISTANCE that their events
+    mention. `evidence` is the proof, or None if the checker does not follow it.
+    """
 
     functions: tuple[Bound, ...]
     why: Why | None
@@ -309,8 +348,11 @@ class Bounds:
 
 @frozen
 class Rule:
-    """A proof rule, with its name; `of_others`: it is about the ways to other answers. `bounds` gives None where the
-    rule does not apply, and raises Undecided past a limit."""
+    """A proof rule: a function `bounds` from an instance to bounds, with its name.
+
+    `bounds` returns None where the rule does not apply, and raises Undecided past a limit. A rule with `of_others`
+    reads the exits to other answers.
+    """
 
     name: str
     bounds: Callable[[Instance], Bounds | None]

@@ -1,9 +1,9 @@
-"""A lower bound of a probability that is better than exit by exit: over a box of probabilities of single comparisons.
+"""A lower bound of a probability, sharper than exit by exit: over a box of probabilities of single comparisons.
 
-Where each event of the exits is a conjunction of independent comparisons, none twice in one, the sum of weight·Pr is a
-function of the probabilities p of single comparisons that is affine in each: w·p·q + v·(1 - p)·r. Such a function is
-least at a vertex of a box that holds them, and each p is between its values at the least and the greatest slack of the
-class. So all that is claimed of the vertices is true of every input of the class.
+Let each event of the exits be a conjunction of independent comparisons, none twice in one exit. Then the sum of
+weight·Pr is a function of the probabilities p of single comparisons that is affine in each: w·p·q + v·(1 - p)·r. Such a
+function is least at a vertex of a box that contains them, and each p lies between its values at the least and the
+greatest slack of the class. A lower bound at all vertices therefore holds at every input of the class.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dipc.rules.centered_exits import CenteredExit, Level, NoiseComponent, is_wh
 from dipc.rules.least_slacks import is_constant, jointly, slack_bound
 from dipc.rules.rule import Bounds, Instance, Rule
 
-#: More comparisons than this have too many vertices.
+#: The most comparisons; a box of more has too many vertices.
 _MOST_COMPARISONS = 5
 
 
@@ -30,7 +30,7 @@ class Certain:
 
 
 def vertices(instance: Instance) -> Bounds | None:
-    """The sums over the exits at the vertices of the box. None where they are not of this kind."""
+    """Return the sums over the exits at the vertices of the box, or None if the exits are not of this kind."""
     exits = instance.exits
     if instance.distances.is_open and any(
         centered.weight is not None and not is_constant(centered.weight) for centered in exits
@@ -51,12 +51,15 @@ def vertices(instance: Instance) -> Bounds | None:
 VERTICES = Rule("the vertices of a box of probabilities", vertices)
 
 
-#: The places of the comparisons of an exit, and whether they hold or their opposites.
+#: The numbers of the comparisons of an exit, each with whether it holds or its opposite does.
 Path = Sequence[tuple[int, bool]]
 
 
 def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
-    """The comparisons, and each exit as a conjunction of some; no comparisons where that is not what exits are."""
+    """Return the comparisons, and each exit as a conjunction of some.
+
+    No comparisons if the exits are not of this kind.
+    """
     comparisons: list[NoiseComponent] = []
     paths: list[Path] = []
     for centered in exits:
@@ -69,7 +72,10 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """The place of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
+    """Return the number of a comparison, added if it is new, and whether it holds.
+
+    None for more than one comparison.
+    """
     if len(component.halfspaces) != 1:
         return None
     if component in comparisons:
@@ -84,14 +90,14 @@ def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponen
 
 
 def _turned(component: NoiseComponent) -> NoiseComponent | None:
-    """The comparison that holds where this one does not."""
+    """Return the comparison that holds where this one does not."""
     (half,) = component.halfspaces
     other = opposite(half, whole=is_whole(component))
     return None if other is None else NoiseComponent(component.noises, (other,))
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
-    """Where the probability of a comparison is least and greatest."""
+    """Return the ends at which the probability of a comparison is least and greatest."""
     (half,) = component.halfspaces
     distances = instance.distances
     if distances.is_open and not component.scales:
@@ -110,7 +116,7 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain
 def _events(
     path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[Level | Certain]
 ) -> tuple[Event, ...] | None:
-    """What has to happen at an exit where the comparisons are at these ends; None where it cannot."""
+    """Return the events of an exit with the comparisons at these ends, or None if the exit is impossible there."""
     events: list[Event] = []
     for index, holds in path:
         end, component = vertex[index], comparisons[index]
