@@ -56,7 +56,7 @@ def _digits(digits: int, *, alike: bool) -> Callable[[], None]:
         m = 100
         program = dipc.load(_SPARSE, m=m)
         means = [Fraction(-1) if alike else Fraction(-i, 50) for i in range(1, m + 1)]
-        found = program.probability({"q": means}, {"out": ["bot"] * m}).at(1, digits)
+        found = program.probability({"q": means}, {"out": ["bot"] * m}).enclosure(1, digits)
         assert found[1] - found[0] <= Fraction(1, 10**digits) * found[1]
 
     return task
@@ -78,9 +78,9 @@ for i in 1..m - 1 do if not (a[i] >= a[i + 1]) then r <- false end end"""
 def _in_a_row() -> None:
     """Six noises, each at least as great as the next one: at equal means 1/720."""
     program = dipc.load(_ROW)
-    low, high = program.probability({"q": [Fraction(0)] * 6}, {"r": True}).at(1, 11)
+    low, high = program.probability({"q": [Fraction(0)] * 6}, {"r": True}).enclosure(1, 11)
     assert low <= Fraction(1, 720) <= high
-    low, high = program.probability({"q": [Fraction(6 - i, 3) for i in range(6)]}, {"r": True}).at(1, 11)
+    low, high = program.probability({"q": [Fraction(6 - i, 3) for i in range(6)]}, {"r": True}).enclosure(1, 11)
     assert high - low <= Fraction(1, 10**11)
 
 

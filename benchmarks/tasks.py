@@ -261,7 +261,7 @@ class Answer:
 
 
 def _answer(found: ClosedForm, eps: Fraction, otherwise: Callable[[], float]) -> Answer:
-    return Answer(*found.at(eps), otherwise)
+    return Answer(*found.enclosure(eps), otherwise)
 
 
 def smart_sum() -> Answer:

@@ -212,12 +212,12 @@ class _FiniteLaws:
         ratios: list[tuple[Fraction, Fraction, str]] = []
         for ours, theirs in (self._laws, reversed(self._laws)):
             for answer, probability in ours.items():
-                low, high = probability.at(self._eps, 2 * _DIGITS)
+                low, high = probability.enclosure(self._eps, 2 * _DIGITS)
                 if not high:
                     continue
-                if answer not in theirs or not theirs[answer].at(self._eps, 2 * _DIGITS)[1]:
+                if answer not in theirs or not theirs[answer].enclosure(self._eps, 2 * _DIGITS)[1]:
                     return None, "inf"
-                under, over = theirs[answer].at(self._eps, 2 * _DIGITS)
+                under, over = theirs[answer].enclosure(self._eps, 2 * _DIGITS)
                 ratios.append((low / over, high / under, f"log(({probability})/({theirs[answer]}))"))
         least, most = max(each[0] for each in ratios), max(each[1] for each in ratios)
         ends = log_enclosure(max(least, Fraction(1)), max(most, Fraction(1)), _DIGITS)
@@ -227,7 +227,9 @@ class _FiniteLaws:
         """Some of them."""
         ours, theirs = self._laws[first], self._laws[1 - first]
         shares = {
-            answer: tuple([float(law[answer].at(self._eps)[0]) if answer in law else 0.0 for law in (ours, theirs)])
+            answer: tuple(
+                [float(law[answer].enclosure(self._eps)[0]) if answer in law else 0.0 for law in (ours, theirs)]
+            )
             for answer in ours
         }
         rated = sorted(

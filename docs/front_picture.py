@@ -68,7 +68,7 @@ def _verdicts(axes: Axes) -> None:
     program = dipc.load(HERE / "programs" / "busy.dip")
     form = program.probability({"count": COUNT}, {"answer": "yes"})
     grid = [Fraction(1, 100) * Fraction(5, 4) ** n for n in range(25)]
-    exact = [float(form.at(eps)[0]) for eps in grid]
+    exact = [float(form.enclosure(eps)[0]) for eps in grid]
     xs = [float(eps) for eps in grid]
     dd = COUNT - THRESHOLD
     verdicts = {}

@@ -25,6 +25,7 @@ _QUESTIONS = (*_PROGRAMS, "dipc.decide", "dipc.options", "dipc.rules", "dipc.que
 #: What each room may import, besides itself. Data flows one way: text, chain, exits, obligations, decisions, report.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.above": (),
+    "dipc.deprecated": (),
     "dipc.frozen": (),
     "dipc.text": ("dipc.noise", "dipc.algebra.reals", "dipc.sign.interval"),
     "dipc.algebra": (),
@@ -96,8 +97,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.playground": ("dipc", "dipc.cli", *_QUESTIONS, "dipc.outcome"),  # commands, asked by a page
 }
 
-#: Below all rooms but the checker's: who answers what objects are asked beyond their rooms, and how classes are frozen.
-_BELOW_ALL = ("dipc.above", "dipc.frozen")
+#: Rooms below all others but the checker's.
+_BELOW_ALL = ("dipc.above", "dipc.deprecated", "dipc.frozen")
 
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 

@@ -56,7 +56,7 @@ def test_the_set_does_not_depend_on_what_was_observed() -> None:
     samples = []
     for point in (one, two):
         every = program.outcomes(point)
-        weights = [float(each.probability.at(1)[0]) for each in every]
+        weights = [float(each.probability.enclosure(1)[0]) for each in every]
         drawn = chance.choices([tuple(each.output.values()) for each in every], weights, k=5_000)
         samples.append((point, drawn))
     found = dipc.audit(program, samples, 1)

@@ -32,10 +32,8 @@ NOT_YET = tuple(
 REPEATED_YET = frozenset(
     {
         "Agreement",
-        "Atom",
         "Ball",
         "Bound",
-        "Budget",
         "Case",
         "Cell",
         "Choice",

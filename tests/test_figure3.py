@@ -94,7 +94,7 @@ def test_production(nonterminal: str, alternative: str, statements: str) -> None
     program = dipc.load(HEAD + statements + TAIL)
     total = Fraction(0)
     for outcome in program.outcomes({"u": Fraction(1, 2), "k": 1}):
-        low, high = outcome.probability.at(Fraction(3, 4))
+        low, high = outcome.probability.enclosure(Fraction(3, 4))
         assert 0 <= low <= high <= 1 + Fraction(1, 10**20)
         total += low
     assert abs(total - 1) < Fraction(1, 10**15)

@@ -133,7 +133,7 @@ def check(seed: int, runs: int) -> None:
         "k": random.randint(0, 2),
     }
     outcomes = program.outcomes(given_input)
-    assert sum((Quotient.of(outcome.probability.value) for outcome in outcomes), Quotient.of(0)) == 1, text
+    assert sum((Quotient.convert(outcome.probability.value) for outcome in outcomes), Quotient.convert(0)) == 1, text
     eps = Fraction(random.randint(1, 12), 4)
     comparison = dipc.simulate(program, given_input, eps, runs=runs, seed=seed, confidence="999999999/1000000000")
     assert comparison.agreement is Agreement.MATCH, text

@@ -225,7 +225,7 @@ def _long_sentences(text: str) -> Iterator[tuple[int, str]]:
             continue
         paragraph = " ".join(lines[start:number])
         if not paragraph.lstrip().startswith((">>>", "...")):
-            paragraph = re.sub(r"`[^`]*`", "x", paragraph)
+            paragraph = re.sub(r"`[^`]*`", "X", paragraph)
             for sentence in re.split(r"(?<=[.!?])[)\"'*_]*\s+(?=\W*[A-Z0-9])|:\s*$", paragraph):
                 words = sum(bool(re.search(r"[^\W\d_]{2}|^[aAI]$", word)) for word in sentence.split())
                 if words > LONGEST_SENTENCE:

@@ -49,7 +49,7 @@ def accuracies() -> Iterator[Accuracy]:
     program = dipc.load(Path(__file__).parent / "discrete_laplace.dip")
     for name, whole, safe in (("floor", int(real), False), ("ceiling", int(real) + 1, True)):
         inside = program.probability({"x": 0}, {"y": 0}, gamma=whole - 1)
-        low, high = (1 - end for end in reversed(inside.at(1)))
+        low, high = (1 - end for end in reversed(inside.enclosure(1)))
         found = high <= _ALPHA if safe else low > _ALPHA
         words = "at most" if safe else "more than"
         yield Accuracy(

@@ -1,18 +1,20 @@
-"""Weights of finite random choices, exactly: where a finite chain ends, and sums of many independent choices.
+"""Exact weights of finite random choices: where a finite chain ends, and sums of many independent choices.
 
-**Where a chain ends**: the weights of reaching its exits, strongly connected component by component.
+**Where a chain ends**: the weights of its exits are found strongly connected component by component.
 
-What is reached from a component solves a linear system with the matrix I - P, where P are the weights inside. It is
-eliminated state by state without fractions (Bareiss 1968): rows are multiplied by their common denominators, so that
-all entries are in the ring, and stay there, as they are minors of the matrix: each row over the states it has passed
-through, so that parts far from each other stay small. Only the solution is a quotient, reduced once. Inside a component
-all weights are probabilities and each state can be left, which is checked: I - P is an M-matrix for every eps > 0, so
-that its principal minors, the pivots and in the end the denominator, are positive there.
+Let P be the matrix of the weights inside a component. The weights of the states that the component leads to solve a
+linear system with the matrix I - P. The system is eliminated state by state without fractions (Bareiss 1968): each row
+is multiplied by its common denominator, and its entries are minors of the matrix, so they stay in the ring. A row is a
+minor over the states it has passed through alone, so rows of distant states stay short. Only the solution is a
+quotient, reduced once.
 
-**Sums** of independent integers whose weights are closed forms come without the weight of every sum. A sum of many like
-integers has few different factors Σ weight·u^value, each to a high power. The weight of all sums from some number on is
-that of the pairs (i, j) with i + j >= number, for i from some factors and j from the others. The pairs are cut into
-rectangles that lie inside, each a product of two sums: polynomials are multiplied as a whole, and few times.
+Inside a component all weights are probabilities and each state can be left; this is checked. Hence I - P is an M-matrix
+for every eps > 0: its principal minors, the pivots and the final denominator, are positive.
+
+**Sums**: the total weight of some values of a sum of independent integers is computed without the weight of each value.
+A sum of many like integers has few different factors Σ weight·u^value, each to a high power. The weight of all sums >=
+n is the weight of the pairs (i, j) with i + j >= n, where i comes from one group of factors and j from the other. The
+pairs are cut into rectangles, each a product of two sums, so few large polynomials are multiplied.
 """
 
 from __future__ import annotations
@@ -35,12 +37,12 @@ S = TypeVar("S", bound=Hashable)
 #: The successors of each state with their weights.
 _Graph: TypeAlias = dict[S, dict[S, Closed]]
 
-#: Steps of a `Meter` for each unit of `bulk`: both are about a hundred million in a second.
+#: Steps of a `Meter` for each unit of `bulk`; a second has about a hundred million of either.
 _STEPS = 100
 
 
 class Trapped(Exception):
-    """Some states can be reached but never left; `states` is such a set (a bottom component without exit)."""
+    """The chain can reach `states` that it never leaves: a component without an exit."""
 
     def __init__(self, states: frozenset[Hashable]) -> None:
         super().__init__("the chain can reach states that it never leaves")
@@ -49,50 +51,49 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """numerator / Π divisor^power, for positive divisors: what they have in common is divided out in the end, since
-    that takes longer than all the rest.
+    """The closed form numerator / Π divisor^power, with positive divisors.
+
+    Common factors are divided out at the end only, since that costs more than all other steps.
     """
 
     numerator: ExpPoly
     powers: Mapping[ExpPoly, int]
 
     @classmethod
-    def of(cls, value: Closed) -> _Flow:
+    def from_closed(cls, value: Closed) -> _Flow:
         above, below = fraction_of(value)
         return cls(above, {} if below == 1 else {below: 1})
 
 
 @dataclass(slots=True)
 class Arithmetic:
-    """Sums, products and quotients whose work is counted before it is done."""
+    """Sums, products and quotients whose work is counted by `meter` before it is done. All raise LimitReached."""
 
     meter: Meter
 
-    def plus(self, left: Closed, right: Closed) -> Closed:
+    def add(self, left: Closed, right: Closed) -> Closed:
         self._count(left, right)
         return left + right
 
-    def joined(self, left: _Flow, right: _Flow) -> _Flow:
-        """The sum."""
+    def add_flows(self, left: _Flow, right: _Flow) -> _Flow:
         powers = left.powers
         if left.powers != right.powers:
             powers = {d: max(left.powers.get(d, 0), right.powers.get(d, 0)) for d in {**left.powers, **right.powers}}
-        return _Flow(self._over_all(left, powers) + self._over_all(right, powers), powers)
+        return _Flow(self._numerator_over(left, powers) + self._numerator_over(right, powers), powers)
 
-    def passed(self, flow: _Flow, weight: Closed) -> _Flow:
-        """The product."""
+    def multiply_flow(self, flow: _Flow, weight: Closed) -> _Flow:
         above, below = fraction_of(weight)
         powers = flow.powers if below == 1 else {**flow.powers, below: flow.powers.get(below, 0) + 1}
         return _Flow(self.product(flow.numerator, above), powers)
 
-    def reduced(self, flow: _Flow) -> Closed:
-        """The value, without a common divisor."""
+    def value(self, flow: _Flow) -> Closed:
+        """The closed form that `flow` is, in lowest terms."""
         if not flow.powers:
             return flow.numerator
-        return self.quotient(flow.numerator, self._over_all(_Flow(ExpPoly.ONE, {}), flow.powers))
+        return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
 
-    def _over_all(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
-        """The numerator over higher powers of the divisors."""
+    def _numerator_over(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
+        """The numerator of `flow` over the divisors `powers`, none of them to a lower power than in `flow`."""
         numerator = flow.numerator
         if flow.powers == powers:
             return numerator
@@ -109,25 +110,24 @@ class Arithmetic:
         crossing: ExpPoly | None,
         divisors: Iterable[ExpPoly],
     ) -> ExpPoly:
-        """(pivot·kept + entry·crossing) over the product of the divisors, which is in the ring; None is 0."""
+        """The element (pivot·kept + entry·crossing) / Π `divisors` of the ring, where None stands for 0."""
         total = ExpPoly.ZERO
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
                 total = total + self.product(left, right)
-        return self._over(total, divisors)
+        return self._divide_exactly(total, divisors)
 
-    def brought(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
-        """The entry times the product of the multipliers over that of the divisors, which is in the ring."""
+    def rescale(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
+        """The element entry · Π `multipliers` / Π `divisors` of the ring."""
         for multiplier in multipliers:
             entry = self.product(entry, multiplier)
-        return self._over(entry, divisors)
+        return self._divide_exactly(entry, divisors)
 
     def product(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
-        """In the ring."""
         self._count_ring(left, right)
         return left * right
 
-    def _over(self, left: ExpPoly, divisors: Iterable[ExpPoly]) -> ExpPoly:
+    def _divide_exactly(self, left: ExpPoly, divisors: Iterable[ExpPoly]) -> ExpPoly:
         for divisor in divisors:
             if divisor != 1:
                 self._count_ring(left, divisor)
@@ -135,20 +135,20 @@ class Arithmetic:
         return left
 
     def quotient(self, left: ExpPoly, right: ExpPoly) -> Quotient:
-        """left/right in lowest terms, for a `right` that is positive."""
-        self._count(Quotient.of(left), right)
+        """The quotient left/right in lowest terms; `right` must be positive for every eps > 0."""
+        self._count(Quotient.convert(left), right)
         return Quotient(left, right)
 
     def _count(self, left: Closed, right: Closed) -> None:
         if isinstance(left, Quotient) or isinstance(right, Quotient):
-            a, b = Quotient.of(left), Quotient.of(right)
+            a, b = Quotient.convert(left), Quotient.convert(right)
             self.meter.spend(self._bulk(a.numerator, a.denominator, b.numerator, b.denominator))
         else:
             self._count_ring(left, right)
 
     def _count_ring(self, left: ExpPoly, right: ExpPoly) -> None:
         steps = 4 * len(left) * len(right)
-        # The bulk is at least the number of terms: it need not be found for what is short, or times something short.
+        # The bulk is at least the number of terms, so it need not be computed where one factor is short.
         if steps > _STEPS * (len(left) + len(right)):
             steps = min(steps, self._bulk(left, right))
         self.meter.spend(_STEPS + steps)
@@ -166,12 +166,13 @@ def absorption_weights(
     limit: Limits | None = None,
     ignored: frozenset[S] = frozenset(),
 ) -> dict[S, Closed]:
-    """For each exit that can be reached, the total weight of all paths from `start` to it, exactly; without those of
-    `ignored`, which take the paths that do not matter.
+    """The total weight of all paths from `start` to each exit that can be reached, exactly, except those in `ignored`.
 
-    `edges[s]` lists successors with weights that are positive for every eps > 0; several edges to one state add up.
-    Within each strongly connected component the weights leaving a state inside it must sum to at most 1. Raises
-    Trapped if a component without an exit can be reached, LimitReached if that takes more work than the limit allows.
+    `edges[s]` lists the successors of s with weights that are positive for every eps > 0; several edges to one state
+    add up. Within each strongly connected component the weights that leave a state inside the component must sum to at
+    most 1. A state of `ignored` ends the paths to it, and has no entry in the result.
+
+    Raises Trapped if a component without an exit can be reached, LimitReached if the work exceeds `limit`.
     """
     arithmetic = Arithmetic(Meter(limit or Limits()))
     graph: _Graph[S] = {start: {}}
@@ -180,7 +181,7 @@ def absorption_weights(
         s = stack.pop()
         out = graph[s]
         for t, weight in edges.get(s, ()) if s not in exits else ():
-            out[t] = arithmetic.plus(out[t], weight) if t in out else weight
+            out[t] = arithmetic.add(out[t], weight) if t in out else weight
             if t not in graph:
                 graph[t] = {}
                 stack.append(t)
@@ -192,21 +193,23 @@ def absorption_weights(
             if not graph[s]:
                 raise Trapped(frozenset(component))
             flow = reached.pop(s)
-            outflow = {t: arithmetic.passed(flow, weight) for t, weight in graph[s].items() if t not in ignored}
+            outflow = {t: arithmetic.multiply_flow(flow, weight) for t, weight in graph[s].items() if t not in ignored}
         else:
-            entries = {s: arithmetic.reduced(reached.pop(s)) for s in component if s in reached}
-            through = _through(graph, frozenset(component), entries, arithmetic, ignored)
-            outflow = {t: _Flow.of(function) for t, function in through.items()}
+            entries = {s: arithmetic.value(reached.pop(s)) for s in component if s in reached}
+            through = _eliminate(graph, frozenset(component), entries, arithmetic, ignored)
+            outflow = {t: _Flow.from_closed(function) for t, function in through.items()}
         for t, flow_in in outflow.items():
-            reached[t] = arithmetic.joined(reached[t], flow_in) if t in reached else flow_in
-    return {s: arithmetic.reduced(flow) for s, flow in reached.items()}
+            reached[t] = arithmetic.add_flows(reached[t], flow_in) if t in reached else flow_in
+    return {s: arithmetic.value(flow) for s, flow in reached.items()}
 
 
 @dataclass(slots=True)
 class _Row(Generic[S]):
-    """pivot·x = Σ weight·x[t] over `out`: where x, what is reached from a state, goes when the states eliminated so far
-    are passed through. These are the minors of I - P, bordered by this row, over the `blocks`: those sets of eliminated
-    states that the row has passed through, named by the state of each that was eliminated last.
+    """The equation pivot·x = Σ out[t]·x[t] of a state or of the source, after the elimination of some states.
+
+    x[t] is the weight of the paths from t. The coefficients are minors of I - P bordered by this row, over the union of
+    `blocks`. These are the sets of eliminated states that the row has passed through, each named by its last eliminated
+    state.
     """
 
     pivot: ExpPoly
@@ -214,84 +217,91 @@ class _Row(Generic[S]):
     blocks: set[S]
 
     @classmethod
-    def of(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
-        """The row over the least common denominator, which is positive."""
+    def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
+        """The row multiplied by its least common denominator, which is positive."""
         common, out = ExpPoly.ONE, dict(leaving)
         for value in (stay, *out.values()):
             _, below = fraction_of(value)
             shared = positive_divisor(below, common)
             common = common * (below if shared is None else below.exact_quotient(shared))
-        return cls(_cleared(stay, common), {t: _cleared(weight, common) for t, weight in out.items()}, set())
+        return cls(
+            _numerator_over(stay, common), {t: _numerator_over(weight, common) for t, weight in out.items()}, set()
+        )
 
 
 @dataclass(slots=True)
 class _Blocks(Generic[S]):
-    """The eliminated states, in disjoint blocks, with the determinants of I - P over each.
+    """The eliminated states in disjoint blocks, with the determinant of I - P over each block.
 
-    The row of a state passed through states of its own block only, before it was eliminated. So its pivot, divided by
-    the determinants of the blocks it passed through, is the one that it has in any union of blocks, eliminated by
-    itself; and the determinant over a union, which is the product of such pivots, is the product of the blocks'
-    determinants. What a row holds, over the determinant of its blocks, is a Schur complement: times that determinant it
-    is a minor (Schur), in the ring. Whatever the blocks are, all entries of a row have the same factor, which does not
-    change its solution.
+    Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
+    its row passed through states of its own block only. So its pivot, divided by the determinants of the blocks passed
+    through, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
+
+    Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement; times that
+    determinant it is a minor, in the ring. All entries of a row have the same factor, so the solution does not depend
+    on the choice of blocks.
     """
 
     arithmetic: Arithmetic
     determinants: dict[S, ExpPoly]
-    within: dict[S, S]
-    """For each block that is part of a larger one, the name of one that it is part of."""
+    parents: dict[S, S]
+    """The name of a larger block by the name of each block that is part of one."""
 
-    def bring(self, row: _Row[S]) -> None:
-        """Let the row pass through all of the blocks that it has passed through a part of."""
-        now = {self._whole(name) for name in row.blocks}
+    def align(self, row: _Row[S]) -> None:
+        """Let `row` pass through the whole of each block that it has passed through in part."""
+        now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
             more = [self.determinants[name] for name in now - row.blocks]
             less = [self.determinants[name] for name in row.blocks - now]
-            row.pivot = self.arithmetic.brought(row.pivot, more, less)
-            row.out = {t: self.arithmetic.brought(weight, more, less) for t, weight in row.out.items()}
+            row.pivot = self.arithmetic.rescale(row.pivot, more, less)
+            row.out = {t: self.arithmetic.rescale(weight, more, less) for t, weight in row.out.items()}
             row.blocks = now
 
     def add(self, s: S, row: _Row[S]) -> None:
-        """Eliminate the state s of this row: one block with all that the row has passed through."""
+        """Eliminate state `s` with its `row`: one block with all blocks that the row has passed through."""
         self.determinants[s] = row.pivot
-        self.within.update(dict.fromkeys(row.blocks, s))
+        self.parents.update(dict.fromkeys(row.blocks, s))
 
-    def _whole(self, name: S) -> S:
-        while name in self.within:
-            onward = self.within[name]
-            self.within[name] = self.within.get(onward, onward)  # paths are halved, as for disjoint sets
+    def _root(self, name: S) -> S:
+        while name in self.parents:
+            onward = self.parents[name]
+            self.parents[name] = self.parents.get(onward, onward)  # paths are halved, as for disjoint sets
             name = onward
         return name
 
 
-def _cleared(value: Closed, common: ExpPoly) -> ExpPoly:
-    """value·common, for a multiple of its denominator."""
+def _numerator_over(value: Closed, common: ExpPoly) -> ExpPoly:
+    """The numerator of `value` over the denominator `common`, a multiple of the denominator of `value`."""
     above, below = fraction_of(value)
     return above * (common if below == 1 else common.exact_quotient(below))
 
 
-def _through(
+def _eliminate(
     graph: _Graph[S],
     component: frozenset[S],
     entries: Mapping[S, Closed],
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """For each state just outside a component, the weight of all paths to it from `entries` with these weights."""
+    """The weight of all paths from `entries` to each state just outside `component`.
+
+    The values of `entries` are the weights of reaching the states of the component from outside.
+    """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
-    #: The source of what enters is one state more, under None.
-    rows: dict[S | None, _Row[S]] = {None: _Row.of(ExpPoly.ONE, entries.items())}
+    #: None is one state more: the source, which leads to the entries.
+    rows: dict[S | None, _Row[S]] = {None: _Row.over_common_denominator(ExpPoly.ONE, entries.items())}
     into: dict[S, set[S | None]] = {s: {None} if s in entries else set() for s in component}
     for s in component:
         leaving = {t: weight for t, weight in graph[s].items() if t not in ignored}
         stay = ExpPoly.ONE - leaving.pop(s, ExpPoly.ZERO)
-        rows[s] = _Row.of(stay, leaving.items())
+        rows[s] = _Row.over_common_denominator(stay, leaving.items())
         for t in graph[s]:
             if t in component and t != s:
                 into[t].add(s)
-    # The cheapest state first, of equal ones the one that changed last: so a walk is swept from its ends. What the
-    # source leads to comes last, because else its row, which has passed through most, would change with every state.
+    # Eliminate the cheapest state first; among equal ones the state that changed last, which sweeps a walk from its
+    # ends. Successors of the source come last: its row has passed through most, and would otherwise change with every
+    # state.
     order = itertools.count(0, -1)
 
     def cost(s: S) -> tuple[bool, int]:
@@ -305,11 +315,11 @@ def _through(
         if s not in rows or expected != cost(s):
             continue
         row = rows.pop(s)
-        blocks.bring(row)
+        blocks.align(row)
         for p in into[s]:
             above = rows[p]
-            blocks.bring(above)
-            # Sylvester's identity, over what both rows have passed through.
+            blocks.align(above)
+            # Sylvester's identity, over the blocks that both rows have passed through.
             divisors = [blocks.determinants[name] for name in above.blocks & row.blocks]
             entry = above.out.pop(s)
             back = row.out.get(p)
@@ -336,10 +346,10 @@ _Values = dict[int, ExpPoly]
 
 
 class SumOfIncrements:
-    """The sum of independent integers >= 0; of each factor there are as many as it is mapped to."""
+    """The sum of independent integers >= 0, given by `factors`: the number of integers with each distribution."""
 
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
-        """Raises LimitReached where there are too many different ones."""
+        """Multiply out the distributions. Raises LimitReached where there are too many different ones."""
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE
         powers: list[_Values] = [{0: ExpPoly.ONE}, {0: ExpPoly.ONE}]
@@ -354,25 +364,24 @@ class SumOfIncrements:
         self._first, self._second = _tree(first), _tree(powers[-1])
 
     def weight(self, sums: Iterable[int]) -> Closed:
-        """The total weight of these sums. Raises LimitReached."""
+        """The probability that the sum is one of `sums`. Raises LimitReached."""
         total = ExpPoly.ZERO
         for low, high in _runs(sorted(sums)):
             if low == high:
-                total = total + self._of(low)
+                total = total + self._numerator(low)
             else:
-                total = total + self._from(self._first, self._second, low)
-                total = total - self._from(self._first, self._second, high + 1)
+                total = total + self._upper_tail(self._first, self._second, low)
+                total = total - self._upper_tail(self._first, self._second, high + 1)
         self._arithmetic.meter.size(len(total))
         return simplest(self._arithmetic.quotient(total, self._denominator))
 
-    def _of(self, number: int) -> ExpPoly:
-        """The numerator of one sum."""
+    def _numerator(self, number: int) -> ExpPoly:
         others = self._second.values
         pairs = [(value, others[number - i]) for i, value in self._first.values.items() if number - i in others]
         return self._sum([self._arithmetic.product(left, right) for left, right in pairs])
 
-    def _from(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
-        """The numerator of all sums from `least` on."""
+    def _upper_tail(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
+        """The numerator of the probability of all sums >= `least`."""
         if left.low + right.low >= least:
             return self._arithmetic.product(left.total, right.total)
         if left.high + right.high < least:
@@ -381,10 +390,10 @@ class SumOfIncrements:
             left, right = right, left
         assert left.halves is not None, "one pair is on one side"
         one, other = left.halves
-        return self._from(one, right, least) + self._from(other, right, least)
+        return self._upper_tail(one, right, least) + self._upper_tail(other, right, least)
 
     def _power(self, values: _Values, count: int) -> _Values:
-        """The sum of this many integers with these weights."""
+        """The distribution of the sum of `count` integers with the weights `values`."""
         if len(values) > 2:
             half = self._power(values, count // 2) if count > 1 else {0: ExpPoly.ONE}
             square = self._product(half, half)
@@ -422,7 +431,7 @@ class SumOfIncrements:
 
 @dataclass(frozen=True)
 class _Tree:
-    """Values by increasing number, and the two halves of several."""
+    """Weights by increasing value, halved recursively."""
 
     values: _Values
     halves: tuple[_Tree, _Tree] | None
@@ -437,7 +446,7 @@ class _Tree:
 
     @cached_property
     def total(self) -> ExpPoly:
-        """The sum of all."""
+        """The sum of all weights."""
         if self.halves is None:
             (value,) = self.values.values()
             return value
@@ -454,7 +463,7 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """The weights over their least common denominator, which is positive, and that."""
+    """The least common denominator of the weights, which is positive, and the numerators over it by value."""
     common = ExpPoly.ONE
     for _, weight in factor:
         _, below = fraction_of(weight)
@@ -468,7 +477,7 @@ def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and the last of numbers that follow each other."""
+    """The maximal runs of consecutive integers among the increasing `numbers`, as (first, last)."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:

@@ -25,14 +25,15 @@ from flint.utils.flint_exceptions import DomainError
 from dipc.above import above
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import dyadic, exact_eps, exact_rational, to_fmpq, to_fraction
+from dipc.deprecated import former_method
 from dipc.frozen import frozen
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
 
-#: Common divisors are not looked for where both functions have a higher degree than this.
+#: Common divisors are not computed where both functions have a higher degree than this.
 _MOST_DEGREE = 2_000_000
 
-#: Nor where one has a higher degree than this, and the other is no polynomial in eps: the quotient may be dense.
+#: Nor where one has a higher degree than this and the other depends on e^eps: the quotient may be dense.
 _MOST_DENSE_DEGREE = 20_000_000
 
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
@@ -56,8 +57,9 @@ class ExpPoly:
     ONE: ClassVar[ExpPoly]
 
     def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1, *, canonical: bool = False) -> None:
-        """`y^low · poly(x, y)` with y = e^{eps/unit}, unit >= 1, perhaps known to be in its one representation; made by
-        the class methods, not by hand.
+        """Create `y^low · poly(x, y)` with y = e^{eps/unit} and unit >= 1; other code calls the class methods instead.
+
+        `canonical` says that the unit is known to be the least one and that y^0 is present.
         """
         self._poly = poly
         self._low = low
@@ -73,13 +75,13 @@ class ExpPoly:
 
     @classmethod
     def term(cls, coefficient: Fraction | int, power: int = 0, exponent: Fraction | int = 0) -> ExpPoly:
-        """coefficient · eps^power · e^{exponent·eps}."""
+        """The function coefficient · eps^power · e^{exponent·eps}."""
         unit = exponent.denominator
         return cls(_CONTEXT.from_dict({(power, 0): to_fmpq(coefficient)}), exponent.numerator, unit)
 
     @classmethod
     def from_terms(cls, terms: Iterable[tuple[int, Fraction | int, Fraction | int]]) -> ExpPoly:
-        """Σ c·eps^k·e^{q·eps} over the triples (k, q, c); equal (k, q) are added up."""
+        """The sum Σ c·eps^k·e^{q·eps} over the triples (k, q, c) of `terms`; those with equal (k, q) are added up."""
         triples = list(terms)
         unit = lcm(*(q.denominator for _, q, _ in triples))
         collected: dict[tuple[int, int], flint.fmpq] = {}
@@ -92,8 +94,9 @@ class ExpPoly:
     def from_integer_exponents(
         cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1, *, canonical: bool = False
     ) -> ExpPoly:
-        """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign; `canonical` says that the unit
-        is known to be the least one.
+        """The sum Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign.
+
+        `canonical` says that the unit is known to be the least one.
         """
         terms = {exponents: c for exponents, c in collected.items() if c != 0}
         low = min((j for _, j in terms), default=0)
@@ -103,7 +106,7 @@ class ExpPoly:
         return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit, canonical=canonical)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """FLINT's numbers do not pickle: it goes as integers, in its one representation."""
+        """Pickle the integers of the unique representation, since numbers of FLINT do not pickle."""
         self._reduce()
         unit, terms = self.integer_terms()
         return _from_integers, (unit, [(k, j, int(c.p), int(c.q)) for k, j, c in terms])
@@ -120,7 +123,10 @@ class ExpPoly:
         return [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in sorted(terms, key=itemgetter(0, 1))]
 
     def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
-        """`unit` and the terms (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps}, j integer of any sign, c an fmpq."""
+        """The unit, and the terms (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps} and j an integer of any sign.
+
+        Each c is an fmpq.
+        """
         return self._unit, [(int(k), int(j) + self._low, c) for (k, j), c in self._poly.terms()]
 
     def __len__(self) -> int:
@@ -128,7 +134,7 @@ class ExpPoly:
         return len(self._poly)
 
     def degree(self) -> int:
-        """The range of its exponents, in multiples of the unit in which they are written."""
+        """The range of the exponents, in multiples of 1/unit."""
         return int(self._poly.degrees()[1])
 
     def coefficient_bits(self) -> int:
@@ -138,7 +144,7 @@ class ExpPoly:
         return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
 
     def content(self) -> tuple[int, int]:
-        """The least common denominator of its coefficients, and their greatest common divisor over that."""
+        """The least common denominator of the coefficients, and the common divisor of the numerators over it."""
         coefficients = [(int(c.p), int(c.q)) for c in self._poly.coeffs()]
         whole = lcm(*[below for _, below in coefficients])
         return whole, gcd(*[numerator * (whole // below) for numerator, below in coefficients])
@@ -151,7 +157,7 @@ class ExpPoly:
         return " + ".join(texts) or "0"
 
     def _reduce(self) -> None:
-        """Bring to the one representation with least unit and with y^0 present, in place."""
+        """Bring this to its unique representation, with the least unit and with y^0 present, in place."""
         if self._canonical:
             return
         if self._poly.is_zero():
@@ -192,20 +198,20 @@ class ExpPoly:
         return self._hash
 
     def product_box(self, other: ExpPoly) -> int:
-        """A bound on the terms of the product by the range of its exponents."""
+        """A bound on the number of terms of the product with `other`, from the ranges of the exponents."""
         (left, _), (right, _), _ = self._aligned(other)
         return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
 
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """Both polynomials over a common unit, without their powers of y, and that unit."""
+        """Both polynomials with their powers of y over a common unit, and that unit."""
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)
-        return self._over(unit), other._over(unit), unit
+        return self._rescaled(unit), other._rescaled(unit), unit
 
-    def _over(self, unit: int) -> tuple[flint.fmpq_mpoly, int]:
+    def _rescaled(self, unit: int) -> tuple[flint.fmpq_mpoly, int]:
         factor = unit // self._unit
         return (self._poly if factor == 1 else self._poly.inflate([1, factor])), self._low * factor
 
@@ -248,17 +254,18 @@ class ExpPoly:
         return ExpPoly(self._poly**exponent, self._low * exponent, self._unit)
 
     def common_divisor(self, other: ExpPoly) -> ExpPoly:
-        """A greatest common divisor in the ring, up to a factor c·e^{q·eps} with c != 0. Not both may be zero.
+        """A greatest common divisor in the ring, up to a factor c·e^{q·eps} with c != 0.
 
-        Raises LimitReached where the degrees over the common unit are too high: FLINT works on dense polynomials.
+        At most one of the two may be zero. Raises LimitReached where the degrees over the common unit are too high:
+        FLINT works on dense polynomials.
         """
         (left, _), (right, _), unit = self._aligned(other)
-        watch_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
+        check_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
         return ExpPoly(left.gcd(right), 0, unit)
 
     @property
     def unit(self) -> int:
-        """The least or a larger n >= 1 such that all exponents are multiples of 1/n."""
+        """An n >= 1 such that all exponents are multiples of 1/n, not necessarily the least one."""
         return self._unit
 
     @property
@@ -267,9 +274,9 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """The size over `unit`, a multiple of its own: degrees times the machine words of a coefficient.
+        """The size over `unit`, a multiple of this function's own: degrees times the machine words of a coefficient.
 
-        The work of finding common divisors grows about in proportion to it.
+        The work of finding common divisors grows approximately in proportion to this size.
         """
         if self._poly.is_zero():
             return 0
@@ -279,7 +286,7 @@ class ExpPoly:
         return (1 + int(k)) * (1 + (int(j) - self._least_power()) * (unit // self._unit)) * words
 
     def _least_power(self) -> int:
-        """The least power of y of the polynomial that is kept, 0 for none: there may be more than `_reduce` leaves."""
+        """The least power of y in the stored polynomial, 0 for the zero polynomial; positive only before `_reduce`."""
         if self._canonical or self._poly.is_zero():
             return 0
         if self._poly.degrees()[0] == 0:  # the order is lexicographic, so the last term has the least power of y
@@ -291,7 +298,7 @@ class ExpPoly:
         return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
 
     def lowest(self) -> tuple[Fraction, Fraction]:
-        """Exponent q and coefficient c of the term that comes first by (q, k); this must not be zero."""
+        """The exponent q and the coefficient c of the least term by (q, k). The function must not be zero."""
         last = len(self._poly) - 1
         if self._poly.degrees()[0] == 0:  # the order is lexicographic
             position, j = last, self._poly.monomial(last)[1]
@@ -300,7 +307,7 @@ class ExpPoly:
         return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(position))
 
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
-        """The g with self = g·divisor; raises ArithmeticError where there is none in the ring."""
+        """The g in the ring with self = g·divisor. Raises ArithmeticError where no such g exists."""
         (left, low), (right, right_low), unit = self._aligned(divisor)
         least = divisor._least_power() * (unit // divisor._unit)
         if least:
@@ -312,7 +319,7 @@ class ExpPoly:
             raise ArithmeticError("the divisor does not divide") from error
 
     def scaled(self, factor: Fraction) -> ExpPoly:
-        """f(factor·eps), for factor > 0."""
+        """The function f(factor·eps), for factor > 0."""
         assert factor > 0
         p, q = factor.numerator, factor.denominator
         unit, low = self._unit * q, self._low * p
@@ -324,7 +331,7 @@ class ExpPoly:
         return ExpPoly(poly, low, unit)
 
     def derivative(self) -> ExpPoly:
-        """df/deps."""
+        """The derivative df/deps."""
         by_x = self._poly.derivative("x")
         by_y = self._poly.derivative("y") * _CONTEXT.gen(1) + self._poly * flint.fmpq(self._low)
         return ExpPoly(by_x + by_y * flint.fmpq(1, self._unit), self._low, self._unit)
@@ -362,8 +369,10 @@ class ExpPoly:
             precision *= 2
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); lo = hi for a polynomial in eps
-        and where f(eps) = 0 exactly. Raises LimitReached where they are too large or small to be written out.
+        """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|).
+
+        lo = hi for a polynomial in eps and where f(eps) = 0. Raises LimitReached where a bound is too large or too
+        small to be written out.
         """
         if self.value_is_zero(eps):
             return Fraction(0), Fraction(0)
@@ -384,11 +393,13 @@ ExpPoly.ZERO = ExpPoly(_CONTEXT.constant(0))
 ExpPoly.ONE = ExpPoly(_CONTEXT.constant(1))
 
 
-def watch_degrees(one: int, other: int) -> None:
-    """Raises LimitReached where no common divisor is looked for of functions of these degrees over a common unit."""
+def check_degrees(one: int, other: int) -> None:
+    """Raise LimitReached where functions of these degrees over a common unit are too large for a common divisor."""
     degree, larger = sorted((one, other))
     if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
-        raise LimitReached(None, f"a common divisor of functions of degree {larger} was asked for")
+        raise LimitReached(
+            None, f"the closed form needs a common divisor of functions of degree {larger}, which is too high"
+        )
 
 
 def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> ExpPoly:
@@ -397,7 +408,7 @@ def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> Exp
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:
-    """A ball around Σ c·eps^k·e^{(j/unit)·eps} at the current precision."""
+    """A ball that contains Σ c·eps^k·e^{(j/unit)·eps}, at FLINT's current precision."""
     point = flint.arb(to_fmpq(eps))
     total = flint.arb(0)
     for k, j, c in terms:
@@ -413,7 +424,7 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
 
 
 class Quotient:
-    """numerator/denominator with denominator(eps) > 0 for every eps > 0; immutable, in lowest terms.
+    """An immutable quotient numerator/denominator in lowest terms, with denominator(eps) > 0 for every eps > 0.
 
     `==` is equality of functions. Integers, fractions and ring elements may stand on either side of an operator.
     """
@@ -421,19 +432,19 @@ class Quotient:
     __slots__ = ("denominator", "numerator")
 
     def __init__(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
-        """The caller guarantees denominator(eps) > 0 for every eps > 0."""
+        """Reduce numerator/denominator; the caller guarantees denominator(eps) > 0 for every eps > 0."""
         self.numerator, self.denominator = _normal(*_reduced(numerator, denominator))
 
     @classmethod
     def coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
-        """As `Quotient`, for parts that the caller knows to have no common divisor."""
+        """The quotient of two functions that the caller knows to have no common divisor, otherwise as `Quotient`."""
         result = cls.__new__(cls)
         result.numerator, result.denominator = _normal(numerator, denominator)
         return result
 
     @classmethod
-    def of(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
-        """The value as a quotient."""
+    def convert(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
+        """The quotient equal to `value`."""
         if isinstance(value, Quotient):
             return value
         return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.ONE)
@@ -443,13 +454,13 @@ class Quotient:
         return self.numerator.is_zero()
 
     def in_ring(self) -> ExpPoly | None:
-        """The same function as a ring element, or None if it is not one."""
+        """The same function as an exponential polynomial, or None if it is not one."""
         return self.numerator if self.denominator == 1 else None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Quotient | ExpPoly | Fraction | int):
             return NotImplemented
-        other = Quotient.of(other)
+        other = Quotient.convert(other)
         return self.numerator == other.numerator and self.denominator == other.denominator
 
     def __hash__(self) -> int:
@@ -459,10 +470,10 @@ class Quotient:
         return f"Quotient(({self.numerator}) / ({self.denominator}))"
 
     def __add__(self, other: Quotient | ExpPoly | Fraction | int) -> Quotient:
-        other = Quotient.of(other)
+        other = Quotient.convert(other)
         if self.denominator == other.denominator:
             return Quotient(self.numerator + other.numerator, self.denominator)
-        # Of the sum's parts only what the denominators share can have a common divisor (Henrici 1956).
+        # Only the common divisor of the denominators can share a divisor with the sum's numerator (Henrici 1956).
         shared = positive_divisor(self.denominator, other.denominator)
         if shared is None:
             above = self.numerator * other.denominator + other.numerator * self.denominator
@@ -483,21 +494,21 @@ class Quotient:
         return (-self) + other
 
     def __mul__(self, other: Quotient | ExpPoly | Fraction | int) -> Quotient:
-        other = Quotient.of(other)
+        other = Quotient.convert(other)
         above, below = _reduced(self.numerator, other.denominator)
         more, under = _reduced(other.numerator, self.denominator)
         return Quotient.coprime(above * more, below * under)
 
     __rmul__ = __mul__
 
-    def over_positive(self, divisor: Quotient) -> Quotient:
-        """self/divisor; the caller guarantees divisor(eps) > 0 for every eps > 0."""
+    def divide_by_positive(self, divisor: Quotient) -> Quotient:
+        """The quotient self/divisor; the caller guarantees divisor(eps) > 0 for every eps > 0."""
         above, below = _reduced(self.numerator, divisor.numerator)
         more, under = _reduced(divisor.denominator, self.denominator)
         return Quotient.coprime(above * more, below * under)
 
     def scaled(self, factor: Fraction) -> Quotient:
-        """f(factor·eps), for factor > 0."""
+        """The function f(factor·eps), for factor > 0."""
         # Polynomials without a common divisor in Q[x, y] have none in Q[x, y^(1/n)] either.
         return Quotient.coprime(self.numerator.scaled(factor), self.denominator.scaled(factor))
 
@@ -510,7 +521,7 @@ class Quotient:
 
 
 def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both times the positive unit c·e^{q·eps} that makes the form unique: the denominator ends in 1·e^0 or -1·e^0."""
+    """Both functions times the positive unit c·e^{q·eps} that makes the denominator end in 1·e^0 or -1·e^0."""
     exponent, coefficient = denominator.lowest()
     if not exponent and abs(coefficient) == 1:
         return numerator, denominator
@@ -519,7 +530,7 @@ def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both without their common divisor; `denominator` is positive for every eps > 0, and stays so."""
+    """Both functions without their common divisor; `denominator` is positive for every eps > 0, and stays so."""
     if numerator.is_zero():
         return numerator, ExpPoly.ONE
     divisor = positive_divisor(numerator, denominator)
@@ -529,11 +540,11 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
 
 
 def positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
-    """A greatest common divisor that is positive where `positive` is, everywhere; None if it is a unit."""
+    """A greatest common divisor that is positive for every eps > 0 if `positive` is; None if it is a unit."""
     divisor = value.common_divisor(positive)
     if divisor.is_unit():
         return None
-    # What divides a function without positive zeros has none either: its sign at 1 is its sign everywhere.
+    # A divisor of a function without positive zeros has no positive zero: its sign at 1 is its sign everywhere.
     return divisor if divisor.sign_at_one() > 0 else -divisor
 
 
@@ -542,13 +553,13 @@ Closed = ExpPoly | Quotient
 
 
 def fraction_of(value: Closed) -> tuple[ExpPoly, ExpPoly]:
-    """Numerator and denominator of a closed form; the latter is positive for every eps > 0."""
+    """The numerator and the denominator of a closed form; the denominator is positive for every eps > 0."""
     return (value.numerator, value.denominator) if isinstance(value, Quotient) else (value, ExpPoly.ONE)
 
 
-# --- Sums and products of many closed forms, in the ring as long as they can be ---------------------------------------
+# --- Sums and products of many closed forms, in the ring where possible -----------------------------------------------
 
-#: Of this many factors the product is tried.
+#: A product of at most this many factors is computed without an estimate beforehand.
 _FEW = 4
 
 
@@ -561,7 +572,10 @@ def simplest(value: Closed) -> Closed:
 
 
 def total(values: Iterable[Closed]) -> Closed:
-    """The sum. Numerators over the same denominator are added first: reducing a quotient costs more than a sum."""
+    """The sum of `values`.
+
+    Numerators over equal denominators are added first, since reducing a quotient is the expensive step.
+    """
     ring = ExpPoly.ZERO
     numerators: dict[ExpPoly, ExpPoly] = {}
     for value in values:
@@ -578,17 +592,20 @@ def total(values: Iterable[Closed]) -> Closed:
 
 
 def product(values: Iterable[Closed]) -> Closed:
-    """The product; of nothing, 1. Raises LimitReached where common divisors of too high a degree are to be found."""
+    """The product of `values`, 1 for none.
+
+    Raises LimitReached where a common divisor of too high a degree is needed.
+    """
     factors = list(values)
-    watch_product(factors)
+    check_product(factors)
     result: Closed = ExpPoly.ONE
     for factor in factors:
         result = result * factor
     return simplest(result)
 
 
-def watch_product(factors: Sequence[Closed]) -> None:
-    """Raises LimitReached where a product of many factors is sure to do so in the end, unless half of it cancels."""
+def check_product(factors: Sequence[Closed]) -> None:
+    """Raise LimitReached early where a product of many factors will exceed the limit unless half of it cancels."""
     if len(factors) <= _FEW:
         return
     above = below = Fraction(0)
@@ -596,34 +613,31 @@ def watch_product(factors: Sequence[Closed]) -> None:
     for factor in factors:
         more, under = fraction_of(factor)
         unit = lcm(unit, more.unit, under.unit)
-        watch_degrees(int(above * unit / 2), int(under.span * unit / 2))
-        watch_degrees(int(more.span * unit / 2), int(below * unit / 2))
+        check_degrees(int(above * unit / 2), int(under.span * unit / 2))
+        check_degrees(int(more.span * unit / 2), int(below * unit / 2))
         above, below = above + more.span, below + under.span
 
 
-# --- What a probability is, as an object for people, for SymPy and for exact evaluation -------------------------------
-
-# --- The one SymPy symbol of the project, made when it is first asked for: importing SymPy takes a third of a second --
+# --- The one SymPy symbol of the project, made on first use: importing SymPy takes a third of a second ----------------
 
 
 @cache
 def eps() -> Any:
-    """The symbol `eps`, always the same one: `dipc.eps`. It is the one that `sympy.sympify` makes from a text."""
+    """The symbol `eps`, always the same one: `dipc.eps`. `sympy.sympify` gives the same symbol."""
     import sympy
 
     return sympy.Symbol("eps")
 
 
 # --- Supremum ---------------------------------------------------------------------------------------------------------
-#
-# The answer to: how large does a closed form get?
 
 
 @frozen
 class Supremum:
-    """The least upper bound of a function on an interval: `low` <= it <= `high`, both None where it is infinite, and
-    equal where it is rational. `eps` encloses a place where it is `attained` or approached: None is infinity, (0, 0)
-    the limit at 0.
+    """The least upper bound of a function on an interval, enclosed, and where it is attained or approached.
+
+    `low` <= supremum <= `high`; both are None where the supremum is infinite, and equal where it is rational. `eps`
+    encloses a place where the supremum is `attained` or approached: None is infinity, (0, 0) the limit at 0.
     """
 
     low: Fraction | None
@@ -632,21 +646,22 @@ class Supremum:
     attained: bool | None
 
 
-# --- Closed forms: what a probability is, as an object for people, for SymPy and for exact evaluation -----------------
+# --- Closed forms: probabilities as objects for people, for SymPy and for exact evaluation ----------------------------
 
 
 class ClosedForm:
-    """A function of eps in closed form: Σ c·eps^k·exp(q·eps) with rational c and q, or a quotient of two such sums with
-    a denominator that is positive for every eps > 0.
+    """A function of eps in closed form: an exponential polynomial, or a quotient of two with a positive denominator.
 
-    `str()` is read back by `sympy.sympify`; the text is made once, on demand, and goes with the form to other
-    processes. Two closed forms are equal exactly if
-    they are the same function; one is equal to a number if it is constant. `+ - * /` with closed forms and exact
-    numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not defined, as neither may hold for
-    every eps: `at_least` decides such a question.
+    An exponential polynomial is a sum Σ c·eps^k·exp(q·eps) with rational c and q. The denominator is positive for every
+    eps > 0.
 
-    Where `only_at` is not None the function stands for its value at that eps alone: that is what is shown, and
-    ValueError is raised where it is asked about another eps.
+    Two closed forms are equal exactly if they are the same function; one is equal to a number if it is constant. `+ - *
+    /` with closed forms and exact numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not
+    defined, since neither need hold for every eps: `at_least` decides such a question. `sympy.sympify` reads the text
+    of `str()` back.
+
+    Where `only_at` is not None the form represents its value at that eps alone: its text shows that value, and
+    ValueError is raised for another eps.
     """
 
     __slots__ = ("_text", "only_at", "value")
@@ -657,15 +672,15 @@ class ClosedForm:
         self._text = text
 
     @classmethod
-    def of(cls, value: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        """The closed form itself, or the constant function. Raises TypeError for floats."""
+    def convert(cls, value: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
+        """The closed form itself, or the constant function `value`. Raises TypeError for floats."""
         if isinstance(value, ClosedForm):
             return value
         return cls(ExpPoly.constant(exact_rational(value, "the number")))
 
     def __str__(self) -> str:
         if self._text is None:
-            numerator, denominator = self.parts()
+            numerator, denominator = self.numerator_and_denominator()
             if denominator is not None and self.only_at is not None and all(not q for _, q, _ in denominator.terms()):
                 value = sum((c * self.only_at**k for k, _, c in denominator.terms()), Fraction(0))
                 numerator, denominator = numerator * (1 / value), None
@@ -686,52 +701,55 @@ class ClosedForm:
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.value)  # that of a constant is the number's
+        return hash(self.value)  # a constant hashes like the number
 
-    def standing_for(self, only_at: Fraction | None) -> ClosedForm:
-        """The same function, standing for its value at that eps alone; None: for all its values."""
+    def restricted_to(self, only_at: Fraction | None) -> ClosedForm:
+        """The same function, representing only its value at the eps `only_at`; unchanged for None."""
         return self if only_at is None else ClosedForm(self.value, only_at)
 
     def __neg__(self) -> ClosedForm:
         return ClosedForm(-self.value, self.only_at)
 
     def __add__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        return self._combined(other, lambda one, two: one + two)
+        return self._combine(other, lambda one, two: one + two)
 
     __radd__ = __add__
 
     def __sub__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        return self._combined(other, lambda one, two: one - two)
+        return self._combine(other, lambda one, two: one - two)
 
     def __rsub__(self, other: Fraction | int | Decimal) -> ClosedForm:
-        return self._combined(other, lambda one, two: two - one)
+        return self._combine(other, lambda one, two: two - one)
 
     def __mul__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        return self._combined(other, lambda one, two: one * two)
+        return self._combine(other, lambda one, two: one * two)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        """Raises ZeroDivisionError unless the divisor is proved to have one sign for every eps > 0."""
+        """Divide. Raises ZeroDivisionError unless the divisor is proved to have one sign for every eps > 0."""
         if not _is_operand(other):
             return NotImplemented
-        form: ClosedForm = above("closed form").divided(self, ClosedForm.of(other))
+        form: ClosedForm = above("closed form").divided(self, ClosedForm.convert(other))
         return form
 
     def __rtruediv__(self, other: Fraction | int | Decimal) -> ClosedForm:
         if not _is_operand(other):
             return NotImplemented
-        form: ClosedForm = above("closed form").divided(ClosedForm.of(other), self)
+        form: ClosedForm = above("closed form").divided(ClosedForm.convert(other), self)
         return form
 
-    def _combined(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
+    def _combine(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
         if not _is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
-        form = ClosedForm.of(other)
+        form = ClosedForm.convert(other)
         return ClosedForm(simplest(operation(self.value, form.value)), self.shared_eps(form))
 
     def shared_eps(self, other: ClosedForm) -> Fraction | None:
-        """The eps that both stand for, None where both are functions of every eps. Raises ValueError for two."""
+        """The one eps that either form is restricted to, None where neither is.
+
+        Raises ValueError for two different ones.
+        """
         if None not in (self.only_at, other.only_at) and self.only_at != other.only_at:
             raise ValueError(
                 f"one closed form holds only at eps = {self.only_at}, the other only at eps = {other.only_at}"
@@ -740,17 +758,17 @@ class ClosedForm:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a closed form is a function of eps and has no truth value: compare it at an eps, with `.at(…)`"
+            "a closed form is a function of eps and has no truth value: compare it at an eps, with `.enclosure(…)`"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ClosedForm, (self.value, self.only_at, self._text)
 
-    def parts(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """Numerator and denominator, None where that is 1.
+    def numerator_and_denominator(self) -> tuple[ExpPoly, ExpPoly | None]:
+        """The numerator, and the denominator or None where that is 1.
 
-        The coefficients of a quotient are coprime integers, and both parts are of the order of a power of eps for large
-        eps: the greatest exponent of the denominator is 0.
+        The coefficients of a quotient are coprime integers. For large eps both are of the order of a power of eps: the
+        greatest exponent of the denominator is 0.
         """
         if not isinstance(self.value, Quotient):
             return self.value, None
@@ -766,18 +784,19 @@ class ClosedForm:
 
     @property
     def exppoly(self) -> ExpPoly:
-        """The function as an exponential polynomial; ValueError where it is a quotient that is none."""
-        numerator, denominator = self.parts()
+        """The function as an exponential polynomial. Raises ValueError where it is a quotient that is not one."""
+        numerator, denominator = self.numerator_and_denominator()
         if denominator is not None:
-            raise ValueError("a quotient of exponential polynomials")
+            raise ValueError("the closed form is a quotient, not an exponential polynomial: use `value`")
         return numerator
 
     @property
     def expr(self) -> Any:
-        """The same function as a SymPy expression in `dipc.eps`, with exact rational numbers; a number where it is
-        `only_at` one eps.
+        """The same function as a SymPy expression in `dipc.eps` with exact rational numbers.
+
+        The expression is a number where `only_at` is set.
         """
-        numerator, denominator = self.parts()
+        numerator, denominator = self.numerator_and_denominator()
         point = self.only_at
         below = None if denominator is None else sympy_terms(denominator, point)
         return sympy_terms(numerator, point) if below is None else sympy_terms(numerator, point) / below
@@ -785,37 +804,45 @@ class ClosedForm:
     def _sympy_(self) -> Any:
         return self.expr
 
-    def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
+    def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
+        """Rationals lo <= value <= hi at `eps` > 0, proved, with about `digits` digits in common."""
         point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
         return self.value.enclosure(point, digits)
 
+    at = former_method("at", "enclosure")
+    of = classmethod(former_method("of", "convert"))
+    parts = former_method("parts", "numerator_and_denominator")
+
     def float(self, eps: Fraction | int | str) -> float:
-        """The float nearest to the value at `eps` > 0, from a rigorous enclosure."""
+        """The float nearest to the value at `eps` > 0, computed from a rigorous enclosure."""
         result: float = above("closed form").nearest_float(self, eps)
         return result
 
     def at_least(
         self, other: ClosedForm | Fraction | int | Decimal, eps: str | None = None, limits: Limits | None = None
     ) -> Any:
-        """Whether this is at least `other` at every eps of the intervals, by default (0, inf): `.verdict` is `accurate`
-        (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or
-        `undecided` (past a limit, `.reason`). It is not true or false itself: three answers are not two.
+        """Decide whether this is at least `other` at every eps of the intervals, by default (0, inf).
+
+        The result's `.verdict` is `accurate` (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is
+        the exact set of such eps) or `undecided` (past a limit, with a `.reason`). The result has no truth value, since
+        it has three outcomes.
         """
-        return above("closed form").at_least(self, ClosedForm.of(other), eps, limits)
+        return above("closed form").at_least(self, ClosedForm.convert(other), eps, limits)
 
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
-        """The sign on the intervals, by default (0, inf), in maximal pieces from left to right, each with exact or
-        isolated ends: their `start`, `end` and `sign`. Raises LimitReached.
+        """The sign on the intervals, by default (0, inf), as maximal pieces from left to right. Raises LimitReached.
+
+        Each piece has a `.sign`, a `.start` and an `.end`, which are exact or isolated.
         """
         result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
         return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
-        """The supremum over the intervals, by default (0, inf), enclosed to this many digits, with where it is attained
-        or approached. Raises LimitReached.
+        """The supremum over the intervals, by default (0, inf), enclosed to `digits` digits, with its place.
+
+        Raises LimitReached.
         """
         supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
         return supremum
@@ -838,7 +865,7 @@ def _is_operand(value: object) -> TypeGuard[ClosedForm | Fraction | int | Decima
 
 
 def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
-    """The sum as a SymPy expression in `dipc.eps`, with exact rational numbers; with `at` its value there."""
+    """The sum as a SymPy expression in `dipc.eps` with exact rational numbers; its value there for a given `at`."""
     import sympy
 
     def rational(number: Fraction) -> Any:
@@ -849,12 +876,12 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
     return sympy.Add(*(rational(c) * point**k * sympy.exp(rational(q) * point) for k, q, c in terms))
 
 
-# Many probabilities share one denominator, so what is computed from it is cached.
+# Many probabilities share one denominator, so results about denominators are cached.
 
 
 @lru_cache(maxsize=64)
 def _content(denominator: ExpPoly) -> tuple[int, int, Fraction]:
-    """The least common denominator of its coefficients, their common divisor over that, and the greatest exponent."""
+    """The common denominator of the coefficients, their common divisor over it, and the greatest exponent."""
     return *denominator.content(), max(q for _, q, _ in denominator.terms())
 
 
@@ -870,12 +897,12 @@ def _divisor_text(denominator: ExpPoly, point: Fraction | None) -> str:
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:
-    """The terms by decreasing exponent, then by decreasing power: for large eps the leading term comes first."""
+    """The terms by decreasing exponent, then by decreasing power: the term that leads for large eps comes first."""
     return sorted(terms, key=lambda term: (-term[1], -term[0]))
 
 
 def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """The terms without powers of eps that have the same sum at this eps."""
+    """Terms without powers of eps whose sum is the sum of `terms` at this eps."""
     sums: dict[Fraction, Fraction] = {}
     for k, q, c in terms:
         sums[q] = sums.get(q, Fraction(0)) + c * eps**k
@@ -883,23 +910,22 @@ def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> 
 
 
 def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
-    """Σ c·eps^k·e^{q·eps} as text such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`; with `point` its value there,
-    such as `1 - 2*exp(-1/18)/3`.
+    """The text of Σ c·eps^k·e^{q·eps}, such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`, or of its value at `point`.
 
     The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
-    function.
+    function. A value is written like `1 - 2*exp(-1/18)/3`.
     """
     if point is not None:
         at_point = ordered_terms(terms_at(value.terms(), point))
-        return _joined((0, str(q * point) if q else "", c.numerator, c.denominator) for _, q, c in at_point)
-    # In integers: of a long sum, fractions would be most of the time that its row takes.
+        return _join_terms((0, str(q * point) if q else "", c.numerator, c.denominator) for _, q, c in at_point)
+    # Integers are used because fractions would take most of the time of a long sum.
     unit, terms = value.integer_terms()
     terms.sort(key=itemgetter(1, 0), reverse=True)
-    return _joined((k, _exponent(j, unit), int(c.p), int(c.q)) for k, j, c in terms)
+    return _join_terms((k, _exponent(j, unit), int(c.p), int(c.q)) for k, j, c in terms)
 
 
-def _joined(terms: Iterable[tuple[int, str, int, int]]) -> str:
-    """The sum of terms that are a power of eps, the text of an exponent, the numerator and the denominator."""
+def _join_terms(terms: Iterable[tuple[int, str, int, int]]) -> str:
+    """The text of a sum whose terms are (power of eps, text of the exponent, numerator, denominator)."""
     texts: list[str] = []
     for k, exponent, numerator, denominator in terms:
         if texts:
@@ -916,7 +942,7 @@ def _joined(terms: Iterable[tuple[int, str, int, int]]) -> str:
 
 
 def _exponent(j: int, unit: int) -> str:
-    """(j/unit)·eps, nothing for 0."""
+    """The text of (j/unit)·eps, empty for 0."""
     if not j:
         return ""
     common = gcd(j, unit)

@@ -1,7 +1,4 @@
-"""When exact work is given up, how that is said, and how much work one closed form may take.
-
-A sign decision has a budget of its own.
-"""
+"""Limits of exact work, the exceptions that say when one is reached, and the meters that count work."""
 
 from __future__ import annotations
 
@@ -9,20 +6,20 @@ from dataclasses import dataclass, field, fields, replace
 
 from dipc.frozen import frozen
 
-# --- When exact work is given up, and how that is said. Never caught to be replaced by an approximation ---------------
+# --- Limits, and the exceptions for work given up; these are never caught to be replaced by an approximation ----------
 
 
 def _limit(most: int, bounds: str) -> int:
-    """A field of Limits with its default and what it bounds."""
+    """A field of `Limits` with its default and the name of what it bounds."""
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 
 
 @frozen
 class Limits:
-    """How much work an answer may take: deterministic, so that a verdict does not depend on the machine.
+    """The most work that an answer may take; deterministic, so that a verdict does not depend on the machine.
 
-    Past one of them the work stops with LimitReached, and what was asked is undecided; `--limit NAME=N` sets each.
+    Past a limit the work stops with LimitReached, and the question is undecided; `--limit NAME=N` sets each.
     """
 
     states: int = _limit(100_000, "states of the Markov chain")
@@ -54,7 +51,7 @@ class Limits:
     pieces: int = _limit(500, "pieces that comparisons of inputs cut one class of inputs into")
 
 
-#: What each limit bounds, by its name.
+#: By the name of each limit, the quantity that it bounds.
 LIMIT_NAMES: dict[str, str] = {each.name: each.metadata["bounds"] for each in fields(Limits)}
 
 
@@ -67,8 +64,9 @@ class Undecided(Exception):
 
 
 class LimitReached(Undecided):
-    """More work was needed than is allowed. `limit` names the field of Limits that would have to be larger, and the
-    reason ends with it; it is None where the bound is fixed, such as the size of numbers that can be written out.
+    """The work exceeded a limit: `limit` names the field of Limits to raise, and the reason ends with that name.
+
+    `limit` is None where the bound is fixed, such as the size of numbers that can be written out.
     """
 
     def __init__(self, limit: str | None, what: str) -> None:
@@ -86,55 +84,54 @@ class OutsideFragment(Undecided):
 
 
 class NoClosedForm(OutsideFragment):
-    """A function of eps is no exponential polynomial; it has enclosures."""
+    """A function of eps is not an exponential polynomial, but can be enclosed."""
 
 
 # --- How much work one closed form may take: deterministic limits, so that a verdict does not depend on the machine ---
 
 _WORD = 64
-#: A term takes about as much room as this many bits of its coefficient.
+#: A term takes approximately as much memory as this many bits of its coefficient.
 _TERM_BITS = 256
-#: Steps that making one short term takes.
+#: Steps to create one short term.
 _ONE_BY_ONE = 200
 
 
 def weight(bits: int) -> int:
-    """For how many terms one with a coefficient of this many bits counts."""
+    """The number of short terms that one with a coefficient of `bits` bits counts as."""
     return 1 + bits // _TERM_BITS
 
 
 @dataclass(slots=True)
 class Meter:
-    """Counts the work on one function, against the limits `terms` and `steps`.
+    """The work spent on one function, held to the limits `terms` and `steps`.
 
-    A term with a long coefficient or long exponents counts for several; a step is a multiplication of machine words,
-    and a second has a hundred million or so. Every method raises LimitReached past the limit, before the work if it
-    can.
+    A term with a long coefficient or long exponents counts for several. A step is a multiplication of machine words; a
+    second has approximately a hundred million. Every method raises LimitReached past a limit, before the work where
+    possible.
     """
 
     limits: Limits
     steps: int = 0
 
     def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
-        """Count a product of this many terms each, with coefficients of this many bits."""
+        """Count a product of two functions with these numbers of terms and bits of coefficients."""
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
     def expansion(self, terms: int, bits: int) -> None:
-        """Count the making of this many terms one by one, with coefficients of this many bits."""
+        """Count the creation of `terms` terms one by one, with coefficients of `bits` bits."""
         self.spend(terms * (_ONE_BY_ONE + bits // 4))
         self.size(terms * weight(bits))
 
     def room(self, terms: int) -> None:
-        """Look at a bound on the size of a function that is yet to be made and may turn out smaller."""
+        """Check a bound on the size of a function that is yet to be computed and may turn out smaller."""
         self.size(terms // 4)
 
     def size(self, terms: int) -> None:
-        """Look at the size of a function."""
+        """Check the size of a function."""
         if terms > self.limits.terms:
             raise self._too_many_terms()
 
     def spend(self, steps: int) -> None:
-        """Count this many steps."""
         self.steps += steps
         if self.steps > self.limits.steps:
             raise LimitReached(
@@ -149,12 +146,12 @@ class Meter:
         )
 
 
-#: Powers of a Taylor model times their bits that go into one interval looked at. Most take far fewer.
+#: The work, in powers of a Taylor model times their bits, that counts as one interval. Most intervals take far less.
 _WORK_OF_ONE = 3_000
 
 
-class Budget:
-    """What is left of the limits during one decision."""
+class DecisionBudget:
+    """The work that is left within the limits for one decision. Every method raises LimitReached."""
 
     __slots__ = ("intervals", "limits")
 
@@ -162,10 +159,10 @@ class Budget:
         self.limits = limits
         self.intervals = limits.intervals
 
-    def with_bits(self, bits: int) -> Budget:
-        """A separate budget with what is left of this one, and no more than this many bits."""
+    def with_bits(self, bits: int) -> DecisionBudget:
+        """A separate budget with the remaining intervals of this one, and at most `bits` bits."""
         limits = self.limits
-        return Budget(
+        return DecisionBudget(
             replace(
                 limits,
                 bits=min(bits, limits.bits),
@@ -174,7 +171,7 @@ class Budget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval looked at; as several, where that takes more than the `work` of one."""
+        """Count one interval, or several where its `work` exceeds that of one."""
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
             raise LimitReached(
@@ -183,32 +180,28 @@ class Budget:
             )
 
     def check_bits(self, bits: int) -> None:
-        """Refuse to compute with more than the permitted number of bits."""
         if bits > self.limits.bits:
             raise LimitReached(
                 "bits",
                 f"the sign could not be decided with numbers of {self.limits.bits} bits: "
-                "there are roots very close to each other, or one of even multiplicity",
+                "two roots are very close to each other, or one has even multiplicity",
             )
 
     def check_degree(self, degree: int) -> None:
-        """Refuse to factor a polynomial of too high degree."""
         if degree > self.limits.degree:
             raise LimitReached(
                 "degree",
-                f"a polynomial to be split into square-free parts has degree {degree}, more than {self.limits.degree}",
+                f"a polynomial has degree {degree}; it is split into square-free parts up to {self.limits.degree} only",
             )
 
     def check_power(self, power: int) -> None:
-        """Refuse a function with too high a power of eps."""
         if power > self.limits.power:
             raise LimitReached(
                 "power",
-                f"the sign of a function with eps^{power} was asked for, more than eps^{self.limits.power}",
+                f"the function has a term with eps^{power}; signs are decided up to eps^{self.limits.power} only",
             )
 
     def check_taylor_terms(self, terms: int) -> None:
-        """Refuse to look at too many Taylor coefficients at 0."""
         if terms > self.limits.order:
             raise LimitReached(
                 "order",

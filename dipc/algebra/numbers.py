@@ -1,4 +1,4 @@
-"""Exact numbers as texts and from Python: rationals, decimal texts of enclosures, logarithms."""
+"""Exact numbers from texts and from Python values; decimal texts of enclosures; logarithms."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import flint
 
 from dipc.algebra.limits import LimitReached
 
-# --- Exact numbers from the Python side: what may be given where the program wants a rational -------------------------
+# --- Exact numbers from Python values: where the library takes a rational ---------------------------------------------
 
-#: The longest run of digits (and the largest power of ten) taken for one number.
+#: The longest run of digits, and the largest power of ten, that a number may be written with.
 DIGIT_LIMIT = 1000
 
 _RATIONAL = re.compile(
@@ -25,7 +25,7 @@ _RATIONAL = re.compile(
 
 
 class NotExact(ValueError):
-    """A text that is no exact number; `reason` is the predicate of a sentence about it."""
+    """The text is not an exact number; `reason` is the predicate of a sentence about the text."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -33,10 +33,10 @@ class NotExact(ValueError):
 
 
 def parse_rational(text: str) -> Fraction:
-    """The exact value of `-1`, `1/3`, `0.25` (1/4) or `1e-3` (1/1000).
+    """The exact value of a text such as `-1`, `1/3`, `0.25` (1/4) or `1e-3` (1/1000).
 
-    Raises NotExact for anything else: `nan`, `inf`, `0x10`, `1_000`, digits beyond ASCII, `1/0`, numbers beyond
-    DIGIT_LIMIT digits.
+    Raises NotExact for anything else: "nan", "inf", "0x10", "1_000", digits outside ASCII, "1/0", more than DIGIT_LIMIT
+    digits.
     """
     if len(text) > 2 * DIGIT_LIMIT + 2:
         raise NotExact(f"has more than {DIGIT_LIMIT} digits")
@@ -63,9 +63,9 @@ def parse_rational(text: str) -> Fraction:
 
 
 def exact_rational(value: object, what: str) -> Fraction:
-    """`value` as a Fraction; `what` names it in the error.
+    """The value as a Fraction; `what` names the value in error messages.
 
-    Raises TypeError for floats and other inexact things, ValueError for a text that is not a rational.
+    Raises TypeError for floats and other inexact values, ValueError for a text that is not a rational number.
     """
     match value:
         case bool():
@@ -91,7 +91,7 @@ def exact_rational(value: object, what: str) -> Fraction:
 
 
 def exact_eps(value: object) -> Fraction:
-    """An eps, which is positive. Raises as `exact_rational`, and ValueError for one that is not."""
+    """The value as a positive Fraction. Raises as `exact_rational`, and ValueError for a number <= 0."""
     eps = exact_rational(value, "eps")
     if eps <= 0:
         raise ValueError(f"eps must be positive, not {eps}")
@@ -99,7 +99,7 @@ def exact_eps(value: object) -> Fraction:
 
 
 def exact_confidence(value: object) -> Fraction:
-    """A probability between 0 and 1. Raises as `exact_rational`, and ValueError for another number."""
+    """The value as a Fraction between 0 and 1. Raises as `exact_rational`, and ValueError for any other number."""
     confidence = exact_rational(value, "confidence")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, but it is {confidence}")
@@ -110,8 +110,9 @@ _GRID_POWER = re.compile(r"\s*([0-9]{1,9})\s*(?:\^|\*\*)\s*(-?[0-9]{1,4})\s*")
 
 
 def exact_grid(given: Fraction | int | str) -> Fraction:
-    """The grid, as a number or as a text such as "1/1024" or "2^-20". Raises TypeError for floats, ValueError for a
-    number that is not positive.
+    """The grid given as a positive number or as a text such as "1/1024" or "2^-20".
+
+    Raises TypeError for floats, ValueError for a number that is not positive.
     """
     power = _GRID_POWER.fullmatch(given) if isinstance(given, str) else None
     if power is not None and int(power[1]):
@@ -127,7 +128,7 @@ def _suggest(value: float) -> str:
 
 
 def _foreign_rational(value: object) -> Fraction | None:
-    """Integers of other libraries, and SymPy's rationals, which carry integers p and q; nothing is imported for it."""
+    """The value of an integer of another library or of a rational of SymPy, which has integers p and q; else None."""
     try:
         return Fraction(index(value))  # type: ignore[arg-type]
     except TypeError:
@@ -140,7 +141,7 @@ def _foreign_rational(value: object) -> Fraction | None:
 
 # --- Decimal texts of enclosures: rounded outwards, so that the text itself is a proved bound -------------------------
 
-#: Beyond these the text uses scientific notation, as `1.25e-30`.
+#: Powers of ten of the leading digit; beyond them the text uses scientific notation, as `1.25e-30`.
 _LEAST_PLAIN = -7
 _GREATEST_PLAIN = 21
 
@@ -159,9 +160,9 @@ def round_up(value: Fraction, digits: int) -> Fraction:
 
 
 def magnitude(value: Fraction) -> int:
-    """The power of ten of the leading digit: 10^e <= |value| < 10^(e+1). `value` is not zero."""
+    """The power of ten of the leading digit of a nonzero `value`: the e with 10^e <= |value| < 10^(e+1)."""
     numerator, denominator = abs(value.numerator), value.denominator
-    # The number of bits gives the power within one; exact comparison settles it.
+    # The number of bits gives the power up to an error of one, which exact comparisons correct.
     power = (numerator.bit_length() - denominator.bit_length()) * 30103 // 100000
     while Fraction(numerator, denominator) >= Fraction(10) ** (power + 1):
         power += 1
@@ -171,7 +172,7 @@ def magnitude(value: Fraction) -> int:
 
 
 def _decimals(denominator: int) -> int:
-    """The least n >= 0 with denominator | 10^n; raises ValueError where there is none."""
+    """The least n >= 0 such that `denominator` divides 10^n. Raises ValueError where there is none."""
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = 0, denominator >> twos
     # Whole powers 5^(2^k) at a time: one 5 at a time is quadratic, and denominators may have a million digits.
@@ -190,7 +191,7 @@ def _decimals(denominator: int) -> int:
 
 
 def decimal(value: Fraction) -> str:
-    """The decimal text of a decimal number exactly; ValueError for other rationals."""
+    """The decimal text of `value`, exactly. Raises ValueError where the value has no finite decimal expansion."""
     if not value:
         return "0"
     power = -_decimals(value.denominator)
@@ -211,7 +212,7 @@ def decimal(value: Fraction) -> str:
 
 
 def exact_text(value: Fraction) -> str:
-    """The number exactly: as a decimal where it is one with a moderate number of digits, else as `p/q`."""
+    """The exact text of `value`: a decimal where it has one, else `p/q`."""
     try:
         return decimal(value)
     except ValueError:
@@ -227,7 +228,7 @@ def outward(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fract
 
 
 def log_enclosure(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Decimal numbers of at most `digits` significant digits around the logarithms of [low, high], 0 < low <= high."""
+    """Decimal numbers of at most `digits` digits that enclose the logarithms of [low, high], where 0 < low <= high."""
     if low == high == 1:
         return Fraction(0), Fraction(0)
     with flint.ctx.workprec(64 + 8 * digits):
@@ -237,22 +238,22 @@ def log_enclosure(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction,
 
 # --- Numbers of FLINT -------------------------------------------------------------------------------------------------
 
-#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
+#: Numbers above 2^n or below 2^-n, for this n, are not written out: an exact text would fill the memory.
 _MOST_MAGNITUDE = 5_000_000
 
 
 def to_fmpq(value: Fraction | int) -> flint.fmpq:
-    """The same rational as a FLINT number."""
+    """The same rational as a number of FLINT."""
     return flint.fmpq(value.numerator, value.denominator)
 
 
 def to_fraction(value: Any) -> Fraction:
-    """The same rational as a `Fraction`."""
+    """The same rational as a Fraction."""
     return Fraction(int(value.p), int(value.q))
 
 
 def dyadic(exact: flint.arb) -> Fraction:
-    """The number itself, for a ball of radius 0. Raises LimitReached where writing it out would fill the memory."""
+    """The value of a ball of radius 0. Raises LimitReached where writing it out would fill the memory."""
     mantissa, exponent = exact.man_exp()
     if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
         raise LimitReached(None, "a number is too large or small to be written out")

@@ -1,4 +1,4 @@
-"""Exponential polynomials with unknowns left open, and claim expressions with min, max and abs of them."""
+"""Exponential polynomials with unknowns, and claim expressions that take min, max and abs of them."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from typing import assert_never
 from dipc.algebra.exppoly import ExpPoly
 from dipc.frozen import frozen
 
-# --- Exponential polynomials with unknowns that are left open: alpha, gamma, dd, the number of queries ----------------
+# --- Exponential polynomials with unknowns: alpha, gamma, dd, the number of queries -----------------------------------
 #
-# Claim expressions are evaluated to them. A number in place of an unknown, an unknown that grows without bound, a
-# function of the product unknown·eps alone, a polynomial in an unknown: all are views of the one value.
+# Claim expressions are evaluated to them. Methods substitute numbers for unknowns, take the limit of growing unknowns,
+# and give a value as a function of unknown·eps or as a polynomial in an unknown.
 
-#: Terms of one claim expression after multiplying out, bits of its numbers on the way, and bits of the numbers in its
-#: result: these are printed, and Python prints no integer of more than 4300 digits.
+#: Limits of one claim expression: its terms after multiplying out, the bits of intermediate numbers, and the bits of
+#: the numbers in its result, which are printed (Python prints integers of at most 4300 digits).
 TERM_LIMIT = 100_000
 BIT_LIMIT = 100_000
 RESULT_BIT_LIMIT = 13_000
 
-#: Unknowns U, each with the power j and the rate r of U^j·e^{r·U·eps}, by name; none has j = r = 0.
+#: The product Π U^j·e^{r·U·eps} over unknowns as triples (U, j, r), ordered by name; no triple has j = r = 0.
 Factors = tuple[tuple[str, int, Fraction], ...]
 
-#: Where there is no unknown.
+#: The factors without an unknown.
 FLAT: Factors = ()
 
 
 class TooLarge(Exception):
-    """A product or power beyond the limits."""
+    """A product or power exceeds the limits."""
 
 
 @frozen
 class Parametric:
-    """numerator / denominator as functions of eps > 0 and of unknowns, numbers >= 0.
+    """A quotient of functions of eps > 0 and of unknowns, which are numbers >= 0.
 
     The numerator is Σ coefficient(eps)·Π U^j·e^{r·U·eps}; no coefficient is zero. The denominator depends on no unknown
-    and is not the zero function. Two with the same denominator are the same function exactly if they are equal.
+    and is not the zero function. Two values with the same denominator are the same function exactly if they are equal.
     """
 
     numerator: dict[Factors, ExpPoly]
     denominator: ExpPoly
 
     @staticmethod
-    def of(value: ExpPoly) -> Parametric:
+    def from_exppoly(value: ExpPoly) -> Parametric:
         return Parametric({} if value.is_zero() else {FLAT: value}, _ONE)
 
     @staticmethod
@@ -55,17 +55,17 @@ class Parametric:
 
     @staticmethod
     def unknown(name: str) -> Parametric:
-        """The unknown itself."""
+        """The function whose value is the unknown `name`."""
         return Parametric({((name, 1, _NONE),): _ONE}, _ONE)
 
     # --- looking ----------------------------------------------------------------------------------
 
     def unknowns(self) -> frozenset[str]:
-        """The names of the unknowns that it depends on."""
+        """The names of the unknowns that this depends on."""
         return frozenset(name for factors in self.numerator for name, _, _ in factors)
 
     def is_flat(self) -> bool:
-        """Whether it depends on no unknown."""
+        """Whether this depends on no unknown."""
         return self.numerator.keys() <= {FLAT}
 
     def flat(self) -> ExpPoly | None:
@@ -93,7 +93,7 @@ class Parametric:
         return ((k, q, factors, c) for factors, value in self.numerator.items() for k, q, c in value.terms())
 
     def bits(self) -> int:
-        """Of the longest integer in a coefficient or an exponent."""
+        """The number of bits of the longest integer in a coefficient or an exponent."""
         terms = [*self.terms(), *((k, q, FLAT, c) for k, q, c in self.denominator.terms())]
         numbers = [number for _, q, factors, c in terms for number in (q, c, *(r for _, _, r in factors))]
         return max((max(abs(n.numerator), n.denominator).bit_length() for n in numbers), default=0)
@@ -119,8 +119,9 @@ class Parametric:
         return Parametric(_times(self.numerator, other.numerator), _product(self.denominator, other.denominator))
 
     def __truediv__(self, other: Parametric) -> Parametric | None:
-        """The quotient, None where the divisor depends on an unknown in another way than as c·e^{(q + r·U)·eps}.
-        ZeroDivisionError for zero.
+        """Divide; None where the divisor depends on an unknown otherwise than as f(eps)·e^{r·U·eps}.
+
+        Raises ZeroDivisionError for a zero divisor.
         """
         if not other.numerator:
             raise ZeroDivisionError
@@ -134,7 +135,7 @@ class Parametric:
         return Parametric(numerator, _product(self.denominator, divisor))
 
     def power(self, exponent: int) -> Parametric:
-        """The power, for exponent >= 0."""
+        """The power with `exponent` >= 0."""
         if exponent == 0:
             return Parametric.number(1)
         if len(self.numerator) > 1:
@@ -151,7 +152,7 @@ class Parametric:
         )
 
     def exponential(self) -> Parametric | None:
-        """exp of this, where this is eps·(q + Σ r·U) with rational q and r, else None."""
+        """The exponential of this where this is eps·(q + Σ r·U) with rational q and r, else None."""
         rate = Fraction(0)
         rates: list[tuple[str, int, Fraction]] = []
         if self.denominator != _ONE:
@@ -168,9 +169,9 @@ class Parametric:
     # --- unknowns ---------------------------------------------------------------------------------
 
     def substituted(self, values: Mapping[str, Parametric]) -> Parametric | None:
-        """The same function with values in place of some unknowns; None where that is not a function of this kind.
+        """The function with `values` in place of the unknowns they name; None where it is not a `Parametric`.
 
-        The values are numbers >= 0, or take such values wherever they are asked about.
+        The values are numbers >= 0, or functions that are >= 0 wherever the result is used.
         """
         numbers = {name: number for name, value in values.items() if (number := value.constant()) is not None}
         collected: dict[Factors, list[tuple[int, Fraction, Fraction]]] = {}
@@ -191,7 +192,7 @@ class Parametric:
             summand = Parametric({left: coefficient}, self.denominator)
             for name, j, r in factors:
                 if name in values:
-                    exponent = values[name] * Parametric.of(ExpPoly.term(r, 1))
+                    exponent = values[name] * Parametric.from_exppoly(ExpPoly.term(r, 1))
                     exponential = exponent.exponential()
                     if exponential is None:
                         return None
@@ -200,7 +201,7 @@ class Parametric:
         return total
 
     def derivative(self, name: str) -> Parametric:
-        """The derivative by an unknown."""
+        """The derivative by the unknown `name`."""
         collected: dict[Factors, list[tuple[int, Fraction, Fraction]]] = {}
         for k, q, factors, c in self.terms():
             j, r = next(((j, r) for other, j, r in factors if other == name), (0, _NONE))
@@ -212,13 +213,13 @@ class Parametric:
         return Parametric(_pruned(numerator), self.denominator)
 
     def limit(self) -> Parametric | None:
-        """The limit for unknowns that all grow without bound, in any way, for every eps > 0; None if there is none."""
+        """The limit for every eps > 0 as all unknowns grow without bound, in any way; None if it was not found."""
         if any(r >= 0 for factors in self.numerator for _, _, r in factors):
             return None
         return Parametric({FLAT: self.numerator[FLAT]} if FLAT in self.numerator else {}, self.denominator)
 
     def in_product(self) -> ExpPoly | None:
-        """The function g with this = g(U·eps) for the only unknown U; None where this is not of this kind.
+        """The function g with this = g(U·eps) for the only unknown U; None where this has no such form.
 
         Such a function is Σ c·(U·eps)^j·e^{r·U·eps} with rational c; g is Σ c·t^j·e^{r·t}.
         """
@@ -233,7 +234,7 @@ class Parametric:
         return ExpPoly.from_terms(terms)
 
     def powers(self, name: str) -> dict[int, Parametric] | None:
-        """By power, the nonzero coefficients as a polynomial in the unknown; None where it is not one."""
+        """The nonzero coefficients, by power, of this as a polynomial in `name`; None where it is not a polynomial."""
         result: dict[int, dict[Factors, ExpPoly]] = {}
         for factors, value in self.numerator.items():
             power = 0
@@ -293,15 +294,15 @@ def _power(value: ExpPoly, exponent: int) -> ExpPoly:
 
 # --- Values of claim expressions with min, max and abs: trees of selections and arithmetic ----------------------------
 #
-# A value is a Parametric where it can be one. Constant factors and summands are moved into min and max, and arguments
-# that are never selected are dropped, so that most betas come to one selection of closed forms.
+# A value is a Parametric where possible. Constant factors and summands are moved into min and max, and arguments that
+# are never selected are dropped, so most betas become one selection of closed forms.
 
-#: Closed forms that one value may come to.
+#: The most closed forms that one value may select from.
 MOST_CANDIDATES = 64
 
 
-class Kind(StrEnum):
-    """What is selected from the arguments; the name is SymPy's."""
+class SelectionKind(StrEnum):
+    """The function that selects from the arguments; the values are SymPy's names."""
 
     MIN = "Min"
     MAX = "Max"
@@ -320,13 +321,13 @@ class Operation(StrEnum):
 class Selection:
     """The least or the greatest argument at each eps, or the absolute value of the only one."""
 
-    kind: Kind
+    kind: SelectionKind
     arguments: tuple[Selected, ...]
 
 
 @frozen
 class Combination:
-    """left operation right. The divisor of a quotient is 0 nowhere on the intervals that are asked about."""
+    """The value left operation right. The divisor of a quotient is nonzero on the intervals of the question."""
 
     operation: Operation
     left: Selected
@@ -345,25 +346,25 @@ def constant_of(value: Selected) -> Fraction | None:
 
 
 def plus(left: Selected, right: Selected) -> Selected:
-    """left + right."""
+    """The sum left + right."""
     if isinstance(left, Parametric) and isinstance(right, Parametric):
         return left + right
     if isinstance(right, Parametric):
         return plus(right, left)
     if isinstance(left, Parametric) and not left.numerator:
         return right
-    if isinstance(left, Parametric) and isinstance(right, Selection) and right.kind is not Kind.ABS:
+    if isinstance(left, Parametric) and isinstance(right, Selection) and right.kind is not SelectionKind.ABS:
         return select(right.kind, [plus(left, argument) for argument in right.arguments])
     return Combination(Operation.SUM, left, right)
 
 
 def negated(value: Selected) -> Selected:
-    """-value."""
+    """The value -value."""
     return times(Parametric.number(-1), value)
 
 
 def times(left: Selected, right: Selected) -> Selected:
-    """left · right."""
+    """The product left · right."""
     if isinstance(left, Parametric) and isinstance(right, Parametric):
         return left * right
     if isinstance(right, Parametric):
@@ -376,20 +377,22 @@ def times(left: Selected, right: Selected) -> Selected:
         return right
     sign = sure_sign(left)
     match right:
-        case Selection(kind=Kind.ABS) if sign > 0:
-            return select(Kind.ABS, [times(left, right.arguments[0])])
-        case Selection(kind=Kind.MIN | Kind.MAX) if sign:
-            kind = right.kind if sign > 0 else Kind.MAX if right.kind is Kind.MIN else Kind.MIN
+        case Selection(kind=SelectionKind.ABS) if sign > 0:
+            return select(SelectionKind.ABS, [times(left, right.arguments[0])])
+        case Selection(kind=SelectionKind.MIN | SelectionKind.MAX) if sign:
+            kind = (
+                right.kind if sign > 0 else SelectionKind.MAX if right.kind is SelectionKind.MIN else SelectionKind.MIN
+            )
             return select(kind, [times(left, argument) for argument in right.arguments])
         case Combination(operation=Operation.SUM) if sign:
             return plus(times(left, right.left), times(left, right.right))
     return Combination(Operation.PRODUCT, left, right)
 
 
-def over(left: Selected, right: Selected) -> Selected:
-    """left / right. ZeroDivisionError for the zero function.
+def divide(left: Selected, right: Selected) -> Selected:
+    """The quotient left / right. Raises ZeroDivisionError for the zero function.
 
-    The caller has the divisor proved to be 0 nowhere on the intervals, or leaves that open with the unknowns.
+    The caller proves that the divisor is nonzero on the intervals, or leaves this open while unknowns are open.
     """
     if isinstance(right, Parametric):
         inverse = Parametric.number(1) / right
@@ -401,7 +404,7 @@ def over(left: Selected, right: Selected) -> Selected:
 
 
 def power(value: Selected, exponent: int) -> Selected:
-    """value^exponent, for exponent >= 0."""
+    """The power of `value`, for `exponent` >= 0."""
     if isinstance(value, Parametric):
         return value.power(exponent)
     if exponent == 0:
@@ -415,11 +418,11 @@ def power(value: Selected, exponent: int) -> Selected:
 
 
 def exponential(value: Selected) -> Selected | None:
-    """exp of a value that is, or selects from, rational multiples of eps; else None."""
+    """The exponential of a value that is, or selects from, rational multiples of eps; else None."""
     match value:
         case Parametric():
             return value.exponential()
-        case Selection(kind=Kind.MIN | Kind.MAX):
+        case Selection(kind=SelectionKind.MIN | SelectionKind.MAX):
             # exp is increasing, so it changes places with min and max.
             inner = [exponential(argument) for argument in value.arguments]
             known = [argument for argument in inner if argument is not None]
@@ -428,20 +431,20 @@ def exponential(value: Selected) -> Selected | None:
 
 
 Signs = Callable[[ExpPoly], int]
-"""The sign that a function is known to have wherever it is asked about; 0 where that is not known."""
+"""The sign of a function on the whole set that the caller considers; 0 where it is not known or not constant."""
 
 
-def select(kind: Kind, arguments: list[Selected], far: Signs | None = None) -> Selected:
-    """The selection from at least one argument, with those left out that are never needed.
+def select(kind: SelectionKind, arguments: list[Selected], far: Signs | None = None) -> Selected:
+    """The selection from at least one argument, without the arguments that are never selected.
 
-    With `far` only for a large enough unknown: where arguments differ by a growing amount, the signs of functions of
-    eps decide which one wins. Without, it is for all values of the unknowns.
+    Without `far` the result holds for all values of the unknowns. With `far` it holds for a large enough unknown: where
+    the arguments differ by a growing amount, the signs of functions of eps decide which one is selected.
     """
-    if kind is Kind.ABS:
+    if kind is SelectionKind.ABS:
         (value,) = arguments
         sign = _sign(value, far) if isinstance(value, Parametric) else None
         if sign is None:
-            return Selection(Kind.ABS, (value,))
+            return Selection(SelectionKind.ABS, (value,))
         return value if sign >= 0 else negated(value)
     flat: list[Selected] = []
     for value in arguments:
@@ -458,30 +461,31 @@ def select(kind: Kind, arguments: list[Selected], far: Signs | None = None) -> S
     return kept[0] if len(kept) == 1 else Selection(kind, tuple(kept))
 
 
-def _wins(kind: Kind, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether `left` may be taken for `right` everywhere."""
+def _wins(kind: SelectionKind, left: Selected, right: Selected, far: Signs | None) -> bool:
+    """Whether a selection from both may drop `right`, since `left` is always at least as extreme."""
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
     sign = _sign(left + -right, far)
-    return sign is not None and (sign <= 0 if kind is Kind.MIN else sign >= 0)
+    return sign is not None and (sign <= 0 if kind is SelectionKind.MIN else sign >= 0)
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
-    """The sign of the value wherever it is asked about, with `far` for a large enough unknown; None if not known."""
+    """The sign of `value` wherever it is used, with `far` for a large enough unknown; None if it is not known."""
     if not value.numerator:
         return 0
     plain = sure_sign(value)
     if plain or far is None or len(value.unknowns()) != 1:
         return plain or None
     leading = max(value.numerator, key=lambda factors: (factors[0][2], factors[0][1]) if factors else (Fraction(0), 0))
-    # What does not grow is compared where it is needed, cell by cell; here only what is plain to see.
+    # A leading term that does not grow is compared cell by cell later; here only its coefficients are looked at.
     judge = far if leading else coefficient_sign
     return (judge(value.numerator[leading]) * judge(value.denominator)) or None
 
 
 def sure_sign(value: Parametric) -> int:
-    """1 or -1 where the value has that sign for every eps > 0 and all values > 0 of the unknowns, and that or none
-    where some are 0, by the signs of its coefficients; 0 where these differ.
+    """The sign that the coefficients prove for every eps > 0 and all unknowns > 0; 0 where their signs differ.
+
+    Where some unknowns are 0 the value has this sign or is 0.
     """
     signs = {coefficient_sign(poly) for poly in value.numerator.values()}
     sign = signs.pop() if len(signs) == 1 else 0
@@ -489,7 +493,7 @@ def sure_sign(value: Parametric) -> int:
 
 
 def coefficient_sign(value: ExpPoly) -> int:
-    """1 or -1 where all coefficients have that sign, and so the function for every eps > 0; 0 where they differ."""
+    """The common sign of all coefficients, 1 or -1, which is the function's for every eps > 0; 0 where they differ."""
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     return signs.pop() if len(signs) == 1 else 0
 
@@ -498,7 +502,7 @@ def coefficient_sign(value: ExpPoly) -> int:
 
 
 def unknowns(value: Selected) -> frozenset[str]:
-    """The names of the unknowns that the value depends on."""
+    """The names of the unknowns that `value` depends on."""
     match value:
         case Parametric():
             return value.unknowns()
@@ -509,51 +513,51 @@ def unknowns(value: Selected) -> frozenset[str]:
     assert_never(value)
 
 
-def rebuilt(
+def rebuild(
     value: Selected, change: Callable[[Parametric], Parametric | None], far: Signs | None = None
 ) -> Selected | None:
-    """The value rebuilt from changed parts; None where one of them became None.
+    """The value with `change` applied to each of its functions; None where `change` gives None for one.
 
-    `change` keeps sums, products and quotients, and the order of values. ZeroDivisionError for a divisor that becomes
-    the zero function.
+    `change` must preserve sums, products, quotients and the order of values. Raises ZeroDivisionError for a divisor
+    that becomes the zero function.
     """
     match value:
         case Parametric():
             return change(value)
         case Selection():
-            inner = [rebuilt(argument, change, far) for argument in value.arguments]
+            inner = [rebuild(argument, change, far) for argument in value.arguments]
             known = [argument for argument in inner if argument is not None]
             return select(value.kind, known, far) if len(known) == len(inner) else None
         case Combination():
-            left, right = rebuilt(value.left, change, far), rebuilt(value.right, change, far)
-            return None if left is None or right is None else combined(value.operation, left, right)
+            left, right = rebuild(value.left, change, far), rebuild(value.right, change, far)
+            return None if left is None or right is None else combine(value.operation, left, right)
     assert_never(value)
 
 
-def combined(operation: Operation, left: Selected, right: Selected) -> Selected:
-    """left operation right; ZeroDivisionError as for `over`."""
+def combine(operation: Operation, left: Selected, right: Selected) -> Selected:
+    """The value left operation right. Raises ZeroDivisionError as `divide`."""
     match operation:
         case Operation.SUM:
             return plus(left, right)
         case Operation.PRODUCT:
             return times(left, right)
         case Operation.QUOTIENT:
-            return over(left, right)
+            return divide(left, right)
     assert_never(operation)
 
 
 def limit(value: Selected, far: Signs) -> Selected | None:
-    """The limit for the unknown growing without bound, for every eps of the intervals that `far` tells signs on; None
-    where none was found.
+    """The limit of `value` as the unknown grows without bound, for every eps that `far` knows signs for.
 
-    Far out it is known which arguments win. Min, max and abs are continuous, so they change places with limits.
+    None if no limit was found. For a large enough unknown it is known which arguments are selected; min, max and abs
+    are continuous, so they commute with limits.
     """
-    settled = rebuilt(value, lambda leaf: leaf, far)
-    return None if settled is None else rebuilt(settled, Parametric.limit)
+    settled = rebuild(value, lambda leaf: leaf, far)
+    return None if settled is None else rebuild(settled, Parametric.limit)
 
 
 def bits(value: Selected) -> int:
-    """Of the longest integer in a coefficient or an exponent."""
+    """The number of bits of the longest integer in a coefficient or an exponent of `value`."""
     match value:
         case Parametric():
             return value.bits()
@@ -564,14 +568,14 @@ def bits(value: Selected) -> int:
     assert_never(value)
 
 
-# --- Which form a value of selections is, and where: the functions whose signs tell, and the form at one eps ----------
+# --- The form that a value of selections has at an eps, and the functions whose signs determine it --------------------
 
-#: Functions whose signs tell which form a value is.
+#: The most functions whose signs determine the form of one value.
 MOST_CONDITIONS = 256
 
 
 def candidates(value: Selected) -> list[Parametric]:
-    """Forms one of which is the value at each eps. Raises TooLarge for too many."""
+    """Forms of which one is the value at each eps. Raises TooLarge for too many."""
     forms: list[Parametric] = []
     for form in _all_candidates(value):
         if form not in forms:
@@ -585,7 +589,7 @@ def _all_candidates(value: Selected) -> list[Parametric]:
     match value:
         case Parametric():
             return [value]
-        case Selection(kind=Kind.ABS):
+        case Selection(kind=SelectionKind.ABS):
             inner = candidates(value.arguments[0])
             return [*inner, *(-form for form in inner)]
         case Selection():
@@ -594,27 +598,30 @@ def _all_candidates(value: Selected) -> list[Parametric]:
             left, right = candidates(value.left), candidates(value.right)
             if len(left) * len(right) > MOST_CANDIDATES:
                 raise TooLarge
-            return [_combined(value.operation, a, b) for a, b in product(left, right) if not _is_zero_divisor(value, b)]
+            return [
+                _combine_candidates(value.operation, a, b)
+                for a, b in product(left, right)
+                if not _is_zero_divisor(value, b)
+            ]
     assert_never(value)
 
 
 def _is_zero_divisor(value: Combination, divisor: Parametric) -> bool:
-    """A candidate that is the zero function is never the value of a divisor."""
+    """Whether `divisor` is the zero function in a quotient; a divisor never has this candidate as its value."""
     return value.operation is Operation.QUOTIENT and not divisor.numerator
 
 
-def _combined(operation: Operation, left: Parametric, right: Parametric) -> Parametric:
-    result = combined(operation, left, right)
+def _combine_candidates(operation: Operation, left: Parametric, right: Parametric) -> Parametric:
+    result = combine(operation, left, right)
     assert isinstance(result, Parametric)
     return result
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Functions, none of them zero, whose signs decide which candidate the value is. The value does not depend on an
-    unknown.
+    """Functions, none of them zero, whose signs decide which candidate `value` is; it must not depend on an unknown.
 
-    Between two neighboring roots of all of them the value is one form, and no denominator met on the way is 0.
-    Raises TooLarge for too many.
+    Between two neighboring roots of all of them the value is one form, and no intermediate denominator is 0. Raises
+    TooLarge for too many.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):
@@ -631,7 +638,7 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
             return [value.denominator]
         case Selection():
             polys = [function for argument in value.arguments for function in conditions(argument)]
-            if value.kind is Kind.ABS:
+            if value.kind is SelectionKind.ABS:
                 forms = candidates(value.arguments[0])
             else:
                 several = [candidates(argument) for argument in value.arguments]
@@ -648,24 +655,25 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
-    """The form that the value is where `sign` tells the signs of functions: at one eps, or all along a gap between
-    the roots of its `conditions`. Raises ZeroDivisionError where a divisor is 0.
+    """The form of `value` where `sign` gives the signs of functions. Raises ZeroDivisionError where a divisor is 0.
+
+    `sign` applies to one eps, or to a gap between neighboring roots of `conditions(value)`.
     """
     match value:
         case Parametric():
             return value
-        case Selection(kind=Kind.ABS):
+        case Selection(kind=SelectionKind.ABS):
             inner = resolve(value.arguments[0], sign)
             return -inner if _sign_of(inner, sign) < 0 else inner
         case Selection():
             best, *rest = (resolve(argument, sign) for argument in value.arguments)
             for form in rest:
                 difference = _sign_of(form + -best, sign)
-                if difference < 0 if value.kind is Kind.MIN else difference > 0:
+                if difference < 0 if value.kind is SelectionKind.MIN else difference > 0:
                     best = form
             return best
         case Combination():
-            return _combined(value.operation, resolve(value.left, sign), resolve(value.right, sign))
+            return _combine_candidates(value.operation, resolve(value.left, sign), resolve(value.right, sign))
     assert_never(value)
 
 

@@ -1,6 +1,7 @@
-"""Real numbers made of rationals by products, sums, roots, `exp`, `log` and `erfc`: a standard deviation, a constant.
+"""Real numbers built from rationals by products, sums, roots, `exp`, `log` and `erfc`, such as standard deviations.
 
-A number is kept as a product of powers, so that equal ones mostly are equal objects, and is enclosed to any precision.
+A number is kept as a product of powers, so that equal numbers mostly are equal objects. It can be enclosed to any
+precision.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ from dipc.frozen import frozen
 if TYPE_CHECKING:
     import flint
 
-#: Functions of one number that numbers are made of; `+` adds several.
+#: The functions of an `Irrational`; `+` adds several numbers, the others take one.
 FUNCTIONS = ("exp", "log", "erfc", "+")
 
-#: Bits of the balls that tell a sign, at first and at most.
+#: The first and the greatest precision, in bits, at which a sign is looked for.
 _FIRST_BITS, _MOST_BITS = 128, 8192
 
 #: Squares of primes below this are taken out of roots.
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 
-#: Digits of a base and exponents beyond these are not meant.
+#: The greatest exponent of a power that is computed.
 _MOST_POWER = 1000
 
 
 class NotReal(Exception):
-    """There is no such number, or its sign is not seen; the text says which."""
+    """The real number does not exist, or its sign was not found; the message says which."""
 
 
 @frozen
-class Atom:
+class Irrational:
     """A positive irrational number: a function of numbers."""
 
     function: str
@@ -63,15 +64,18 @@ class Atom:
 
 @frozen
 class Real:
-    """sign·base^(1/root)·Π atom^exponent, with base > 0, and root the least power of 2 there is. Zero has base 1."""
+    """The number sign·base^(1/root)·Π atom^exponent, with base > 0 and `root` the least possible power of 2.
+
+    Zero has the base 1. Each atom is a positive irrational number.
+    """
 
     sign: int
     base: Fraction
     root: int = 1
-    atoms: tuple[tuple[Atom, Fraction], ...] = ()
+    atoms: tuple[tuple[Irrational, Fraction], ...] = ()
 
     @staticmethod
-    def of(value: Fraction | int) -> Real:
+    def from_rational(value: Fraction | int) -> Real:
         if not value:
             return Real(0, Fraction(1))
         return Real(1 if value > 0 else -1, abs(Fraction(value)))
@@ -80,21 +84,24 @@ class Real:
 
     @property
     def rational(self) -> Fraction | None:
-        """The value where it is seen to be rational."""
+        """The value as a rational number; None where it is not seen to be rational."""
         if not self.sign:
             return Fraction(0)
         return None if self.atoms or self.root != 1 else self.sign * self.base
 
     @property
     def is_product(self) -> bool:
-        """Whether it is made of rationals, roots, `exp` and `log` without sums."""
+        """Whether the number is built from rationals, roots, `exp` and `log` without sums."""
         return all(
             atom.function in ("exp", "log") and all(inner.is_product for inner in atom.arguments)
             for atom, _ in self.atoms
         )
 
     def split(self) -> tuple[Fraction, Fraction, Real]:
-        """(r, s, rest) where this positive number is r·√s·rest, r and s rational; the rest is 1 unless it is needed."""
+        """Return (r, s, rest) with r and s rational such that this positive number is r·√s·rest.
+
+        The rest is 1 where the number has no atoms and is at most a square root.
+        """
         if self.root == 1:
             return self.base, Fraction(1), Real(1, Fraction(1), 1, self.atoms)
         if self.root != 2:
@@ -118,7 +125,7 @@ class Real:
         return total * self.sign
 
     def enclosure(self, bits: int = 128) -> tuple[Fraction, Fraction]:
-        """Rationals around it, to about this many bits."""
+        """Rationals low <= number <= high, to approximately `bits` bits."""
         import flint
 
         rational = self.rational
@@ -178,7 +185,7 @@ class Real:
         return self * Real(other.sign, 1 / other.base, other.root, tuple((atom, -power) for atom, power in other.atoms))
 
     def power(self, exponent: int) -> Real:
-        """The power, for a whole exponent."""
+        """The power with an integer `exponent`."""
         result = ONE
         for _ in range(min(abs(exponent), _MOST_POWER)):
             result = result * self
@@ -189,14 +196,14 @@ class Real:
             return self if self.sign else other
         ratio = (self / other).rational
         if ratio is not None:
-            return other * Real.of(1 + ratio)
+            return other * Real.from_rational(1 + ratio)
         return _total((self, other))
 
     def __sub__(self, other: Real) -> Real:
         return self + -other
 
     def sqrt(self) -> Real:
-        """The root; raises NotReal for a negative number."""
+        """The square root. Raises NotReal for a negative number."""
         if self.sign < 0:
             raise NotReal("a negative number has no root")
         if not self.sign:
@@ -204,44 +211,44 @@ class Real:
         return _canonical(1, self.base, 2 * self.root, tuple((atom, power / 2) for atom, power in self.atoms))
 
     def exp(self) -> Real:
-        """e to the power of it."""
+        """The exponential of this number."""
         rational = self.rational
         if rational is not None:
             return ONE if not rational else Real(1, Fraction(1), 1, ((_E, rational),))
         match self.atoms:
             # e to the power of c·log(r) is r^c.
-            case ((Atom(function="log", arguments=(inner,)), power),) if power == 1 and self.root == 1:
+            case ((Irrational(function="log", arguments=(inner,)), power),) if power == 1 and self.root == 1:
                 whole = self.sign * self.base
                 if whole.denominator == 1 and abs(whole) <= _MOST_POWER:
                     return inner.power(int(whole))
                 if whole.denominator == 2 and abs(whole) <= _MOST_POWER:
                     return inner.power(whole.numerator).sqrt()
-        return Real(1, Fraction(1), 1, ((Atom("exp", (self,)), Fraction(1)),))
+        return Real(1, Fraction(1), 1, ((Irrational("exp", (self,)), Fraction(1)),))
 
     def log(self) -> Real:
-        """The logarithm; raises NotReal where there is none."""
+        """The logarithm. Raises NotReal where the number is not positive."""
         if self.sign <= 0:
             raise NotReal("a logarithm needs a positive number")
         rational = self.rational
         if rational is not None and rational <= 1:
             return ZERO if rational == 1 else -((ONE / self).log())
         if not self.atoms and self.root > 1:
-            return Real.of(self.base).log() / Real.of(self.root)
+            return Real.from_rational(self.base).log() / Real.from_rational(self.root)
         match self.atoms:
             case ((atom, power),) if atom == _E and rational is None and self.base == 1:
-                return Real.of(power)
-        return _signed(Atom("log", (self,)))
+                return Real.from_rational(power)
+        return _signed(Irrational("log", (self,)))
 
     def erfc(self) -> Real:
-        """erfc of it, which is positive."""
-        return ONE if not self.sign else Real(1, Fraction(1), 1, ((Atom("erfc", (self,)), Fraction(1)),))
+        """The complementary error function of this number, which is positive."""
+        return ONE if not self.sign else Real(1, Fraction(1), 1, ((Irrational("erfc", (self,)), Fraction(1)),))
 
 
 ZERO, ONE = Real(0, Fraction(1)), Real(1, Fraction(1))
-_E = Atom("exp", (ONE,))
+_E = Irrational("exp", (ONE,))
 
 
-def _canonical(sign: int, base: Fraction, root: int, atoms: tuple[tuple[Atom, Fraction], ...]) -> Real:
+def _canonical(sign: int, base: Fraction, root: int, atoms: tuple[tuple[Irrational, Fraction], ...]) -> Real:
     while root > 1:
         above, below = isqrt(base.numerator), isqrt(base.denominator)
         if above**2 != base.numerator or below**2 != base.denominator:
@@ -251,12 +258,12 @@ def _canonical(sign: int, base: Fraction, root: int, atoms: tuple[tuple[Atom, Fr
 
 
 def _total(numbers: Sequence[Real]) -> Real:
-    """Their sum, as one atom or its negative."""
+    """The sum of `numbers`, as one atom or its negative."""
     flat: list[Real] = []
     for number in numbers:
         match number:
-            case Real(base=base, root=1, atoms=((Atom(function="+", arguments=inside), power),)) if power == 1:
-                flat += [each * Real.of(number.sign * base) for each in inside]
+            case Real(base=base, root=1, atoms=((Irrational(function="+", arguments=inside), power),)) if power == 1:
+                flat += [each * Real.from_rational(number.sign * base) for each in inside]
             case _:
                 flat.append(number)
     merged: list[Real] = []
@@ -264,18 +271,18 @@ def _total(numbers: Sequence[Real]) -> Real:
         for index, other in enumerate(merged):
             ratio = (each / other).rational if other.sign else None
             if ratio is not None:
-                merged[index] = other * Real.of(1 + ratio)
+                merged[index] = other * Real.from_rational(1 + ratio)
                 break
         else:
             merged.append(each)
     merged = sorted((each for each in merged if each.sign), key=str)
     if len(merged) < 2:
         return merged[0] if merged else ZERO
-    return _signed(Atom("+", tuple(merged)))
+    return _signed(Irrational("+", tuple(merged)))
 
 
-def _signed(atom: Atom) -> Real:
-    """The number; an atom is positive. Raises NotReal where its sign is not seen."""
+def _signed(atom: Irrational) -> Real:
+    """The number with the value of `atom`, which may be negative here. Raises NotReal where its sign is not found."""
     import flint
 
     bits = _FIRST_BITS
@@ -286,14 +293,14 @@ def _signed(atom: Atom) -> Real:
             return Real(1, Fraction(1), 1, ((atom, Fraction(1)),))
         if ball < 0:
             if atom.function == "+":
-                atom = Atom("+", tuple(sorted((-each for each in atom.arguments), key=str)))
+                atom = Irrational("+", tuple(sorted((-each for each in atom.arguments), key=str)))
                 return Real(-1, Fraction(1), 1, ((atom, Fraction(1)),))
             return -((ONE / atom.arguments[0]).log())
         bits *= 4
-    raise NotReal(f"whether {atom} is positive, negative or 0 could not be told")
+    raise NotReal(f"the sign of {atom} was not found: it may be 0")
 
 
-def _factor(atom: Atom, exponent: Fraction, above: list[str], below: list[str]) -> None:
+def _factor(atom: Irrational, exponent: Fraction, above: list[str], below: list[str]) -> None:
     if atom == _E:
         above.append(f"exp({exponent})")
         return

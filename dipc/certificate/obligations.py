@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient
-from dipc.algebra.limits import Budget, LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
 from dipc.certificate.events import enclosed_data
@@ -448,7 +448,7 @@ def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interv
 
 
 def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis:
-    budget = Budget(limits)
+    budget = DecisionBudget(limits)
     return analyze(normal_form(function, budget), interval, budget, skip_even=False)
 
 
@@ -574,7 +574,7 @@ class ObligationWriter:
         if vacuous:
             data["vacuous"] = True
         elif nothing:
-            zero = ClosedForm.of(0)
+            zero = ClosedForm.convert(0)
             data["obligation"] = self.obligation(zero, beta, intervals, Decision(Verdict.ACCURATE, zero))
         elif probability is not None:
             data["obligation"] = self.obligation(probability, beta, intervals, decision)
@@ -616,7 +616,7 @@ class ObligationWriter:
     def _refuted(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
         assert result.counterexample is not None
         eps = result.counterexample.eps
-        argument = min(range(len(least)), key=lambda index: max(arm.at(eps) for arm in least[index]))
+        argument = min(range(len(least)), key=lambda index: max(arm.enclosure(eps) for arm in least[index]))
         data: dict[str, Any] = {"counterexample": {"argument": argument, "eps": rational(eps)}}
         if len(least) == len(least[0]) == 1:
             charts = list(map(chart_data, intervals, self._proof_of(probability, least[0][0], intervals)))

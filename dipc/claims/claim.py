@@ -21,7 +21,7 @@ from dipc.algebra.parametric import (
     bits,
     constant_of,
     limit,
-    rebuilt,
+    rebuild,
     unknowns,
 )
 from dipc.claims.expression import AN_INTERVAL, DISTANCES, ClaimExpression, NormalParts, normal_parts
@@ -362,7 +362,7 @@ class Claim:
         values = {name: names[name] for name in DISTANCES if name in names}
         if opened is not None and unknowns(opened) <= values.keys():
             with suppress(TooLarge):
-                result = rebuilt(opened, lambda leaf: leaf.substituted(values))
+                result = rebuild(opened, lambda leaf: leaf.substituted(values))
                 if result is not None and bits(result) <= RESULT_BIT_LIMIT:
                     return result
         return expression.value(names, self.intervals, far=True)

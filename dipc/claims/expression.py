@@ -13,15 +13,15 @@ from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.parametric import (
     RESULT_BIT_LIMIT,
     Combination,
-    Kind,
     Parametric,
     Selected,
+    SelectionKind,
     TooLarge,
     bits,
     constant_of,
+    divide,
     exponential,
     negated,
-    over,
     plus,
     power,
     select,
@@ -177,11 +177,11 @@ def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
 AN_INTERVAL = "an interval"
 
 
-_KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
+_KINDS = {"min": SelectionKind.MIN, "max": SelectionKind.MAX, "abs": SelectionKind.ABS}
 
 _EVERYWHERE = (Interval.POSITIVE,)
 
-_EPS = Parametric.of(ExpPoly.term(1, 1, 0))
+_EPS = Parametric.from_exppoly(ExpPoly.term(1, 1, 0))
 
 
 @frozen
@@ -335,7 +335,7 @@ class _Evaluation:
         try:
             if not unknowns(divisor):
                 self._check_divisor(divisor, node.right)
-            quotient = over(left, divisor)
+            quotient = divide(left, divisor)
         except ZeroDivisionError:
             raise self._error("E0607", "division by zero", node.right, "this is 0") from None
         open_divisor = isinstance(quotient, Combination) and quotient.right is divisor and bool(unknowns(divisor))
@@ -421,7 +421,7 @@ class _Evaluation:
         if value is None or value < 0:
             message = "a square root needs a rational number that is at least 0"
             raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
-        root = Real.of(value).sqrt().rational
+        root = Real.from_rational(value).sqrt().rational
         if root is None:
             raise self._error(
                 "E0615",
@@ -450,7 +450,7 @@ class _Evaluation:
         try:
             for base, count in exponent.powers:
                 factor = power(Parametric.number(self._positive(base)), abs(count))
-                result = times(result, factor) if count > 0 else over(result, factor)
+                result = times(result, factor) if count > 0 else divide(result, factor)
         except TooLarge:
             raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
         return result

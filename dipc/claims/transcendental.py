@@ -202,7 +202,7 @@ class _Enclosure:
             sign = value.denominator.sign_at_one()
             if sign:
                 form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
-                return form.at(Fraction(1), DIGITS)
+                return form.enclosure(Fraction(1), DIGITS)
         return None
 
     def _power(self, exponent: Exponent, inner: Expr) -> Fraction:
@@ -310,7 +310,7 @@ class _Enclosure:
                 number = self._number(inner)
                 if number is None or number[0] < 0:
                     raise self._error(inner, "a square root needs a number that is at least 0", "this is not one")
-                below, above = (Real.of(end).sqrt().enclosure(4 * DIGITS) for end in number)
+                below, above = (Real.from_rational(end).sqrt().enclosure(4 * DIGITS) for end in number)
                 return below[0], above[1]
             case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
                 exponent = in_exponent(inner)
@@ -319,7 +319,9 @@ class _Enclosure:
                     return None
                 factor = self._power(exponent, inner)
                 try:
-                    below, above = (ClosedForm(ExpPoly.term(factor, 0, end)).at(Fraction(1), DIGITS) for end in number)
+                    below, above = (
+                        ClosedForm(ExpPoly.term(factor, 0, end)).enclosure(Fraction(1), DIGITS) for end in number
+                    )
                 except Undecided as undecided:
                     raise self._error(inner, undecided.reason, "") from None
                 return below[0], above[1]

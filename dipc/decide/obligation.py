@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
-from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text, magnitude, outward
 from dipc.frozen import Later, frozen
 from dipc.measure.measure import Bound, Share
@@ -410,11 +410,11 @@ def _simplest_witness(
     if arrangement.interval.is_point:
         return arrangement.interval.lower
 
-    def is_negative(eps: Fraction, budget: Budget) -> bool:
+    def is_negative(eps: Fraction, budget: DecisionBudget) -> bool:
         return _fails_at(probability, beta, eps, budget.limits)
 
     result = [
-        simplest_in_gap(arrangement.interval, *arrangement.gap(gap), is_negative, Budget(limits))
+        simplest_in_gap(arrangement.interval, *arrangement.gap(gap), is_negative, DecisionBudget(limits))
         for gap, there in enumerate(fails)
         if there
     ]
@@ -687,7 +687,7 @@ def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
 def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
     if not beta.has_cells:
         assert isinstance(beta, normals.NormalBeta)
-        low, high = beta.at(intervals[0].inner_point)
+        low, high = beta.enclosure(intervals[0].inner_point)
         if beta.sum.is_number and low >= 1:
             return Saying(())
         if beta.sum.is_number and high < 1:

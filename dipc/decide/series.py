@@ -614,7 +614,7 @@ def _lost(event: Event, item: Halfspace) -> NormalSum | None:
         if tail is None:
             return None
         rate, weight = tail
-        functions = [(-weight * c, f) for c, f in normal_function("exp", Real.of(-rate), Fraction(2))]
+        functions = [(-weight * c, f) for c, f in normal_function("exp", Real.from_rational(-rate), Fraction(2))]
     else:
         try:
             known = normal_measure(Event(event.noises, (item,))).functions()

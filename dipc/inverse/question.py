@@ -399,7 +399,7 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
     """1 - beta less the bound at one value of the variable, about; 0 where that is negative, or none of the claim's."""
     if not any(point in interval for interval in obligation.intervals):
         return Fraction(0)
-    missing = 1 - obligation.beta.at(point, _DIGITS)[0] - bound.at(point, _DIGITS)[0]
+    missing = 1 - obligation.beta.enclosure(point, _DIGITS)[0] - bound.enclosure(point, _DIGITS)[0]
     return max(Fraction(0), missing)
 
 

@@ -22,7 +22,7 @@ from typing import Any, Unpack, assert_never
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
+from dipc.algebra.parametric import FLAT, Parametric, Selection, SelectionKind, TooLarge
 from dipc.claims.claim import Claim, Given, claim_expression, intervals_text
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
@@ -468,7 +468,7 @@ def _normal_text(claimed: Claimed) -> str | None:
 def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
     """1 - Pr cut off after this many digits, and one unit of the last more. Raises LimitReached."""
     for more in (8, 64, 512):
-        low, high = claimed.bound.at(eps, digits + more)
+        low, high = claimed.bound.enclosure(eps, digits + more)
         if low == high:
             return 1 - low, 1 - low
         if 1 - high > 0 and round_down(1 - low, digits) == round_down(1 - high, digits):
@@ -511,7 +511,7 @@ def union_text(inequalities: Sequence[Claimed], parameter: str, limits: Limits) 
 
 
 def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
-    return PiecewiseForm(Selection(Kind.MAX, tuple(missing.form for missing in highest)))
+    return PiecewiseForm(Selection(SelectionKind.MAX, tuple(missing.form for missing in highest)))
 
 
 def _envelope(
@@ -704,7 +704,7 @@ def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -
     inequalities, _ = measured([(1, one) for one in posed if not isinstance(one.why, Summand)], engine)
     return [
         WrittenForm(
-            str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.standing_for(only_at)),
+            str(claimed.closed if claimed.variable is not Variable.EPS else claimed.closed.restricted_to(only_at)),
             claimed.variable,
             claimed.exact,
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cmp_to_key
 
-from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.decide.crossings import Cut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
@@ -77,7 +77,7 @@ class CutOrder:
             case Fraction(), Root():
                 return -self._difference_sign(second, first)
             case Root(), Root():
-                return order(first, second, Budget(self._limits))
+                return order(first, second, DecisionBudget(self._limits))
         return 0 if first is second else self._apart(first, second)
 
     def _apart(self, first: Place, second: Place) -> int:
@@ -94,7 +94,7 @@ class CutOrder:
 
     def _difference_sign(self, root: Root, value: Fraction) -> int:
         """The sign of root - value; a root that is not known to be rational is none."""
-        budget = Budget(self._limits)
+        budget = DecisionBudget(self._limits)
         while not root.is_exact and root.lower < value < root.upper:
             root = refine_within(root, root.width / 16, budget)
         if root.is_exact:

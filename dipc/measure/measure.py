@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, simplest, total, watch_product
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, check_product, fraction_of, simplest, total
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import dyadic, exact_eps, to_fmpq
+from dipc.deprecated import former_method
 from dipc.frozen import Later, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Happening, RunGraph
@@ -302,7 +303,7 @@ class Measurer:
         """The product of the measures of independent events; of none, 1. Raises LimitReached where it is too long to be
         expanded, or common divisors of too high a degree were to be found.
         """
-        watch_product(measures)
+        check_product(measures)
         result: Closed = ExpPoly.ONE
         for measure in measures:
             result = self._times(result, measure)
@@ -737,7 +738,7 @@ class EnclosedForm:
     reason: str
     only_at: Fraction | None = None
 
-    def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
+    def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits unless it is
         tiny. eps > 0. Raises Undecided past a limit.
         """
@@ -751,7 +752,9 @@ class EnclosedForm:
             low, high = self.bound.enclosure(point, bits)
         return low, high
 
-    def standing_for(self, only_at: Fraction | None) -> EnclosedForm:
+    at = former_method("at", "enclosure")
+
+    def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
         """This function, standing for its value at that eps alone; None: for all its values."""
         return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
 

@@ -324,7 +324,7 @@ class NormalMeasure:
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
         """sign·erfc(d·eps/√(2·variance))/2, eps/κ in the place of eps."""
         assert isinstance(leaf.spread, Normal)
-        scale = Real.of(d) / Real.of(2 * leaf.spread.variance).sqrt() / self.unit
+        scale = Real.from_rational(d) / Real.from_rational(2 * leaf.spread.variance).sqrt() / self.unit
         return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
 
     def majorant(self, center: Fraction) -> flint.arb:

@@ -212,7 +212,7 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     """The measure of discrete Laplace noises under constraints with coefficients."""
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
-    total = Quotient.of(1)
+    total = Quotient.convert(1)
     for factors in tree.weights():
         total = total * tree.product(factors).integral(tree.meter)
     return total.scaled(tree.stretch)

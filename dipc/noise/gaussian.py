@@ -46,7 +46,7 @@ class Deviating(Law):
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
         """The law with this standard deviation, in multiples of 1/eps unless it is fixed, and its rate."""
         outside, inside, rest = factor.split()
-        return type(self)(Real.of(inside).sqrt() * rest, fixed=fixed), 1 / outside
+        return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside
 
     @property
     def is_checked(self) -> bool:
@@ -54,7 +54,7 @@ class Deviating(Law):
         return self.unit.is_product
 
     def scale_text(self, rate: Fraction) -> str:
-        text = str(self.unit / Real.of(rate))
+        text = str(self.unit / Real.from_rational(rate))
         if self.fixed:
             return text
         above, slash, below = text.partition("/")

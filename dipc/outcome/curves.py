@@ -415,13 +415,13 @@ def _number(form: Probability | BetaForm, eps: Fraction) -> float | None:
     """The value at eps, to a few digits; None where there is none, or the numbers are huge."""
     try:
         if isinstance(form, EnclosedForm):
-            return float(sum(form.at(eps, _DIGITS)) / 2)
+            return float(sum(form.enclosure(eps, _DIGITS)) / 2)
         closed = form if isinstance(form, ClosedForm) else form.closed
         if closed is not None:
             fraction = fraction_of(closed.value)
             if any(abs(q) * eps > _MOST_EXPONENT for poly in fraction for _, q, _ in poly.terms()):
                 return None
-        low, high = form.at(eps, 12)
+        low, high = form.enclosure(eps, 12)
         return float((low + high) / 2)
     except (OverflowError, ValueError, Undecided):
         return None

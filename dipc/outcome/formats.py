@@ -148,7 +148,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 def latex(form: ClosedForm) -> str:
     r"""The function in LaTeX mathematics, in `\varepsilon`."""
-    numerator, denominator = form.parts()
+    numerator, denominator = form.numerator_and_denominator()
     above = _joined(_signed(numerator.terms(), form.only_at))
     if denominator is None:
         return above
@@ -166,7 +166,7 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
     """An `align*` environment with one equation for each pair; long sums are broken before a sign."""
     lines: list[str] = []
     for left, form in equations:
-        numerator, denominator = form.parts()
+        numerator, denominator = form.numerator_and_denominator()
         terms = _signed(numerator.terms(), form.only_at) if denominator is None else [latex(form)]
         chunks = [terms[position : position + _TERMS_PER_LINE] for position in range(0, len(terms), _TERMS_PER_LINE)]
         lines.append(f"  {left} &= {_joined(chunks[0])}")

@@ -311,7 +311,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 def mathml(form: ClosedForm) -> str:
     """The function as a `math` element, in ε."""
-    numerator, denominator = form.parts()
+    numerator, denominator = form.numerator_and_denominator()
     body = _sum(numerator.terms())
     if denominator is not None:
         body = _over(body, _sum(denominator.terms()))
@@ -384,7 +384,7 @@ def _form(curve: Curve) -> str:
 
 def typeset(form: ClosedForm) -> str:
     """The function as mathematics, or as text where that would be long."""
-    numerator, denominator = form.parts()
+    numerator, denominator = form.numerator_and_denominator()
     if form.only_at is None and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
         return mathml(form)
     text = str(form)

@@ -93,7 +93,7 @@ def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, o
     for edge in view.edges:
         step = _transition(edge, weights, measurer, known)
         if step.probability is not None:
-            step = replace(step, probability=step.probability.standing_for(only_at))
+            step = replace(step, probability=step.probability.restricted_to(only_at))
         if step.probability is None or not step.probability.value.is_zero():
             leaving[edge.source].append(step)
     reached = _reachable(view.initial, leaving)
@@ -130,7 +130,11 @@ def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed])
     joint = _product(edge.joint, measurer, known)
     given = _product(edge.given, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
-    return ExpPoly.ZERO if given.is_zero() else simplest(Quotient.of(joint).over_positive(Quotient.of(given)))
+    return (
+        ExpPoly.ZERO
+        if given.is_zero()
+        else simplest(Quotient.convert(joint).divide_by_positive(Quotient.convert(given)))
+    )
 
 
 def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, Closed]) -> Closed:
@@ -216,7 +220,7 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
     elif step.probability is not None and not step.certain:
         text += f", with probability {step.probability}"
         if eps is not None:
-            text += f" ={GLUE}{enclosed_text(*step.probability.at(eps))}"
+            text += f" ={GLUE}{enclosed_text(*step.probability.enclosure(eps))}"
     return Line(text, indent=4)
 
 
@@ -258,7 +262,7 @@ def _label(step: Transition, eps: Fraction | None) -> str:
     elif step.probability is not None and not step.certain:
         rows.append(str(step.probability))
         if eps is not None:
-            rows.append(f"= {enclosed_text(*step.probability.at(eps))}")
+            rows.append(f"= {enclosed_text(*step.probability.enclosure(eps))}")
     return f" [label={quoted(rows)}]" if rows else ""
 
 
@@ -402,7 +406,7 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
         yield GAP
         yield Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)
         if outcomes.eps is not None:
-            yield Line(enclosed_text(*outcome.probability.at(outcomes.eps)), indent=4)
+            yield Line(enclosed_text(*outcome.probability.enclosure(outcomes.eps)), indent=4)
         yield Line(str(outcome.probability), indent=4)
     if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
         yield GAP
@@ -437,7 +441,7 @@ def _output_record(outcome: OutputProbability, eps: Fraction | None) -> dict[str
         "probability": str(form) if isinstance(form, ClosedForm) else None,
     }
     if eps is not None:
-        record["at"] = [exact_text(end) for end in outward(*outcome.probability.at(eps), _DIGITS)]
+        record["at"] = [exact_text(end) for end in outward(*outcome.probability.enclosure(eps), _DIGITS)]
     return record
 
 

@@ -470,7 +470,7 @@ class Program:
 
         Raises DiagnosticError for values that do not fit the program, Undecided past a limit, TypeError for floats.
         """
-        return self._probability(self._engine.measurer, self._bound(input, output, gamma)).standing_for(
+        return self._probability(self._engine.measurer, self._bound(input, output, gamma)).restricted_to(
             self.core.only_at
         )
 
@@ -481,7 +481,7 @@ class Program:
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
         """The same in closed form. Raises as `probability` does, and Undecided where there is none."""
-        return self._engine.measurer.measure(self._bound(input, output, gamma)).standing_for(self.core.only_at)
+        return self._engine.measurer.measure(self._bound(input, output, gamma)).restricted_to(self.core.only_at)
 
     def combination(
         self,
@@ -493,7 +493,7 @@ class Program:
         Raises as `probability` does."""
         bounds = [(factor, self._bound(input, output, gamma)) for factor, output, gamma in terms]
         combined = Bound.combined(bounds, Fraction(constant))
-        return self._probability(self._engine.measurer, combined).standing_for(self.core.only_at)
+        return self._probability(self._engine.measurer, combined).restricted_to(self.core.only_at)
 
     def _bound(self, given: Mapping[str, object], output: Mapping[str, object], gamma: Fraction | int | str) -> Bound:
         radius = exact_rational(gamma, "gamma")
@@ -562,7 +562,7 @@ class Program:
                     slot.name: None if v is None else show_value(v)
                     for slot, v in zip(laws.observed, answer, strict=True)
                 },
-                form.standing_for(core.only_at),
+                form.restricted_to(core.only_at),
             )
             for answer, form in result.items()
             if not isinstance(form, ClosedForm) or not form.value.is_zero()

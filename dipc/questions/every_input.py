@@ -809,7 +809,7 @@ class ClassCase:
             str(radius),
             verdict,
             reason=reason,
-            closed_form=_scaled(bound, goal.sample, distances.is_open).standing_for(self._core.only_at)
+            closed_form=_scaled(bound, goal.sample, distances.is_open).restricted_to(self._core.only_at)
             if stated.exact and bound is not None
             else None,
             note=note,
@@ -822,7 +822,7 @@ class ClassCase:
             return ClassNote(method, described)
         required, bound = stated.goal.required, stated.bound
         if bound is not None and required.variable == "eps":
-            bound = bound.standing_for(self._core.only_at)
+            bound = bound.restricted_to(self._core.only_at)
         return ClassNote(
             method,
             described,

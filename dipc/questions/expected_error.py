@@ -215,12 +215,12 @@ def errors_of(
         return ClosedForm(1 - engine.bound(bound(moment)).value)
 
     only_at, error = program.core.only_at, form(program.error.moment)
-    value = error.at(point, 20)
+    value = error.enclosure(point, 20)
     if not signed:
-        return error.standing_for(only_at), value, None, None
+        return error.restricted_to(only_at), value, None, None
     bias = form(Moment.SIGNED)
     variance = ClosedForm(form(Moment.SQUARE).value - bias.value * bias.value)
-    return error.standing_for(only_at), value, bias.standing_for(only_at), variance.standing_for(only_at)
+    return error.restricted_to(only_at), value, bias.restricted_to(only_at), variance.restricted_to(only_at)
 
 
 def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:

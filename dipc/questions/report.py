@@ -177,7 +177,7 @@ class RowNames:
             beta_form=terms.beta,
             gamma=terms.gamma.text,
             verdict=settled.verdict,
-            closed_form=None if outcome.probability is None else outcome.probability.standing_for(self.only_at),
+            closed_form=None if outcome.probability is None else outcome.probability.restricted_to(self.only_at),
             vacuous=outcome.vacuous,
             says=outcome.says,
             counterexample=settled.counterexample,

@@ -183,7 +183,7 @@ def _required(claim: Claimed, eps: Fraction) -> float:
     """A guess of the required probability at eps: 1 where beta is too small, or too large, to be written out, and 0
     where it is beyond all floats."""
     try:
-        return 1 - float(claim.beta.at(claim.scale * eps, 8)[0])
+        return 1 - float(claim.beta.enclosure(claim.scale * eps, 8)[0])
     except LimitReached:
         return 1.0
     except OverflowError:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
-from dipc.algebra.parametric import Parametric, rebuilt
+from dipc.algebra.parametric import Parametric, rebuild
 from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, forgotten, is_free, resolve_claim, unused_gamma
 from dipc.claims.expression import ClaimExpression, normal_parts
 from dipc.claims.expression import scales as normal_scales
@@ -296,10 +296,10 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 
     def function(leaf: Parametric) -> Parametric | None:
         value = leaf.in_product()
-        return None if value is None else Parametric.of(value)
+        return None if value is None else Parametric.from_exppoly(value)
 
     # Evaluating beta at the distance 1 checks that no divisor is 0.
-    return rebuilt(beta.value(names, open_divisors=True), function) is not None
+    return rebuild(beta.value(names, open_divisors=True), function) is not None
 
 
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:

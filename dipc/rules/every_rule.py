@@ -191,7 +191,7 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
         if mine[0] is None or mine[1] is None:
             return None
         slope = (mine[1] - mine[0]) / (end - start)
-        if Quotient.of(other) != Quotient.of(first) * slope + (mine[0] - slope * start):
+        if Quotient.convert(other) != Quotient.convert(first) * slope + (mine[0] - slope * start):
             return None
         points[0][other], points[1][other] = mine[0], mine[1]
     return points

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
+from dipc.algebra.parametric import Parametric, Selected, Selection, SelectionKind
 from dipc.decide.obligation import Bound, Decision, Obligation, Share
 from dipc.frozen import Later, frozen
 from dipc.measure.event import Event
@@ -154,9 +154,9 @@ class FarAway:
                     return False
                 rest = ratio + wanted + _Ratio.of(ExpPoly.constant(-_ONE))
                 return never_negative(rest.numerator, start, self.claim.intervals)
-            case Selection(kind=Kind.MIN, arguments=arguments):
+            case Selection(kind=SelectionKind.MIN, arguments=arguments):
                 return all(self._meets(ratio, each, start) for each in arguments)
-            case Selection(kind=Kind.MAX, arguments=arguments):
+            case Selection(kind=SelectionKind.MAX, arguments=arguments):
                 return any(self._meets(ratio, each, start) for each in arguments)
             case _:
                 return False

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval, simplest_between
@@ -101,18 +101,18 @@ def sign_at(f: ExpPoly, eps: Fraction, limits: Limits | None = None) -> int:
         raise ValueError("eps must be positive")
     if f.is_zero():
         return 0
-    budget = Budget(limits or Limits())
+    budget = DecisionBudget(limits or Limits())
     return sign_of_form(normal_form(f, budget), eps, budget)
 
 
-def sign_of_form(form: NormalForm, eps: Fraction, budget: Budget) -> int:
+def sign_of_form(form: NormalForm, eps: Fraction, budget: DecisionBudget) -> int:
     """The same for a normal form."""
     return sign_at_point(Layout(form.polynomial), eps * form.scale, budget)
 
 
 def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> SignChart:
     """The sign chart of f on the interval. Raises LimitReached."""
-    budget = Budget(limits or Limits())
+    budget = DecisionBudget(limits or Limits())
     if f.is_zero():
         return _constant_chart(interval, 0)
     form = normal_form(f, budget)
@@ -128,7 +128,7 @@ def isolate_roots(f: ExpPoly, interval: Interval, limits: Limits | None = None) 
     """
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
-    budget = Budget(limits or Limits())
+    budget = DecisionBudget(limits or Limits())
     form = normal_form(f, budget)
     ends = {end for end in (interval.lower, interval.upper) if end is not None and end in interval}
     at_ends = []
@@ -157,7 +157,7 @@ def _constant_chart(interval: Interval, sign: int) -> SignChart:
     )
 
 
-def chart_of(analysis: Analysis, budget: Budget) -> SignChart:
+def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
     """The chart of a complete analysis."""
     assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
@@ -178,7 +178,7 @@ class _MaybeMultipleError(Exception):
     """A polynomial taken as square-free may not be."""
 
 
-def analyze(form: NormalForm, interval: Interval, budget: Budget, *, skip_even: bool) -> Analysis:
+def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
     """Factor F as far as it is needed and find the sign of every factor on the interval, which must not be a point.
 
     F is taken as it is, except for factors in t alone; only when a multiple root is suspected is it tested for being
@@ -214,7 +214,7 @@ def _nothing() -> None:
     """What is known to be square-free is not suspected."""
 
 
-def _suspect(polynomial: Polynomial, budget: Budget) -> None:
+def _suspect(polynomial: Polynomial, budget: DecisionBudget) -> None:
     # Too high a degree to test: more precision settles it, unless there is a multiple root.
     if polynomial.degree_z <= budget.limits.degree and not is_surely_square_free(polynomial):
         raise _MaybeMultipleError
@@ -230,8 +230,8 @@ def simplest_in_gap(
     interval: Interval,
     left: Root | None,
     right: Root | None,
-    is_negative: Callable[[Fraction, Budget], bool],
-    budget: Budget,
+    is_negative: Callable[[Fraction, DecisionBudget], bool],
+    budget: DecisionBudget,
 ) -> Fraction:
     """A rational of the interval with `is_negative`, at least as simple as any in the gap, unless that takes too much
     precision; then one of the gap between the isolating intervals.
@@ -311,7 +311,7 @@ class Arrangement:
 
 def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | None = None) -> Arrangement:
     """The arrangement of functions none of which is zero. Raises LimitReached."""
-    budget = Budget(limits or Limits())
+    budget = DecisionBudget(limits or Limits())
     base, divisors = coprime_base(functions, limits)
     if interval.is_point:
         return Arrangement(interval, base, divisors, (), (), (interval.lower,))
@@ -373,7 +373,7 @@ def coprime_base(
     return tuple(value for value, _ in base), divisors
 
 
-def _sample(interval: Interval, left: Root | None, right: Root | None, budget: Budget) -> Fraction:
+def _sample(interval: Interval, left: Root | None, right: Root | None, budget: DecisionBudget) -> Fraction:
     """A simple rational strictly between two neighboring roots, or ends of the interval, outside isolating intervals
     except for their ends.
     """
@@ -465,7 +465,7 @@ Decision = Holds | Fails
 
 def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
     """Whether f >= 0 at all eps of the interval. Never wrong; raises LimitReached where the limits do not suffice."""
-    budget = Budget(limits or Limits())
+    budget = DecisionBudget(limits or Limits())
     if f.is_zero():
         return Holds(None)
     form = normal_form(f, budget)
@@ -483,7 +483,7 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
     return Fails(witness, _regions(chart), chart, analysis)
 
 
-def _decide_point(form: NormalForm, interval: Interval, budget: Budget) -> Decision:
+def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) -> Decision:
     eps = interval.lower
     sign = sign_of_form(form, eps, budget)
     if sign >= 0:
@@ -511,7 +511,7 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
     return tuple(regions)
 
 
-def _simplest_witness(form: NormalForm, chart: SignChart, budget: Budget) -> Fraction:
+def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:
     """A rational of the chart's interval at which f < 0, as simple as said at `Fails`."""
     bounds = [None, *chart.roots, None]
     candidates = [

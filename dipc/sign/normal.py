@@ -130,9 +130,9 @@ class NormalSum:
         total = ZERO
         try:
             for function, weight in [(None, self.plain), *self.terms.items()]:
-                value = ONE if function is None else function.at(Real.of(eps))
+                value = ONE if function is None else function.at(Real.from_rational(eps))
                 for k, q, c in weight.terms():
-                    total = total + Real.of(c * eps**k) * Real.of(q * eps).exp() * value
+                    total = total + Real.from_rational(c * eps**k) * Real.from_rational(q * eps).exp() * value
         except NotReal:
             return False
         return not total.sign
@@ -314,7 +314,7 @@ class NormalBeta(PiecewiseForm):
 
         return sympy.sympify(str(self).replace("^", "**"), locals={"eps": sympy.Symbol("eps", positive=True)})
 
-    def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
+    def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         return self.sum.enclosure(exact_rational(eps, "eps"), 4 * digits)
 
     def fraction_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:  # noqa: ARG002

@@ -11,7 +11,7 @@ from math import factorial, gcd, lcm
 import flint
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
 from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, isolate_roots, sign_at, sign_chart
@@ -47,7 +47,7 @@ def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None
     return not divisor.is_unit() and bool(isolate_roots(divisor, Interval.open(point.lower, point.upper), limits))
 
 
-def order(first: Root, second: Root, budget: Budget) -> int:
+def order(first: Root, second: Root, budget: DecisionBudget) -> int:
     """-1, 0 or 1 as the first root is less than, equal to, or greater than the second. Exact; raises LimitReached."""
     tested = False
     while True:
@@ -324,7 +324,7 @@ Limit = Fraction | Infinite
 
 def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
     """(n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0. f must not be zero. Raises LimitReached."""
-    budget = Budget(limits or Limits())
+    budget = DecisionBudget(limits or Limits())
     form = normal_form(f, budget)
     coefficients = TaylorCoefficients(Layout(form.polynomial))
     n = 0
@@ -417,7 +417,7 @@ class _Search:
         self.lower = _plain(lower)
         self.upper = _plain(upper)
         self.limits = limits
-        self.budget = Budget(limits)
+        self.budget = DecisionBudget(limits)
 
     def peaks(self) -> list[Peak]:
         if self.lower.value == self.upper.value:

@@ -119,11 +119,11 @@ class PiecewiseForm:
             pass
         raise ValueError(f"{self} has no value at eps = {eps}")
 
-    def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
+    def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
         point = exact_eps(eps)
         if self.closed is not None:
-            return self.closed.at(point, digits)
+            return self.closed.enclosure(point, digits)
         numerator, denominator = self.fraction_at(point)
         low, high = numerator.enclosure(point, digits + 1)
         corners = [end / below for end in (low, high) for below in denominator.enclosure(point, digits + 1)]

@@ -25,7 +25,7 @@ from math import comb, gcd, isqrt, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget
+from dipc.algebra.limits import DecisionBudget
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 
@@ -222,7 +222,7 @@ class PointValue:
     sign: int
 
 
-def point_value(layout: Layout, t: Fraction, budget: Budget, precision: int = _FIRST_BITS) -> PointValue:
+def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: int = _FIRST_BITS) -> PointValue:
     """F at a rational t > 0 to about `precision` significant bits, with its sign, 0 only where F(t) = 0 exactly.
 
     e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is the zero polynomial in z, and otherwise
@@ -253,12 +253,12 @@ def point_value(layout: Layout, t: Fraction, budget: Budget, precision: int = _F
         bits += missing + 2 if abs(value) > error else max(precision, (size + bits) // 4)
 
 
-def sign_at_point(layout: Layout, t: Fraction, budget: Budget) -> int:
+def sign_at_point(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
     """The sign of F at a rational t > 0; 0 only where F(t) = 0 exactly."""
     return point_value(layout, t, budget).sign
 
 
-def magnitude_at(layout: Layout, t: Fraction, budget: Budget) -> int:
+def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
     """About log2 |F(t)| at a rational t > 0 with F(t) != 0: within 2."""
     value = point_value(layout, t, budget)
     scale = value.scale
@@ -294,7 +294,7 @@ class NormalForm:
     exponent: Fraction
 
 
-def normal_form(f: ExpPoly, budget: Budget) -> NormalForm:
+def normal_form(f: ExpPoly, budget: DecisionBudget) -> NormalForm:
     """The normal form of f, which must not be zero. Raises LimitReached for too high powers of eps."""
     unit, terms = f.integer_terms()
     assert terms
@@ -345,7 +345,7 @@ class Content:
     primitive: Polynomial | None
 
 
-def split_content(polynomial: Polynomial, budget: Budget) -> Content:
+def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
     """Take the factors in t alone out of F."""
     columns: dict[int, dict[int, int]] = {}
     for j, k, c in polynomial.terms:
@@ -402,7 +402,7 @@ def is_surely_square_free(polynomial: Polynomial) -> bool:
     return False
 
 
-def square_free_parts(polynomial: Polynomial, budget: Budget) -> tuple[int, list[Factor]]:
+def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[int, list[Factor]]:
     """sign and square-free, pairwise coprime factors with F = sign · Π factors^multiplicity.
 
     The identity is checked by multiplying out.

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import factorial
 
-from dipc.algebra.limits import Budget, Limits
+from dipc.algebra.limits import DecisionBudget, Limits
 from dipc.frozen import frozen
 from dipc.sign.polynomial import (
     LOG2E_LOW,
@@ -55,7 +55,7 @@ class NearZero:
     sign: int
 
 
-def near_zero(layout: Layout, budget: Budget) -> NearZero:
+def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
     """The sign of F on some interval (0, radius].
 
     F is not zero, so some Taylor coefficient below the number of (k, j) with k <= degree in t of e^{-j·t} is not 0.
@@ -183,7 +183,7 @@ class AtInfinity:
     sign: int
 
 
-def at_infinity(layout: Layout, budget: Budget) -> AtInfinity:
+def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
     """The sign of F on some interval [bound, inf), with bound a power of 2."""
     degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
     leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
@@ -271,7 +271,7 @@ class Crossing:
 
 
 def cover(
-    layout: Layout, lower: Fraction, upper: Fraction, budget: Budget, on_suspicion: Callable[[], None]
+    layout: Layout, lower: Fraction, upper: Fraction, budget: DecisionBudget, on_suspicion: Callable[[], None]
 ) -> list[CoverPiece | Crossing]:
     """Pieces and crossings from left to right, each beginning where the one before ends, from `lower` to `upper`.
 
@@ -296,7 +296,7 @@ def _check_joined(pieces: list[CoverPiece | Crossing], lower: Fraction, upper: F
 
 
 class _Worker:
-    def __init__(self, layout: Layout, budget: Budget, on_suspicion: Callable[[], None]) -> None:
+    def __init__(self, layout: Layout, budget: DecisionBudget, on_suspicion: Callable[[], None]) -> None:
         self.layout = layout
         self.budget = budget
         self.on_suspicion: Callable[[], None] | None = on_suspicion
@@ -403,10 +403,10 @@ class Root:
 
 def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
     """The same root, with upper - lower <= width."""
-    return refine_within(root, width, Budget(limits or Limits()))
+    return refine_within(root, width, DecisionBudget(limits or Limits()))
 
 
-def refine_within(root: Root, width: Fraction, budget: Budget) -> Root:
+def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
     """The same root, with upper - lower <= width, spending from `budget`."""
     if root.width <= width or root.is_exact:
         return root
@@ -416,7 +416,7 @@ def refine_within(root: Root, width: Fraction, budget: Budget) -> Root:
 
 
 def _narrow(
-    layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: Budget
+    layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: DecisionBudget
 ) -> tuple[Fraction, Fraction]:
     """Quadratic interval refinement (Abbott 2014): try the part in which the secant ends of 2^k parts of the interval.
 
@@ -470,7 +470,7 @@ def _secant(left: PointValue, right: PointValue) -> Fraction:
     return a / (a + b)
 
 
-def separated(roots: list[Root], budget: Budget) -> list[Root]:
+def separated(roots: list[Root], budget: DecisionBudget) -> list[Root]:
     """The same roots in increasing order, refined until their intervals have at most end points in common.
 
     The roots must be different numbers.
@@ -533,7 +533,7 @@ def factor_sign(
     multiplicity: int,
     lower: Fraction,
     upper: Fraction | None,
-    budget: Budget,
+    budget: DecisionBudget,
     on_suspicion: Callable[[], None],
 ) -> FactorSign:
     """The sign of G between `lower` < `upper`; `on_suspicion` as for `cover`.

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import comb, factorial, lgamma, log, log2
 
-from dipc.algebra.limits import Budget
+from dipc.algebra.limits import DecisionBudget
 from dipc.frozen import frozen
 from dipc.sign.polynomial import LOG2E_LOW, LOG2E_SCALE, Layout, growth_bits
 
@@ -269,7 +269,7 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
     return sign if proved else 0
 
 
-def parts(model: TaylorModel, budget: Budget) -> Iterator[Subinterval]:
+def parts(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
     """The model's interval cut into subintervals from left to right, each with what the model says about it."""
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1

@@ -280,7 +280,7 @@ def _row(tally: Tally, output: Output, count: int, error: float, probability: Pr
     interval = clopper_pearson(count, tally.runs, error)
     if isinstance(probability, NoProbability):
         return Row(output, count, interval, None, None, probability.reason)
-    return Row(output, count, interval, probability, probability.at(tally.eps))
+    return Row(output, count, interval, probability, probability.enclosure(tally.eps))
 
 
 # --- runs, and their comparison --------------------------------------------------------------------

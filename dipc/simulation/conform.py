@@ -350,8 +350,8 @@ class Partition:
             if form is None or law is None or form.only_at is not None:
                 return None
             here.append(law)
-            more.append(form.at(eps * (1 + STEP)))
-            less.append(form.at(eps * (1 - STEP)))
+            more.append(form.enclosure(eps * (1 + STEP)))
+            less.append(form.enclosure(eps * (1 - STEP)))
         return scale_test(self.outputs, [event.row.count for event in self.events], here, more, less, error)
 
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
@@ -664,7 +664,7 @@ class _Law:
         self, outputs: str, cell: Mapping[str, str], count: int, runs: int, error: float, form: Probability
     ) -> ComparedEvent:
         interval = clopper_pearson(count, runs, error)
-        return ComparedEvent(outputs, Row(cell, count, interval, form, form.at(self.eps)), runs)
+        return ComparedEvent(outputs, Row(cell, count, interval, form, form.enclosure(self.eps)), runs)
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:

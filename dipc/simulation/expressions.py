@@ -524,7 +524,7 @@ class Expressions:
         """A rational next to the positive number that a standard deviation is."""
         if not is_irrational(expr):
             return self.number(expr, runs)
-        eps = Real.of(self.eps)
+        eps = Real.from_rational(self.eps)
 
         def constant(node: ast.Expr) -> Fraction:
             return self.number(node, runs)

@@ -40,10 +40,10 @@ def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[
 
 def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
     if not is_irrational(expr) and not any(isinstance(node, ast.Eps) for node in walk(expr)):
-        return Real.of(constant(expr)), Fraction(0)
+        return Real.from_rational(constant(expr)), Fraction(0)
     match expr:
         case ast.Eps():
-            return Real.of(1), Fraction(1)
+            return Real.from_rational(1), Fraction(1)
         case ast.Unary(UnaryOp.NEGATE, operand):
             factor, power = _monomial(operand, constant)
             return -factor, power

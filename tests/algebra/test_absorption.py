@@ -36,8 +36,8 @@ def test_gamblers_ruin_with_odds_in_eps() -> None:
     assert weights[0] + weights[12] == 1
 
 
-def test_several_entries_come_out_as_what_they_bring() -> None:
-    """Into a walk at two places, from states whose weights have other denominators than the walk's."""
+def test_several_entries_are_added_up() -> None:
+    """Enter a walk at two places, from states whose weights have other denominators than those of the walk."""
     r = ExpPoly.term(1, 0, -1)
     up, first = Quotient(ExpPoly.ONE, 1 + r), Quotient(ExpPoly.ONE, 1 + r + r**2)
     inside: dict[int, list[tuple[int, Closed]]] = {i: [(i - 1, 1 - up), (i + 1, up)] for i in range(1, 7)}
@@ -49,7 +49,7 @@ def test_several_entries_come_out_as_what_they_bring() -> None:
 
 @pytest.mark.parametrize("odds", ["fair", "biased"])
 def test_a_walk_is_swept_in_linearly_many_products(odds: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By fractions, each of them reduced, a biased walk took cubic time; its minors are shorter than its states."""
+    """Elimination with reduced fractions took cubic time on a biased walk; its minors are shorter than its states."""
     up: Closed = HALF if odds == "fair" else Quotient(ExpPoly.ONE, 1 + ExpPoly.term(1, 0, -1))
     products: list[int] = []
     minor = Arithmetic.minor
@@ -105,14 +105,14 @@ def chains_in_eps(draw: st.DrawFn) -> dict[int, list[tuple[int, Closed]]]:
 @settings(max_examples=examples(8), deadline=None)
 @given(chains_in_eps())
 def test_random_chains_in_eps_solve_their_equations(edges: dict[int, list[tuple[int, Closed]]]) -> None:
-    """What a state reaches is the mean of what its successors reach: one system with one solution."""
+    """The weight from a state is the mean of the weights from its successors: one system with one solution."""
     exits = frozenset([8, 9])
     reached = {s: absorption_weights(edges, s, exits) for s in edges}
     reached |= {e: {e: ExpPoly.ONE} for e in exits}
     for s, leaving in edges.items():
         for e in exits:
-            mean = sum((weight * reached[t].get(e, ExpPoly.ZERO) for t, weight in leaving), Quotient.of(0))
-            assert mean == Quotient.of(reached[s].get(e, ExpPoly.ZERO))
+            mean = sum((weight * reached[t].get(e, ExpPoly.ZERO) for t, weight in leaving), Quotient.convert(0))
+            assert mean == Quotient.convert(reached[s].get(e, ExpPoly.ZERO))
 
 
 def test_resampling_until_accepted_leaves_by_the_ratio() -> None:
@@ -128,7 +128,7 @@ def test_parallel_edges_add_up() -> None:
 
 @pytest.mark.parametrize("cyclic", [False, True])
 def test_paths_that_meet_again_are_counted_by_binomial_coefficients(cyclic: bool) -> None:
-    """Without a cycle states are ordered by their predecessors; a cycle anywhere has the components found."""
+    """States without a cycle are ordered by their predecessors; a cycle anywhere needs the components."""
     n, up = 7, ExpPoly.term(1, 0, -1)
     state = [[100 * step + yes for yes in range(step + 1)] for step in range(n + 1)]
     edges: dict[int, list[tuple[int, Closed]]] = {
@@ -191,7 +191,7 @@ def test_random_chains_against_unrolling_to_a_bound(edges: dict[int, list[tuple[
     n = len(edges)
     exits = frozenset([n, n + 1])
     exact = absorption_weights({s: [(t, ExpPoly.constant(w)) for t, w in row] for s, row in edges.items()}, 0, exits)
-    assert sum((Quotient.of(w) for w in exact.values()), Quotient.of(0)) == 1
+    assert sum((Quotient.convert(w) for w in exact.values()), Quotient.convert(0)) == 1
     mass = {0: 1.0}
     ended = dict.fromkeys(exits, 0.0)
     for _ in range(400):
@@ -205,6 +205,6 @@ def test_random_chains_against_unrolling_to_a_bound(edges: dict[int, list[tuple[
         mass = following
     left = sum(mass.values())
     for t in exits:
-        low, high = Quotient.of(exact.get(t, ExpPoly.ZERO)).enclosure(Fraction(1), 15)
+        low, high = Quotient.convert(exact.get(t, ExpPoly.ZERO)).enclosure(Fraction(1), 15)
         assert ended[t] - 1e-9 <= float(high)
         assert float(low) <= ended[t] + left + 1e-9

@@ -72,15 +72,15 @@ def test_sympy_reads_the_text_of_a_quotient_as_the_same_function(above: ExpPoly,
     exact = ClosedForm(above).expr / ClosedForm(below).expr
     for expression in (read, form.expr):
         assert sympy.expand(sympy.numer(sympy.together(expression - exact))) == 0
-    low, high = form.at(Fraction(3, 2), digits=20)
-    bottom, top = ClosedForm(above).at(Fraction(3, 2)), ClosedForm(below).at(Fraction(3, 2))
+    low, high = form.enclosure(Fraction(3, 2), digits=20)
+    bottom, top = ClosedForm(above).enclosure(Fraction(3, 2)), ClosedForm(below).enclosure(Fraction(3, 2))
     assert min(low * top[0], low * top[1]) <= bottom[1]
     assert bottom[0] <= max(high * top[0], high * top[1])
 
 
 @given(polynomials, st.fractions(min_value=Fraction(1, 50), max_value=20, max_denominator=50))
 def test_at_encloses_the_value(value: ExpPoly, eps: Fraction) -> None:
-    low, high = ClosedForm(value).at(eps)
+    low, high = ClosedForm(value).enclosure(eps)
     with mpmath.workdps(60):
         exact = sum(
             (_mpf(c) * _mpf(eps) ** k * mpmath.exp(_mpf(q * eps)) for k, q, c in value.terms()), start=mpmath.mpf(0)
@@ -103,11 +103,11 @@ def test_equality_is_equality_of_functions(left: ExpPoly, right: ExpPoly) -> Non
 
 def test_at_takes_exact_positive_numbers_only() -> None:
     form = ClosedForm(ExpPoly.ONE)
-    assert form.at("17/10") == (1, 1)
+    assert form.enclosure("17/10") == (1, 1)
     with pytest.raises(TypeError, match="floating-point"):
-        form.at(1.7)  # type: ignore[arg-type]
+        form.enclosure(1.7)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="eps must be positive, not 0"):
-        form.at(0)
+        form.enclosure(0)
 
 
 def test_there_is_one_symbol() -> None:

@@ -46,7 +46,7 @@ def times(left: Model, right: Model) -> Model:
 
 
 def value(model: Model, eps: Fraction | mpmath.mpf) -> mpmath.mpf:
-    """At the current precision of mpmath."""
+    """The value of `model` at `eps`, to the current precision of mpmath."""
     if isinstance(eps, Fraction):
         eps = mpmath.mpf(eps.numerator) / eps.denominator
     return mpmath.fsum(

@@ -30,13 +30,13 @@ def _made(
 ) -> Parametric:
     total = Parametric.number(0)
     for k, q, c, factors in monomials:
-        summand = Parametric.of(ExpPoly.term(c, k, q))
+        summand = Parametric.from_exppoly(ExpPoly.term(c, k, q))
         for name, (j, r) in factors.items():
-            rate = (Parametric.unknown(name) * Parametric.of(ExpPoly.term(r, 1))).exponential()
+            rate = (Parametric.unknown(name) * Parametric.from_exppoly(ExpPoly.term(r, 1))).exponential()
             assert rate is not None
             summand = summand * Parametric.unknown(name).power(j) * rate
         total = total + summand
-    quotient = total / Parametric.of(below)
+    quotient = total / Parametric.from_exppoly(below)
     assert quotient is not None
     return quotient
 
@@ -45,7 +45,7 @@ elements = st.builds(_made, st.lists(monomial, max_size=3), positive)
 
 
 def value(of: Parametric, eps: Fraction, at: Mapping[str, Fraction]) -> mpmath.mpf:
-    """By the definition, in floating-point numbers of 60 digits."""
+    """The value of a function by its definition, in floating-point numbers of 60 digits."""
     x = mpmath.mpf(eps.numerator) / eps.denominator
 
     def sum_of(terms: list[tuple[int, Fraction, tuple[tuple[str, int, Fraction], ...], Fraction]]) -> mpmath.mpf:
@@ -65,7 +65,7 @@ def number(rational: Fraction) -> mpmath.mpf:
     return mpmath.mpf(rational.numerator) / rational.denominator
 
 
-def near(one: mpmath.mpf, other: mpmath.mpf) -> bool:
+def is_close(one: mpmath.mpf, other: mpmath.mpf) -> bool:
     return bool(abs(one - other) <= NEAR * (1 + abs(one) + abs(other)))
 
 
@@ -96,24 +96,26 @@ def test_ring_laws(f: Parametric, g: Parametric, h: Parametric) -> None:
 def test_arithmetic_is_that_of_the_values(f: Parametric, g: Parametric, eps: Fraction, at: dict[str, Fraction]) -> None:
     with mpmath.workdps(DIGITS):
         left, right = value(f, eps, at), value(g, eps, at)
-        assert near(value(f + g, eps, at), left + right)
-        assert near(value(f * g, eps, at), left * right)
-        assert near(value(-f, eps, at), -left)
-        assert near(value(f.power(2), eps, at), left**2)
+        assert is_close(value(f + g, eps, at), left + right)
+        assert is_close(value(f * g, eps, at), left * right)
+        assert is_close(value(-f, eps, at), -left)
+        assert is_close(value(f.power(2), eps, at), left**2)
 
 
 @given(elements, small, small, st.sampled_from([ExpPoly.constant(3), ExpPoly.term(1, 0, -1) + 2]), some_eps, points)
 def test_quotients_by_exponentials_of_unknowns(
     f: Parametric, q: Fraction, r: Fraction, below: ExpPoly, eps: Fraction, at: dict[str, Fraction]
 ) -> None:
-    exponent = Parametric.of(ExpPoly.term(q, 1)) + Parametric.unknown("a") * Parametric.of(ExpPoly.term(r, 1))
+    exponent = Parametric.from_exppoly(ExpPoly.term(q, 1)) + Parametric.unknown("a") * Parametric.from_exppoly(
+        ExpPoly.term(r, 1)
+    )
     exponential = exponent.exponential()
     assert exponential is not None
-    divisor = exponential * Parametric.of(below)
+    divisor = exponential * Parametric.from_exppoly(below)
     quotient = f / divisor
     assert quotient is not None
     with mpmath.workdps(DIGITS):
-        assert near(value(quotient, eps, at), value(f, eps, at) / value(divisor, eps, at))
+        assert is_close(value(quotient, eps, at), value(f, eps, at) / value(divisor, eps, at))
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -132,11 +134,11 @@ def test_numbers_for_unknowns(f: Parametric, eps: Fraction, at: dict[str, Fracti
         one = f.substituted({"a": Parametric.number(at["a"])})
         assert one is not None
         assert "a" not in one.unknowns()
-        assert near(value(one, eps, at), expected)
+        assert is_close(value(one, eps, at), expected)
         both = f.substituted({name: Parametric.number(found) for name, found in at.items()})
         assert both is not None
         assert both.is_flat()
-        assert near(value(both, eps, {}), expected)
+        assert is_close(value(both, eps, {}), expected)
 
 
 @given(elements, elements, small, some_eps, points)
@@ -153,11 +155,11 @@ def test_substitution_keeps_sums_and_products(
     moved = f.substituted({"a": line})
     assert moved is not None
     with mpmath.workdps(DIGITS):
-        assert near(value(moved, eps, at), value(f, eps, {**at, "a": slope * at["g"] + 1}))
+        assert is_close(value(moved, eps, at), value(f, eps, {**at, "a": slope * at["g"] + 1}))
 
 
 def test_an_unknown_in_an_exponent_stands_for_linear_functions_only() -> None:
-    exponential = (Parametric.unknown("a") * Parametric.of(ExpPoly.term(-1, 1))).exponential()
+    exponential = (Parametric.unknown("a") * Parametric.from_exppoly(ExpPoly.term(-1, 1))).exponential()
     assert exponential is not None
     assert exponential.substituted({"a": Parametric.unknown("g").power(2)}) is None
 
@@ -192,8 +194,8 @@ def test_functions_of_one_product(terms: list[tuple[Fraction, int, Fraction]], e
     assert g is not None
     with mpmath.workdps(DIGITS):
         t = eps * at
-        assert near(value(Parametric.of(g), t, {}), value(f, eps, {"a": at}))
-    assert (f + Parametric.of(ExpPoly.term(1, 1))).in_product() is None
+        assert is_close(value(Parametric.from_exppoly(g), t, {}), value(f, eps, {"a": at}))
+    assert (f + Parametric.from_exppoly(ExpPoly.term(1, 1))).in_product() is None
     assert (f + Parametric.unknown("a")).in_product() is None
     assert (f + Parametric.unknown("a") * Parametric.unknown("g")).in_product() is None
 
@@ -211,7 +213,7 @@ def test_polynomials_in_one_unknown(f: Parametric, eps: Fraction, at: dict[str, 
         total = total + coefficient * Parametric.unknown("a").power(power)
     assert same(total, f)
     with mpmath.workdps(DIGITS):
-        assert near(value(total, eps, at), value(f, eps, at))
+        assert is_close(value(total, eps, at), value(f, eps, at))
 
 
 @given(elements)

@@ -17,7 +17,7 @@ def grown(chance: random.Random, depth: int) -> tuple[Real, mpmath.mpf]:
     """A number, twice."""
     if not depth:
         value = F(chance.randint(-6, 9) or 1, chance.randint(1, 5))
-        return Real.of(value), mpmath.mpf(value.numerator) / value.denominator
+        return Real.from_rational(value), mpmath.mpf(value.numerator) / value.denominator
     one, value = grown(chance, depth - 1)
     match chance.randint(0, 6):
         case 0:
@@ -55,15 +55,15 @@ def test_numbers_are_enclosed(seed: int) -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        (Real.of(8).sqrt(), Real.of(2) * Real.of(2).sqrt()),
-        (Real.of(2).sqrt() * Real.of(3).sqrt(), Real.of(6).sqrt()),
-        (Real.of(2).sqrt() + Real.of(2).sqrt(), Real.of(8).sqrt()),
-        (Real.of(3).log().exp(), Real.of(3)),
-        ((Real.of(3).log() / Real.of(2)).exp(), Real.of(3).sqrt()),
-        (Real.of(F(1, 3)).log(), -Real.of(3).log()),
-        (Real.of(2).exp() * Real.of(-2).exp(), ONE),
-        (ONE + Real.of(2).sqrt() - ONE, Real.of(2).sqrt()),
-        (Real.of(0).exp(), ONE),
+        (Real.from_rational(8).sqrt(), Real.from_rational(2) * Real.from_rational(2).sqrt()),
+        (Real.from_rational(2).sqrt() * Real.from_rational(3).sqrt(), Real.from_rational(6).sqrt()),
+        (Real.from_rational(2).sqrt() + Real.from_rational(2).sqrt(), Real.from_rational(8).sqrt()),
+        (Real.from_rational(3).log().exp(), Real.from_rational(3)),
+        ((Real.from_rational(3).log() / Real.from_rational(2)).exp(), Real.from_rational(3).sqrt()),
+        (Real.from_rational(F(1, 3)).log(), -Real.from_rational(3).log()),
+        (Real.from_rational(2).exp() * Real.from_rational(-2).exp(), ONE),
+        (ONE + Real.from_rational(2).sqrt() - ONE, Real.from_rational(2).sqrt()),
+        (Real.from_rational(0).exp(), ONE),
         (ONE.log(), ZERO),
     ],
 )
@@ -74,6 +74,6 @@ def test_equal_numbers_are_equal(left: Real, right: Real) -> None:
 
 def test_what_is_no_number() -> None:
     with pytest.raises(NotReal):
-        Real.of(-1).sqrt()
+        Real.from_rational(-1).sqrt()
     with pytest.raises(NotReal):
         ZERO.log()

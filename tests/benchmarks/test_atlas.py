@@ -126,7 +126,7 @@ def test_a_counterexample_to_half_of_eps_for_svt7() -> None:
     program = dipc.load(HERE / "svt7.dip")
     output = {"out[1]": "bot", "out[2]": "bot", "out[3]": "top"}
     first, second = (program.probability({"q": point}, output) for point in ([0, 0, 1], [1, 1, 0]))
-    assert first.at(1, 30)[0] > second.at(1, 30)[1] * power(Fraction(1, 2)).enclosure(Fraction(1), 30)[1]
+    assert first.enclosure(1, 30)[0] > second.enclosure(1, 30)[1] * power(Fraction(1, 2)).enclosure(Fraction(1), 30)[1]
 
 
 @pytest.mark.slow

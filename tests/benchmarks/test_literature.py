@@ -119,7 +119,7 @@ def test_probabilities(entry: Entry, claim: Claim, eps: Fraction) -> None:
         _, gamma = bound(entry, claim, row)
         inputs = {name: row[name] for name in program.inputs}
         outputs = {name: row[name] for name in program.outputs if row[name]}
-        low, high = program.probability(inputs, outputs, Fraction(gamma)).at(eps)
+        low, high = program.probability(inputs, outputs, Fraction(gamma)).enclosure(eps)
         assert high - low < 1e-20
         assert 1 - float(low) == pytest.approx(failure(entry, row, float(eps), gamma), abs=1e-12)
 

@@ -64,11 +64,11 @@ def check_seed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = random_program(random.Random(seed))
     outputs = [{"o": o, "kept": kept} for o in range(4) for kept in (False, True)]
     chosen = dipc.load(text)
-    as_choice = [chosen.probability({}, output).at(F(3, 4)) for output in outputs]
+    as_choice = [chosen.probability({}, output).enclosure(F(3, 4)) for output in outputs]
     with monkeypatch.context() as patch:
         patch.setattr(Program, "row_flow", property(lambda program: program.flow))
         drawn = dipc.load(text)
-        as_noise = [drawn.probability({}, output).at(F(3, 4)) for output in outputs]
+        as_noise = [drawn.probability({}, output).enclosure(F(3, 4)) for output in outputs]
     for one, other in zip(as_choice, as_noise, strict=True):
         assert abs(one[0] - other[0]) < F(1, 10**20), text
     assert abs(sum(low for low, _ in as_choice) - 1) < F(1, 10**20), text

@@ -95,7 +95,7 @@ def test_sympy_agrees(text: str, eps: Fraction) -> None:
     functions = {"min": sympy.Min, "max": sympy.Max, "abs": sympy.Abs}
     read = sympy.sympify(text, locals={**names, **functions}, rational=True)
     value = read.subs(sympy.Symbol("eps"), _rational(eps))
-    low, high = form.at(eps, digits=25)
+    low, high = form.enclosure(eps, digits=25)
     if low == high == 0:
         assert abs(value.evalf(30)) < sympy.Rational(1, 10**20)
     else:

@@ -104,7 +104,7 @@ def test_a_beta_goes_to_other_processes() -> None:
     beta = report.rows[0].beta_form
     assert isinstance(beta, NormalBeta)
     assert pickle.loads(pickle.dumps(beta)) == beta
-    low, high = beta.at(1, 20)
+    low, high = beta.enclosure(1, 20)
     assert low <= high
     assert abs(float(low) - (0.15729920705 / 3 + 0.36787944117)) < 1e-9
 

@@ -99,7 +99,7 @@ def test_intervals_enclose_the_exact_loss(seed: int) -> None:
     program = dipc.load(SVT, m=2)
     output = {"out": ["bot", "top"]}
     one, two = {"q": [0, 0]}, {"q": [1, -1]}
-    p, q = (float(program.probability(point, output).at(1)[0]) for point in (one, two))
+    p, q = (float(program.probability(point, output).enclosure(1)[0]) for point in (one, two))
     found = estimate.estimate_loss(program, one, two, output, 1, 40_000, seed=seed)
     for low, high in found.intervals.values():
         assert low < log(p / q) < high
@@ -129,7 +129,7 @@ def test_the_noises_are_the_same(text: str, one: object, two: object, output: ob
     found = estimate.estimate_loss(program, one, two, output, 1, 20_000)  # type: ignore[arg-type]
     assert found.hits.first == found.hits.second == found.hits.both
     assert found.value == 0
-    share = float(program.probability(one, output).at(1)[0])  # type: ignore[arg-type]
+    share = float(program.probability(one, output).enclosure(1)[0])  # type: ignore[arg-type]
     assert found.hits.first / 20_000 == pytest.approx(share, abs=0.02)
 
 
@@ -137,7 +137,7 @@ def test_runs_of_several_batches_are_independent() -> None:
     program = dipc.load(mechanisms.LAPLACE)
     found = estimate.estimate_loss(program, {"x": 0}, {"x": 1}, {"y": 0}, 1, 150_000, gamma=1)
     for hits, mean in ((found.hits.first, 0), (found.hits.second, 1)):
-        share = float(program.probability({"x": mean}, {"y": 0}, 1).at(1)[0])
+        share = float(program.probability({"x": mean}, {"y": 0}, 1).enclosure(1)[0])
         assert hits / 150_000 == pytest.approx(share, abs=0.006)
 
 

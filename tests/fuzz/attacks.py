@@ -136,7 +136,7 @@ def forests(seed: int) -> str:
     forest = random_forest(random.Random(f"forest {seed}"), 6)
     found = dipc.load(forest_program(forest)).probability({}, {"o": True})
     for eps in (F(1, 3), F(1), F(5, 2)):
-        _same(found.at(eps), forest.probability(float(eps)), forest)
+        _same(found.enclosure(eps), forest.probability(float(eps)), forest)
     return "probability"
 
 
@@ -311,7 +311,7 @@ def constants_over_eps(seed: int) -> str:
     found = program.probability({"q": q}, {"o": True})
     laws = [(float(value(rate)), float(value(mean) + q)) for rate, mean in zip(rates, means, strict=True)]
     wanted = _star(laws, [(0.0, ops[0])], float(value(number)), [(float(value(means[0])), ops[1]), (0.0, ops[2])])
-    _same(found.at(eps), wanted, text)
+    _same(found.enclosure(eps), wanted, text)
     beta = F(min(1.0, max(0.0, 1 - wanted + chance.choice((1e-4, -1e-4, 0.2, -0.2))))).limit_denominator(10**7)
     report = dipc.check(program, [{"q": q, "o": True}], beta=beta, alpha=0, eps=str(eps))
     if abs(wanted - 1 + float(beta)) > 1e-7:
@@ -564,7 +564,7 @@ def same_answers(seed: int) -> str:
             wrong = _difference_above(a, b, d)
             (closed,) = [each.closed_form for each in row.rows]
             assert closed is not None
-            _same(closed.at(F(1)), 1 - wrong, (text, gap, right, eps))
+            _same(closed.enclosure(F(1)), 1 - wrong, (text, gap, right, eps))
     if report.verdict is dipc.Verdict.ACCURATE:
         assert dipc.Verdict.INACCURATE not in checked, (text, beta)
     if report.verdict is dipc.Verdict.UNDECIDED and dipc.Verdict.INACCURATE in checked:

@@ -89,7 +89,7 @@ def attack(seed: int) -> str:
     )
     comparisons = [item for _, item in stated]
     try:
-        found = dipc.load(text).probability({}, {"o": True}).at(eps)
+        found = dipc.load(text).probability({}, {"o": True}).enclosure(eps)
     except dipc.Undecided:
         return f"{kind}: undecided"
     with mpmath.workdps(40):

@@ -158,7 +158,7 @@ def test_several_outputs_at_once() -> None:
 def test_a_metric_with_one_side_against_counts(side: str) -> None:
     text = CLAMPED.replace("ideal", f"metric {{ output: {side}; }}\nideal", 1)
     program = dipc.load(text)
-    exact = program.probability({"q": "3/2"}, {"v": "3/2"}, gamma=1).at(1)
+    exact = program.probability({"q": "3/2"}, {"v": "3/2"}, gamma=1).enclosure(1)
     found = near(F(3, 2), F(1), Side.LOWER if side == "above" else Side.UPPER)
     assert exact[0] <= F(str(found)) + F(1, 10**12)
     assert exact[1] >= F(str(found)) - F(1, 10**12)

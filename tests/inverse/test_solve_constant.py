@@ -225,7 +225,7 @@ def test_probabilities_do_go_in_one_direction(factor: int, op: str, second: str,
     falls = (factor > 0) == (op == ">=")
     assert known == (second == "" or falls is (second[-4:] == ">= T"))
     chances = [
-        float(dipc.load(text, T=value).probability({"q": Fraction(1, 3)}, {"b": False}).at(1)[0])
+        float(dipc.load(text, T=value).probability({"q": Fraction(1, 3)}, {"b": False}).enclosure(1)[0])
         for value in sorted(thresholds)
     ]
     if known:

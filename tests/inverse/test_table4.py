@@ -75,9 +75,9 @@ def test_thirty_digits_against_closed_forms_in_mpmath(
     with mpmath.workdps(maxima.DIGITS):
         tops = []
         for obligation in result.claims.distinct:
-            (terms, below) = obligation.bound.parts()
+            (terms, below) = obligation.bound.numerator_and_denominator()
             assert below is None
-            ((power, rate, scale),) = obligation.beta.closed.parts()[0].terms()  # type: ignore[union-attr]
+            ((power, rate, scale),) = obligation.beta.closed.numerator_and_denominator()[0].terms()  # type: ignore[union-attr]
             assert power == 0
             # 1 - Pr over c·e^{q·eps}, term by term.
             missing = [(k, q - rate, -c / scale) for k, q, c in terms.terms()] + [(0, -rate, 1 / scale)]

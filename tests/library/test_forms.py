@@ -25,7 +25,7 @@ def test_arithmetic_is_that_of_functions() -> None:
 
 
 def test_a_constant_equals_its_number_and_has_its_hash() -> None:
-    third = ClosedForm.of(Fraction(1, 3))
+    third = ClosedForm.convert(Fraction(1, 3))
     assert third == Fraction(1, 3)
     assert hash(third) == hash(Fraction(1, 3))
     assert E != 1
@@ -89,7 +89,7 @@ def test_the_supremum_says_where_it_is() -> None:
 
 def test_floats_are_the_nearest() -> None:
     assert E.float(1) == 0.36787944117144233
-    assert ClosedForm.of(Fraction(1, 10)).float(7) == 0.1
+    assert ClosedForm.convert(Fraction(1, 10)).float(7) == 0.1
 
 
 def test_notebooks_show_formulas() -> None:

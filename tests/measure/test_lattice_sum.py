@@ -50,7 +50,7 @@ def test_against_elimination(event: Event, eps: Fraction) -> None:
         # Nothing is between the bounds.
         assert lattice_measure(event) == 0
         return
-    low, high = ClosedForm(lattice_measure(event)).at(eps, 40)
+    low, high = ClosedForm(lattice_measure(event)).enclosure(eps, 40)
     with precision(400, 1):
         ball = found.series(eps)[0]
         assert dyadic(ball.lower()) <= high

@@ -213,7 +213,7 @@ def test_hostile_scales_are_enclosed_or_refused(
 
 def test_a_series_of_what_depends_on_no_eps_has_all_coefficients() -> None:
     """All but the first are 0, and known to be: others are added to them."""
-    law, rate = GAUSS.with_deviation(Real.of(F(3)), fixed=True)
+    law, rate = GAUSS.with_deviation(Real.from_rational(F(3)), fixed=True)
     noises = tuple(Noise(law, rate, F(mean)) for mean in (0, 1, 5))
     for rows in ([at_least({0: 1}, 1)], [at_least({0: -1, i: 1}, 1) for i in (1, 2)]):
         part = normal_measure(Event(noises[: len(rows) + 1] if len(rows) > 1 else noises[:1], tuple(rows)))

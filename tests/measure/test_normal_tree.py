@@ -348,7 +348,7 @@ def test_claims_on_an_interval_of_eps() -> None:
     program = dipc.load(text)
     about = {"inputs": "q=(6,4,2,0)", "alpha": 0, "eps": "[1, 5/4]"}
     found = program.probability({"q[1]": 6, "q[2]": 4, "q[3]": 2, "q[4]": 0}, {"r": True})
-    low, high = found.at(F(1))
+    low, high = found.enclosure(F(1))
     assert dipc.check(program, beta=1 - low + F(1, 10**6), **about).verdict == "accurate"
     refuted = dipc.check(program, beta=1 - high - F(1, 10**6), **about)
     assert refuted.verdict == "inaccurate"

@@ -32,7 +32,7 @@ Row = tuple[dict[int, int], Fraction, bool]
 
 
 def noise(deviation: Fraction, mean: int = 0, *, fixed: bool = False, root: bool = False) -> Noise:
-    factor = Real.of(deviation).sqrt() if root else Real.of(deviation)
+    factor = Real.from_rational(deviation).sqrt() if root else Real.from_rational(deviation)
     law, rate = DGAUSS.with_deviation(factor, fixed=fixed)
     return Noise(law, rate, F(mean))
 

@@ -18,11 +18,11 @@ F = Fraction
 @pytest.mark.parametrize(
     ("factor", "fixed", "text"),
     [
-        (Real.of(2), False, "2/eps"),
-        (Real.of(F(3, 4)), False, "3/(4*eps)"),
-        (Real.of(F(3, 4)), True, "3/4"),
-        (Real.of(8).sqrt(), False, "2*sqrt(2)/eps"),
-        ((Real.of(2) * Real.of(7).log()).sqrt(), True, "sqrt(2)*sqrt(log(7))"),
+        (Real.from_rational(2), False, "2/eps"),
+        (Real.from_rational(F(3, 4)), False, "3/(4*eps)"),
+        (Real.from_rational(F(3, 4)), True, "3/4"),
+        (Real.from_rational(8).sqrt(), False, "2*sqrt(2)/eps"),
+        ((Real.from_rational(2) * Real.from_rational(7).log()).sqrt(), True, "sqrt(2)*sqrt(log(7))"),
     ],
 )
 def test_a_deviation_is_kept(factor: Real, fixed: bool, text: str) -> None:
@@ -35,11 +35,11 @@ def test_a_deviation_is_kept(factor: Real, fixed: bool, text: str) -> None:
 
 
 def test_laws_are_told_apart() -> None:
-    root = GAUSSIAN.with_deviation(Real.of(2).sqrt(), fixed=False)[0]
-    fixed = GAUSSIAN.with_deviation(Real.of(2), fixed=True)[0]
+    root = GAUSSIAN.with_deviation(Real.from_rational(2).sqrt(), fixed=False)[0]
+    fixed = GAUSSIAN.with_deviation(Real.from_rational(2), fixed=True)[0]
     laws = [GAUSSIAN, root, fixed, DISCRETE_GAUSSIAN]
     assert len(set(laws)) == len({law.identity for law in laws}) == 4
-    assert GAUSSIAN.with_deviation(Real.of(3), fixed=False) == (GAUSSIAN, F(1, 3))
+    assert GAUSSIAN.with_deviation(Real.from_rational(3), fixed=False) == (GAUSSIAN, F(1, 3))
 
 
 def test_what_is_drawn_exactly() -> None:
@@ -49,7 +49,7 @@ def test_what_is_drawn_exactly() -> None:
     mass = 1 / sum(math.exp(-(i**2) / (2 * 1.5**2)) for i in range(-40, 41))
     assert abs(drawn.count(0) / 4000 - mass) < 5 * math.sqrt(mass * (1 - mass) / 4000)
     assert GAUSSIAN.rate_at(F(1, 2), F(3)) == F(3, 2)
-    assert GAUSSIAN.with_deviation(Real.of(2), fixed=True)[0].rate_at(F(1, 2), F(3)) == F(1, 2)
-    law, rate = GAUSSIAN.with_deviation(Real.of(2).sqrt(), fixed=False)
+    assert GAUSSIAN.with_deviation(Real.from_rational(2), fixed=True)[0].rate_at(F(1, 2), F(3)) == F(1, 2)
+    law, rate = GAUSSIAN.with_deviation(Real.from_rational(2).sqrt(), fixed=False)
     with pytest.raises(Missing, match="irrational"):
         law.rate_at(rate, F(1))

@@ -37,7 +37,7 @@ def test_the_steps_from_every_state_sum_to_exactly_one(sparse: Dtmc) -> None:
         if state.line is None:
             assert steps == ()
             continue
-        total = Quotient.of(0)
+        total = Quotient.convert(0)
         for step in steps:
             assert step.probability is not None
             total = total + step.probability.value
@@ -46,19 +46,19 @@ def test_the_steps_from_every_state_sum_to_exactly_one(sparse: Dtmc) -> None:
 
 def test_the_product_along_the_paths_is_the_probability_of_the_output(sparse: Dtmc) -> None:
     """The chain and `prob` agree exactly, exit by exit."""
-    reached: dict[int, Quotient] = {0: Quotient.of(1)}
+    reached: dict[int, Quotient] = {0: Quotient.convert(1)}
     for number, steps in enumerate(sparse.steps):
         for step in steps:
             assert step.probability is not None
             assert step.goal > number
             weight = reached[number] * step.probability.value
-            reached[step.goal] = reached.get(step.goal, Quotient.of(0)) + weight
+            reached[step.goal] = reached.get(step.goal, Quotient.convert(0)) + weight
     by_output: dict[tuple[str, ...], Quotient] = {}
     for number, state in enumerate(sparse.states):
         if state.line is None:
             values = dict(state.values)
             key = (values["out[1]"], values["out[2]"])
-            by_output[key] = by_output.get(key, Quotient.of(0)) + reached[number]
+            by_output[key] = by_output.get(key, Quotient.convert(0)) + reached[number]
     expected = dipc.load(SPARSE, m=2).outcomes({"q": [-1, 1]})
     assert len(expected) == len(by_output) == 3
     for one in expected:
@@ -102,7 +102,7 @@ def test_quotients_are_shown_with_whole_coefficients(sparse: Dtmc) -> None:
         str(step.probability)
         for steps in sparse.steps
         for step in steps
-        if step.probability is not None and step.probability.parts()[1] is not None
+        if step.probability is not None and step.probability.numerator_and_denominator()[1] is not None
     ]
     assert quotients == [
         "(24 - 32*exp(-eps/4) + 14*exp(-eps/2) - exp(-eps))/(24 - 16*exp(-eps/4) + 4*exp(-eps/2))",

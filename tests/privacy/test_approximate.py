@@ -64,7 +64,7 @@ def test_sums_over_all_sets(budget: str, delta: str) -> None:
         for one, two in linf_pairs(["0", "1"], 2):
             first, second = (
                 {
-                    tuple(o.output.values()): o.probability.at(eps, 40)[0]
+                    tuple(o.output.values()): o.probability.enclosure(eps, 40)[0]
                     for o in program.outcomes(dict(zip(program.inputs, point, strict=True)))
                 }
                 for point in (one, two)
@@ -72,17 +72,19 @@ def test_sums_over_all_sets(budget: str, delta: str) -> None:
             for chosen in subsets(list({*first, *second})):
                 excess = sum(first.get(a, 0) - scale * second.get(a, 0) for a in chosen)  # type: ignore[call-overload]
                 worst[eps] = max(worst.get(eps, Fraction(0)), excess)
-    allowed = {eps: report.claim.delta.at(eps, 40)[0] for eps in EPS}
+    allowed = {eps: report.claim.delta.enclosure(eps, 40)[0] for eps in EPS}
     if report["verdict"] == "private":
         assert all(worst[eps] <= allowed[eps] + Fraction(1, 10**30) for eps in EPS)
     else:
         assert report["verdict"] == "not private"
         found = report.counterexample
         assert found is not None
-        one_sum = sum(program.probability(found.input, output).at(found.eps, 40)[0] for output in found.outputs)
-        two_sum = sum(program.probability(found.adjacent, output).at(found.eps, 40)[0] for output in found.outputs)
+        one_sum = sum(program.probability(found.input, output).enclosure(found.eps, 40)[0] for output in found.outputs)
+        two_sum = sum(
+            program.probability(found.adjacent, output).enclosure(found.eps, 40)[0] for output in found.outputs
+        )
         scale = ExpPoly.term(1, 0, factor).enclosure(found.eps, 40)[0]
-        assert one_sum > scale * two_sum + report.claim.delta.at(found.eps, 40)[0]
+        assert one_sum > scale * two_sum + report.claim.delta.enclosure(found.eps, 40)[0]
         assert "outputs" in report["counterexample"]
 
 
@@ -98,7 +100,7 @@ def test_sums_over_many_integers(text: str, budget: str) -> None:
     scale = ExpPoly.term(1, 0, claim.budget).enclosure(eps, 30)[0]
     others = [{"b": b} for b in ("true", "false")] if "b" in program.outputs else [{}]
     answers = [{"y": o, **other} for o in range(-14, 15) for other in others]
-    laws = [[program.probability({"x": x}, answer).at(eps, 30)[0] for answer in answers] for x in range(3)]
+    laws = [[program.probability({"x": x}, answer).enclosure(eps, 30)[0] for answer in answers] for x in range(3)]
     worst = max(
         sum(max(Fraction(0), p - scale * q) for p, q in zip(laws[one], laws[two], strict=True))
         for one, two in ((0, 1), (1, 0), (1, 2), (2, 1))
@@ -205,11 +207,11 @@ def test_deltas_in_pieces(one: str, two: str, select: str, budget: int) -> None:
 
     def excess(eps: Fraction) -> Fraction:
         needed = max(
-            piece.delta.at(eps, 30)[0]
+            piece.delta.enclosure(eps, 30)[0]
             for piece in least.pieces or ()
             if piece.lower.low <= eps <= (piece.upper.high or eps)
         )
-        ends = [read_claim(program, None, part, None).delta.at(eps, 30)[0] for part in (one, two)]
+        ends = [read_claim(program, None, part, None).delta.enclosure(eps, 30)[0] for part in (one, two)]
         return needed - (min(ends) if select == "min" else max(ends))
 
     if report.verdict == "private":

@@ -91,7 +91,8 @@ def test_a_little_less_is_refuted_and_the_constant_is_not(m: int) -> None:
     first, second = (program.probability(point, found.at.output) for point in (found.at.input, found.at.adjacent))
     for factor, refuted in ((found.proved - Fraction(1, 1000), True), (found.proved, False)):
         far = [
-            first.at(eps, 60)[0] > second.at(eps, 60)[1] * ExpPoly.term(1, 0, factor).enclosure(eps, 60)[1]
+            first.enclosure(eps, 60)[0]
+            > second.enclosure(eps, 60)[1] * ExpPoly.term(1, 0, factor).enclosure(eps, 60)[1]
             for eps in (Fraction(1), Fraction(100), Fraction(10_000))
         ]
         assert any(far) is refuted
@@ -179,7 +180,7 @@ def test_no_random_pair_exceeds_what_is_proved(text: str, constants: dict[str, i
         for answer, form in laws[0].items():
             for eps in (Fraction(1, 5), Fraction(2), Fraction(15)):
                 scale = ExpPoly.term(1, 0, found.proved).enclosure(eps, 40)[1]
-                assert form.at(eps, 40)[0] <= laws[1][answer].at(eps, 40)[1] * scale
+                assert form.enclosure(eps, 40)[0] <= laws[1][answer].enclosure(eps, 40)[1] * scale
 
 
 def test_integer_noise_against_random_pairs() -> None:
@@ -188,7 +189,7 @@ def test_integer_noise_against_random_pairs() -> None:
         for output in range(-4, 5):
             first, second = (program.probability({"x": x}, {"y": output}) for x in (one, one + 1))
             scale = ExpPoly.term(1, 0, Fraction(1, 2)).enclosure(Fraction(3), 40)[1]
-            assert first.at(3, 40)[0] <= second.at(3, 40)[1] * scale
+            assert first.enclosure(3, 40)[0] <= second.enclosure(3, 40)[1] * scale
     report = dipc.check_privacy(program, "linf:1", inputs="x = 0..2", budget="eps/2")
     assert report["verdict"] == "private"
     assert dipc.check_privacy(program, "linf:1", inputs="x = 0..2", budget="eps/3")["verdict"] == "not private"
@@ -254,7 +255,9 @@ def test_what_is_compared_without_noise_refutes(text: str, adjacent: str) -> Non
     assert report["verdict"] == "not private"
     at = report.counterexample
     assert at is not None
-    one, two = (dipc.load(text).probability(point, at.outputs[0]).at(at.eps)[0] for point in (at.input, at.adjacent))
+    one, two = (
+        dipc.load(text).probability(point, at.outputs[0]).enclosure(at.eps)[0] for point in (at.input, at.adjacent)
+    )
     assert one > 0 == two or one > two
 
 
@@ -330,7 +333,7 @@ def test_a_move_without_end_refutes_every_constant(seed: int) -> None:
             )
             assert sum(one[name] != two[name] for name in one) == 1
             if not found.balls:
-                first, second = (program.probability(each, found.outputs[0]).at(1)[0] for each in (one, two))
+                first, second = (program.probability(each, found.outputs[0]).enclosure(1)[0] for each in (one, two))
                 assert float(first) > math.exp(float(budget.split("*")[0].replace("eps", "1"))) * float(second)
 
 

@@ -58,7 +58,7 @@ def test_clamped_noise(center: int, low: int, high: int) -> None:
     text = f'0 2\ninput int x 0 2 ;\nint y ;\ny = TDLap "eps/3" x {low} {high} ;\nreturn y ;\n'
     program = dipc.load(imported(Source("t", text), "t").text)
     free = dipc.load("program f; input x : int; output y : int; y <- DLap(eps/3, x);")
-    found = {o.output["y"]: o.probability.at(6, 30)[0] for o in program.outcomes({"x": center})}
+    found = {o.output["y"]: o.probability.enclosure(6, 30)[0] for o in program.outcomes({"x": center})}
     for value in range(low, high + 1):
         inside = (
             [value]
@@ -67,7 +67,7 @@ def test_clamped_noise(center: int, low: int, high: int) -> None:
             if value == low
             else range(value, value + 40)
         )
-        whole = sum(free.probability({"x": center}, {"y": at}).at(6, 30)[0] for at in inside)
+        whole = sum(free.probability({"x": center}, {"y": at}).enclosure(6, 30)[0] for at in inside)
         assert abs(whole - found[str(value)]) < 10**-20
 
 
@@ -206,7 +206,7 @@ def test_rates_at_a_fixed_eps(rate: str, eps: str, same: int) -> None:
         )
     )
     one, two = (each.probability({"x": 0}, {"b": True}) for each in (program, plain))
-    assert one.at(Fraction(eps), 30) == two.at(same, 30)
+    assert one.enclosure(Fraction(eps), 30) == two.enclosure(same, 30)
     assert dipc.check_privacy(program, "linf:1")["eps"] == f"[{eps}, {eps}]"
     assert f"# It is that program at eps = {eps} only." in found
 

@@ -45,7 +45,9 @@ def test_published_losses(text: str, constants: dict[str, int], digits: str) -> 
         assert (low, high) == (TENTH, TENTH)
     # and it is the loss there, by the probabilities one by one
     program = dipc.load(text, **constants)
-    p, q = (float(program.probability(point, found.output).at(TENTH)[0]) for point in (found.input, found.adjacent))
+    p, q = (
+        float(program.probability(point, found.output).enclosure(TENTH)[0]) for point in (found.input, found.adjacent)
+    )
     assert math.log(p / q) == pytest.approx(float(low), abs=1e-9)
 
 
@@ -73,7 +75,8 @@ def test_the_largest_of_all_pairs() -> None:
     losses = []
     points = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
     laws = {
-        u: {tuple(o.output.values()): float(o.probability.at(1)[0]) for o in program.outcomes({"q": u})} for u in points
+        u: {tuple(o.output.values()): float(o.probability.enclosure(1)[0]) for o in program.outcomes({"q": u})}
+        for u in points
     }
     for u in points:
         for v in points:
@@ -98,7 +101,7 @@ def test_least_delta_against_sums() -> None:
     for eps in (Fraction(1, 3), Fraction(2), Fraction(20)):
         found = asked.least_delta(claim, eps)
         laws = {
-            u: {tuple(o.output.values()): float(o.probability.at(eps)[0]) for o in program.outcomes({"q": u})}
+            u: {tuple(o.output.values()): float(o.probability.enclosure(eps)[0]) for o in program.outcomes({"q": u})}
             for u in points
         }
         scale = math.exp(float(eps) / 4)
@@ -114,7 +117,7 @@ def test_least_delta_against_sums() -> None:
             for piece in found.pieces
             if piece.lower.low <= eps and (piece.upper.high is None or eps <= piece.upper.high)
         ]
-        assert float(inside[0].delta.at(eps)[0]) == pytest.approx(worst, abs=1e-12)
+        assert float(inside[0].delta.enclosure(eps)[0]) == pytest.approx(worst, abs=1e-12)
 
 
 def test_the_supremum_of_the_least_delta_is_the_least_constant_delta() -> None:
@@ -138,7 +141,7 @@ def test_renyi_of_randomized_response() -> None:
     assert found.value is not None
     assert float(found.value[0]) == pytest.approx(math.log(moment), abs=1e-12)
     assert found.moment is not None
-    assert float(found.moment.at(1)[0]) == pytest.approx(moment, abs=1e-9)
+    assert float(found.moment.enclosure(1)[0]) == pytest.approx(moment, abs=1e-9)
 
 
 def test_divergence_is_infinite_where_the_support_differs() -> None:
@@ -168,6 +171,6 @@ def test_divergences_where_a_weight_is_zero_at_some_eps(more: str, eps: Fraction
     assert found.value is not None
     assert float(found.value[0]) == pytest.approx(math.log(float(most) * noise), rel=1e-12)
     assert found.moment is not None
-    assert float(found.moment.at(eps)[0]) == pytest.approx(float(most) * noise, rel=1e-12)
+    assert float(found.moment.enclosure(eps)[0]) == pytest.approx(float(most) * noise, rel=1e-12)
     with pytest.raises(ValueError, match="only"):
-        found.moment.at(eps + 1)
+        found.moment.enclosure(eps + 1)

@@ -78,8 +78,8 @@ def test_above_threshold(threshold: str, query: str, budget: str, private: bool)
         found = report.counterexample
         assert found is not None
         assert (tuple(found.input.values()), tuple(found.adjacent.values())) in pairs
-        first = program.probability(found.input, found.outputs[0]).at(found.eps, 40)
-        second = program.probability(found.adjacent, found.outputs[0]).at(found.eps, 40)
+        first = program.probability(found.input, found.outputs[0]).enclosure(found.eps, 40)
+        second = program.probability(found.adjacent, found.outputs[0]).enclosure(found.eps, 40)
         assert found.probability[0] <= first[0] <= first[1] <= found.probability[1]
         assert found.allowed[1] < found.probability[0]
         from dipc.algebra.exppoly import ExpPoly

@@ -72,7 +72,7 @@ def laws(program: dipc.Program) -> Callable[[tuple[Fraction, ...]], Law]:
     @cache
     def law(point: tuple[Fraction, ...]) -> Law:
         found = program.outcomes(dict(zip(program.inputs, point, strict=True)))
-        return {tuple(each.output.values()): [each.probability.at(eps, 40) for eps in EPS] for each in found}
+        return {tuple(each.output.values()): [each.probability.enclosure(eps, 40) for eps in EPS] for each in found}
 
     return law
 
@@ -130,16 +130,16 @@ def test_verdicts_at_pairs(seed: int, tmp_path: Path) -> None:
                             total += first[answer][at][0] if answer in first else 0
                             total -= scale * second[answer][at][0] if answer in second else 0
                     excess[eps] = max(excess.get(eps, Fraction(0)), total)
-    exceeded = any(excess[eps] > report.claim.delta.at(eps, 40)[1] + TINY for eps in EPS)
+    exceeded = any(excess[eps] > report.claim.delta.enclosure(eps, 40)[1] + TINY for eps in EPS)
     assert report["verdict"] == "not private" or (report["verdict"] == "private" and not exceeded)
     if report.counterexample is not None:
         found = report.counterexample
         first, second = (
-            sum(program.probability(point, output).at(found.eps, 40)[side] for output in found.outputs)
+            sum(program.probability(point, output).enclosure(found.eps, 40)[side] for output in found.outputs)
             for point, side in ((found.input, 0), (found.adjacent, 1))
         )
         scale = ExpPoly.term(1, 0, factor).enclosure(found.eps, 40)[1]
-        assert first > scale * second + report.claim.delta.at(found.eps, 40)[1]
+        assert first > scale * second + report.claim.delta.enclosure(found.eps, 40)[1]
 
 
 @pytest.mark.parametrize("seed", seeds)

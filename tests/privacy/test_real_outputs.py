@@ -256,7 +256,7 @@ def compared(seed: int) -> str:
         assert divergence.value is None, release.text
     elif wanted < 1e3:
         assert divergence.moment is not None, release.text
-        assert float(divergence.moment.at(eps)[0]) == pytest.approx(wanted, rel=10 * coarse), release.text
+        assert float(divergence.moment.enclosure(eps)[0]) == pytest.approx(wanted, rel=10 * coarse), release.text
     delta = max(sum(one[name].delta(two[name], math.exp(float(factor * eps))) for name in one) for one, two in both)
     claim = read_claim(asked.program, f"{factor}*eps", None, f"[{eps}, {eps}]")
     try:

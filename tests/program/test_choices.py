@@ -53,7 +53,7 @@ def test_randomized_response() -> None:
     assert sympy.simplify(honest.expr - sympy.exp(dipc.eps) / (1 + sympy.exp(dipc.eps))) == 0
     assert sympy.simplify(sympy.sympify(str(honest)) - sympy.sympify("exp(eps)/(1+exp(eps))")) == 0
     assert program.probability({"secret": False}, {"answer": True}).value == Quotient(R, 1 + R)
-    low, high = honest.at(1)
+    low, high = honest.enclosure(1)
     known = Fraction("0.7310585786300048792511592418218362743651")
     assert known - Fraction(1, 10**29) < low <= high < known + Fraction(1, 10**29)
 

@@ -89,7 +89,7 @@ def test_the_same_closed_forms(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_six_hundred_responses() -> None:
     bits = [i % 3 != 0 for i in range(600)]
-    low, high = dipc.load(MOST, n=600).probability({"b": bits}, {"most": True}).at("1/10")
+    low, high = dipc.load(MOST, n=600).probability({"b": bits}, {"most": True}).enclosure("1/10")
 
     def masses(n: int, p: float) -> list[float]:
         return [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]

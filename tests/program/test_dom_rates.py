@@ -34,7 +34,7 @@ def test_a_weight_is_that_of_the_value(k: int, expected: str) -> None:
 def test_values_that_are_drawn_count_too() -> None:
     program = dipc.load(DRAWN)
     inputs = {"k": (1, 2), "sure": True}
-    whole = sum(float(program.probability(inputs, {"o": o}).at(1)[0]) for o in range(-30, 31))
+    whole = sum(float(program.probability(inputs, {"o": o}).enclosure(1)[0]) for o in range(-30, 31))
     assert whole == pytest.approx(1)
     outputs = [{"o": 1}, {"o": 2}]
     assert str(dipc.simulate(program, inputs, 1, runs=2000, outputs=outputs).agreement) == "match"

@@ -108,7 +108,7 @@ def test_counts_of_tests_are_binomial(n: int, count: int) -> None:
     found = dipc.load(TESTS, n=n).probability({}, {"c": count})
     for eps in (Fraction(1, 3), Fraction(2)):
         above = (exp(-float(eps) / 2) / 2) / 3 + (1 - exp(-float(eps) / 2) / 2) * 2 / 3
-        low, high = found.at(eps)
+        low, high = found.enclosure(eps)
         assert float(low) == pytest.approx(comb(n, count) * above**count * (1 - above) ** (n - count))
         assert low <= high
 
@@ -130,5 +130,5 @@ def test_integers_of_a_test_lie_between_its_places() -> None:
     ratio = exp(-1)
     mass = {value: (1 - ratio) / (1 + ratio) * ratio ** abs(value - 1) for value in range(3)}
     for value, there in product(range(3), [Fraction(1)]):
-        assert float(program.probability({}, {"v": value}).at(there)[0]) == pytest.approx(mass[value])
+        assert float(program.probability({}, {"v": value}).enclosure(there)[0]) == pytest.approx(mass[value])
     assert program.probability({}, {"v": 3}).value.is_zero()

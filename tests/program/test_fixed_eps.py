@@ -47,7 +47,7 @@ def test_it_is_the_program_with_the_numbers_written_out() -> None:
     assert written.core.only_at is None
     for q in (14, 16):
         found, same = program.probability({"q": q}, {"b": True}), written.probability({"q": q}, {"b": True})
-        assert found.at(HALF) == same.at(HALF)
+        assert found.enclosure(HALF) == same.enclosure(HALF)
         assert found.value == same.value
     report = dipc.check(program, inputs="all")
     assert report.verdict is dipc.Verdict.ACCURATE
@@ -64,7 +64,7 @@ def test_a_closed_form_is_a_number() -> None:
     assert str(2 * form) == "exp(-2)"
     assert str(form.at_least(Fraction(1, 20)).verdict) == "accurate"
     assert [str(piece.start.low) for piece in form.sign()] == ["1/2"]
-    for wrong in (lambda: form.at(1), lambda: form.sup("(0, 1]"), lambda: form.at_least(0, "[1, 2]")):
+    for wrong in (lambda: form.enclosure(1), lambda: form.sup("(0, 1]"), lambda: form.at_least(0, "[1, 2]")):
         with pytest.raises(ValueError, match="only at eps = 1/2"):
             wrong()
     with pytest.raises(ValueError, match="the other only at eps = 1"):

@@ -105,7 +105,7 @@ def test_linear_combinations_of_integers() -> None:
         a <- DLap(eps, q); b <- DLap(2*eps, 0); y <- 2*a - 3*b + 1"""
     )
     for y in (-1, 0, 3):
-        low, high = program.probability({"q": 1}, {"y": y}).at(1, digits=8)
+        low, high = program.probability({"q": 1}, {"y": y}).enclosure(1, digits=8)
         terms = []
         for a in range(-40, 41):
             if (2 * a + 1 - y) % 3 == 0:

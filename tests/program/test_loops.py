@@ -70,10 +70,10 @@ def test_a_loop_is_enclosed_by_its_unrolling(rounds: int, eps: Fraction) -> None
     head = "program p; output y : {0..2} = 2; output done : bool = false; "
     loop = law(dipc.load(f"{head} while not done do {BODY} end"))
     unrolled = dipc.load(f"{head} for i in 1..{rounds} do if not done then {BODY} end end")
-    left = unrolled.probability({}, {"done": False}).at(eps)
+    left = unrolled.probability({}, {"done": False}).enclosure(eps)
     for y in ("0", "1"):
-        low, high = unrolled.probability({}, {"done": True, "y": y}).at(eps)
-        exact = Quotient.of(loop[y]).enclosure(eps)
+        low, high = unrolled.probability({}, {"done": True, "y": y}).enclosure(eps)
+        exact = Quotient.convert(loop[y]).enclosure(eps)
         assert low <= exact[1]
         assert exact[0] <= high + left[1]
     assert "2" not in loop
@@ -148,7 +148,7 @@ def test_a_weight_that_is_zero_at_one_eps_does_no_harm_where_there_is_another_wa
     )
     a = Quotient(ExpPoly.from_terms([(2, 0, 1), (1, 0, -2), (0, 0, 1)]), ExpPoly.from_terms([(2, 0, 4), (0, 0, 4)]))
     b = Quotient(ExpPoly.from_terms([(2, 0, 1), (1, 0, -4), (0, 0, 4)]), ExpPoly.from_terms([(2, 0, 2), (0, 0, 8)]))
-    assert law(program)["0"] == a.over_positive(a + b)
+    assert law(program)["0"] == a.divide_by_positive(a + b)
     # Outside a loop a weight may well be 0 at some eps.
     assert law(dipc.load("program p; output y : {0, 1}; y <- choose { 0 : (eps-1)^2/(1+eps^2), 1 : 2*eps/(1+eps^2) }"))
 

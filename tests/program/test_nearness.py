@@ -74,7 +74,7 @@ def test_the_sum_is_that_of_single_answers() -> None:
     u = {"q": ["0", "1", "1/2"]}
     pairs = list(itertools.product((False, True), repeat=2))
     single = {pair: program.probability(u, {"a": pair[0], "b": pair[1]}) for pair in pairs}
-    assert single[True, True].at(1)[0] > 0  # the library's own question is still about equal outputs
+    assert single[True, True].enclosure(1)[0] > 0  # the library's own question is still about equal outputs
     table = [{**{f"q[{i}]": v for i, v in enumerate(u["q"], 1)}, "a": a, "b": b} for a, b in pairs]
     for gamma in (0, 1):
         report = dipc.check(program, table, beta="1", gamma=gamma)

@@ -99,7 +99,7 @@ def test_ways_to_give_values() -> None:
         program.probability({"q": (Fraction(-1, 2), 0), "n": 3}, {"out": "heads", "val": 3}, Fraction(1, 2)) == expected
     )
     assert program.probability({"q": ["-0.5", 0], "n": 3}, {"out": "heads", "val": 3, "big": None}, "0.5") == expected
-    low, high = expected.at("1/3")
+    low, high = expected.enclosure("1/3")
     assert 0 < low < high < 1
 
 
@@ -150,7 +150,7 @@ def test_outcomes_sum_to_one_and_agree_with_probability(a: Fraction, b: Fraction
     ]
     for outcome in outcomes:
         assert program.probability({"q": (a, b), "n": n}, dict(outcome.output)) == outcome.probability
-        assert outcome.probability.at(1)[0] > 0
+        assert outcome.probability.enclosure(1)[0] > 0
 
 
 def test_outcomes_that_cannot_occur_are_left_out_and_unassigned_outputs_are_none() -> None:

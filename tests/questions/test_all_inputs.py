@@ -129,7 +129,7 @@ def agrees_with_rows(source: str, seed: int, count: int, **options: object) -> N
             assert found.counterexample is not None
             exact = loaded.probability(found.input, again.output, found.gamma)
             # What is far out may be as near to 1 as e^-1000.
-            low, high = exact.at(found.counterexample.eps, digits=1000)
+            low, high = exact.enclosure(found.counterexample.eps, digits=1000)
             assert high < found.counterexample.required[0]
             assert low >= 0
 
@@ -321,7 +321,7 @@ def test_no_probability_is_below_the_bound_of_its_class(source: str) -> None:
         (row,) = witnesses.decided([inputs])
         assert row.closed_form is not None
         bound = float(sympified(note.probability, distance * eps))
-        assert float(row.closed_form.at(eps)[1]) >= bound - 1e-12
+        assert float(row.closed_form.enclosure(eps)[1]) >= bound - 1e-12
         compared += 1
         if note.exact and note.corner:
             assert bound >= -1e-12
@@ -418,5 +418,5 @@ def test_the_library_asks_for_all_inputs_by_the_same_word() -> None:
 def test_a_quotient_in_an_open_product_is_shown_as_a_function_of_eps() -> None:
     half, one = Fraction(1, 2), ExpPoly.ONE
     form = ClosedForm(Quotient(one, one + ExpPoly.term(1, 0, -1)))
-    assert every_input._scaled(form, half, True).at(2) == form.at(1)
+    assert every_input._scaled(form, half, True).enclosure(2) == form.enclosure(1)
     assert every_input._scaled(form, half, False) == form

@@ -106,8 +106,8 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
                     continue  # a class that ends before
                 assert row.closed_form is not None
                 for eps in (F(1, 3), F(2)):
-                    low, high = row.closed_form.at(eps)
-                    least, most = bound.at(alpha * eps)
+                    low, high = row.closed_form.enclosure(eps)
+                    least, most = bound.enclosure(alpha * eps)
                     assert low <= most
                     assert least <= high
 

@@ -101,7 +101,7 @@ def test_an_inaccurate_report() -> None:
     assert found is not None
     assert found.eps == 1
     assert row.closed_form is not None
-    low, high = row.closed_form.at(found.eps, digits=40)
+    low, high = row.closed_form.enclosure(found.eps, digits=40)
     assert found.probability[0] <= low <= high <= found.probability[1]
     required = 1 - sympy.exp(-1) / 2
     assert _rational(found.required[0]) <= required <= _rational(found.required[1])

@@ -237,7 +237,7 @@ def test_a_few_runs_are_explored_without_counting_all(monkeypatch: pytest.Monkey
     monkeypatch.setattr("dipc.chain.series.runs", pytest.fail)
     program = dipc.load("benchmarks/sparse.dip", m=20)
     form = program.probability({"q": [-1] * 20}, {"out": ["bot"] * 20})
-    assert form.at(1, 3)[0] > 0
+    assert form.enclosure(1, 3)[0] > 0
 
 
 def test_many_runs_that_no_noise_tells_apart() -> None:
@@ -249,7 +249,7 @@ def test_many_runs_that_no_noise_tells_apart() -> None:
     program = dipc.load("\n".join(lines))
     for values, probability in (([2] * 7, 1), ([*([2] * 6), 0], 0)):
         inputs = dict(zip(program.inputs, values, strict=True))
-        assert program.probability(inputs, {"o": True}).at("1") == (probability, probability)
+        assert program.probability(inputs, {"o": True}).enclosure("1") == (probability, probability)
 
 
 @given(programs(), st.integers(0, 10**6))

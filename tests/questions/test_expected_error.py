@@ -46,7 +46,7 @@ def test_the_regret_of_noisy_max(scores: tuple[int, ...], regret: str) -> None:
     low, high = row.value
     assert abs(low - Fraction(regret)) < Fraction(1, 10**10)
     # It is the sum over the answers of how much less they have.
-    chances = [program.probability({"q": scores}, {"out": at + 1}).at(1)[0] for at in range(len(scores))]
+    chances = [program.probability({"q": scores}, {"out": at + 1}).enclosure(1)[0] for at in range(len(scores))]
     naive = sum(chance * (max(scores) - score) for chance, score in zip(chances, scores, strict=True))
     assert abs(naive - high) < Fraction(1, 10**20)
 
@@ -78,7 +78,7 @@ def test_the_mean_is_the_integral_of_the_tails(text: str, eps: Fraction) -> None
 
     def tail(gamma: float) -> float:
         radius = Fraction(gamma).limit_denominator(10**6)
-        return 1 - float(program.probability(values, answer, radius).at(eps, 15)[0])
+        return 1 - float(program.probability(values, answer, radius).enclosure(eps, 15)[0])
 
     nodes, weights = np.polynomial.legendre.leggauss(24)
     for moment in (1, 2):
@@ -100,8 +100,8 @@ def test_against_simulation() -> None:
     assert row.bias is not None
     assert row.variance is not None
     assert middle(report) == pytest.approx(abs(drawn).mean(), rel=2e-2)
-    assert float(row.bias.at(1)[0]) == pytest.approx(drawn.mean(), rel=2e-2)
-    assert float(row.variance.at(1)[0]) == pytest.approx(drawn.var(), rel=3e-2)
+    assert float(row.bias.enclosure(1)[0]) == pytest.approx(drawn.mean(), rel=2e-2)
+    assert float(row.variance.enclosure(1)[0]) == pytest.approx(drawn.var(), rel=3e-2)
 
 
 @settings(max_examples=examples(10), deadline=None)
@@ -145,7 +145,7 @@ def test_claims_are_decided_for_every_eps() -> None:
     assert refuted.result is not None
     assert refuted.result.counterexample is not None
     at = refuted.result.counterexample.eps
-    assert refuted.error.at(at)[0] > refuted.result.beta_form.at(at, 30)[1]
+    assert refuted.error.enclosure(at)[0] > refuted.result.beta_form.enclosure(at, 30)[1]
 
 
 def test_where_the_claim_holds_and_what_is_the_most() -> None:

@@ -337,8 +337,8 @@ def test_a_wrong_selection_bound_would_be_noticed() -> None:
             bound = fixed + (m - total.once) * repeated
             for t in (F(1, 4), F(2), F(9)):
                 low, high = bound.enclosure(t)
-                assert 1 - exact.at(t)[1] <= high
-                assert 1 - float(exact.at(t)[0]) > float(low) / m  # nor is it absurdly large
+                assert 1 - exact.enclosure(t)[1] <= high
+                assert 1 - float(exact.enclosure(t)[0]) > float(low) / m  # nor is it absurdly large
 
 
 # --- parts ---------------------------------------------------------------------------------------------------

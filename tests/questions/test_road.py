@@ -102,7 +102,7 @@ def test_obligations_of_rows_against_the_probabilities_at_single_eps(name: str) 
             fails = False
             for eps in (Fraction(1, 1000), *[Fraction(n, 4) for n in range(1, 60)], Fraction(100)):
                 assert found.bound is not None
-                pr, beta = found.bound.at(eps), posed.obligation.beta.at(eps)
+                pr, beta = found.bound.enclosure(eps), posed.obligation.beta.enclosure(eps)
                 if pr[1] + beta[1] < 1:
                     fails = True
                     assert any(
@@ -114,7 +114,7 @@ def test_obligations_of_rows_against_the_probabilities_at_single_eps(name: str) 
                 assert found.counterexample is not None
                 at = found.counterexample.eps
                 assert found.bound is not None
-                assert found.bound.at(at)[1] + posed.obligation.beta.at(at)[1] < 1
+                assert found.bound.enclosure(at)[1] + posed.obligation.beta.enclosure(at)[1] < 1
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -177,7 +177,7 @@ def laws(program: Program, kept: Sequence[str]) -> dict[object, float]:
     found: dict[object, float] = {}
     for outcome in program.outcomes({"q": [0, 1, 2][: len(program.inputs)]}):
         key = tuple(outcome.output[name] for name in kept)
-        found[key] = found.get(key, 0.0) + float(outcome.probability.at(Fraction(2, 3), 30)[0])
+        found[key] = found.get(key, 0.0) + float(outcome.probability.enclosure(Fraction(2, 3), 30)[0])
     return found
 
 

@@ -10,7 +10,7 @@ import mpmath
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, Limits
+from dipc.algebra.limits import DecisionBudget, Limits
 from dipc.sign.polynomial import NormalForm, Polynomial, normal_form
 
 EPS = ExpPoly.term(1, 1, 0)
@@ -23,7 +23,7 @@ def e(exponent: Fraction | int | str = 1) -> ExpPoly:
 
 def normal(f: ExpPoly) -> NormalForm:
     """The normal form, with the usual limits."""
-    return normal_form(f, Budget(Limits()))
+    return normal_form(f, DecisionBudget(Limits()))
 
 
 @dataclass(frozen=True)

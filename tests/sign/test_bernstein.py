@@ -5,7 +5,7 @@ from math import comb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.limits import Budget, Limits
+from dipc.algebra.limits import DecisionBudget, Limits
 from dipc.sign.taylor import Shape, TaylorModel, _halves, _to_bernstein, parts, sign_by_partial_sums
 
 integers = st.integers(-(2**30), 2**30)
@@ -109,7 +109,7 @@ def check_parts(coefficients: list[int], error: int, signs: list[int]) -> None:
     ]
     slope_error = sum(n * abs(c) for n, c in enumerate(disturbance))
     end = Fraction(0)
-    for part in parts(model(coefficients, error, slope_error), Budget(Limits())):
+    for part in parts(model(coefficients, error, slope_error), DecisionBudget(Limits())):
         size = Fraction(1, 1 << part.depth)
         begin = part.index * size
         assert begin == end
@@ -132,10 +132,14 @@ def check_parts(coefficients: list[int], error: int, signs: list[int]) -> None:
 
 
 def test_a_double_root_stays_unknown_and_simple_roots_do_not() -> None:
-    found = list(parts(model(from_roots([Fraction(1, 3), Fraction(1, 3)], 9 * 2**40), 100, 500), Budget(Limits())))
+    found = list(
+        parts(model(from_roots([Fraction(1, 3), Fraction(1, 3)], 9 * 2**40), 100, 500), DecisionBudget(Limits()))
+    )
     unknown = [part for part in found if part.shape is Shape.UNKNOWN]
     assert 1 <= len(unknown) <= 4
     assert all(part.depth >= 10 for part in unknown)
-    simple = list(parts(model(from_roots([Fraction(1, 3), Fraction(3, 5)], 15 * 2**40), 100, 500), Budget(Limits())))
+    simple = list(
+        parts(model(from_roots([Fraction(1, 3), Fraction(3, 5)], 15 * 2**40), 100, 500), DecisionBudget(Limits()))
+    )
     assert not [part for part in simple if part.shape is Shape.UNKNOWN]
     assert [part.sign for part in simple if part.shape is Shape.MONOTONE and part.left == -part.right] == [-1, 1]

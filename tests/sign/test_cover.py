@@ -7,7 +7,7 @@ import mpmath
 import pytest
 from hypothesis import given
 
-from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.polynomial import Layout, Polynomial
 from dipc.sign.roots import CoverPiece, Crossing, _Worker, cover
 from dipc.sign.taylor import Shape, Subinterval, TaylorModel
@@ -26,7 +26,7 @@ def value(polynomial: Polynomial, t: Fraction) -> mpmath.mpf:
 @given(polynomials(most_power=3, most_exponent=20))
 def test_every_piece_and_crossing(polynomial: Polynomial) -> None:
     try:
-        found = cover(Layout(polynomial), Fraction(1, 7), Fraction(40, 3), Budget(Limits(bits=500)), nothing)
+        found = cover(Layout(polynomial), Fraction(1, 7), Fraction(40, 3), DecisionBudget(Limits(bits=500)), nothing)
     except LimitReached:  # a multiple root, or a root that is rational
         return
     assert found[0].lower == Fraction(1, 7)
@@ -47,7 +47,7 @@ def test_every_piece_and_crossing(polynomial: Polynomial) -> None:
 def test_a_monotone_part_with_unknown_ends_is_judged_by_exact_signs() -> None:
     """1 - 2·e^{-t} rises and is 0 at log 2 = 0.69314718..."""
     layout = Layout(Polynomial.of([(0, 0, 1), (1, 0, -2)]))
-    worker = _Worker(layout, Budget(Limits()), nothing)
+    worker = _Worker(layout, DecisionBudget(Limits()), nothing)
     before, after, end = Fraction(69314718, 10**8), Fraction(69314719, 10**8), Fraction(1)
     for lower, upper, expected in (
         (before, end, Crossing(before, end, 1, 9)),
@@ -67,7 +67,7 @@ def test_suspicion_is_voiced_once_and_ends_the_search() -> None:
         calls.append(1)
 
     with pytest.raises(LimitReached):
-        cover(layout, Fraction(1, 2), Fraction(1), Budget(Limits(bits=2000)), suspect)
+        cover(layout, Fraction(1, 2), Fraction(1), DecisionBudget(Limits(bits=2000)), suspect)
     assert calls == [1]
 
     class StopError(Exception):
@@ -77,4 +77,4 @@ def test_suspicion_is_voiced_once_and_ends_the_search() -> None:
         raise StopError
 
     with pytest.raises(StopError):
-        cover(layout, Fraction(1, 2), Fraction(1), Budget(Limits()), stop)
+        cover(layout, Fraction(1, 2), Fraction(1), DecisionBudget(Limits()), stop)

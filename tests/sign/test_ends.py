@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.chart import sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.polynomial import Layout, Polynomial
@@ -18,8 +18,8 @@ from tests.sign.oracle import polynomial_terms, terms_value
 from tests.sign.strategies import EPS, e, normal, polynomials
 
 
-def budget() -> Budget:
-    return Budget(Limits())
+def budget() -> DecisionBudget:
+    return DecisionBudget(Limits())
 
 
 def exact(polynomial: Polynomial, t: Fraction) -> mpmath.mpf:
@@ -100,7 +100,7 @@ def test_order_at_zero_of_a_high_power() -> None:
 def test_the_order_has_a_limit() -> None:
     f = (1 - e(-1)) ** 40
     with pytest.raises(LimitReached, match="first 10 Taylor coefficients"):
-        near_zero(Layout(normal(f).polynomial), Budget(Limits(order=10)))
+        near_zero(Layout(normal(f).polynomial), DecisionBudget(Limits(order=10)))
 
 
 def test_a_radius_does_not_reach_over_a_root() -> None:

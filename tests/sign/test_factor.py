@@ -6,15 +6,15 @@ import sympy
 from hypothesis import given
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.polynomial import Polynomial, is_surely_square_free, rational_root, split_content, square_free_parts
 from tests.sign.strategies import EPS, Planted, e, normal, planted, polynomials
 
 T, Z = sympy.symbols("t z")
 
 
-def budget() -> Budget:
-    return Budget(Limits())
+def budget() -> DecisionBudget:
+    return DecisionBudget(Limits())
 
 
 def expression(polynomial: Polynomial) -> sympy.Expr:
@@ -110,4 +110,4 @@ def test_rational_root() -> None:
 def test_the_degree_has_a_limit() -> None:
     f = (e(1) - 2) ** 2 * (e(100) - 3)
     with pytest.raises(LimitReached, match="degree 102, more than 50"):
-        square_free_parts(of(f), Budget(Limits(degree=50)))
+        square_free_parts(of(f), DecisionBudget(Limits(degree=50)))

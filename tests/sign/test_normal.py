@@ -25,9 +25,9 @@ def exact(value: Fraction) -> mpmath.mpf:
 def some_sum(chance: random.Random, *, plain: bool = True) -> NormalSum:
     terms = []
     for _ in range(chance.randint(1, 3)):
-        scale = Real.of(F(chance.randint(1, 6), chance.randint(1, 4)))
+        scale = Real.from_rational(F(chance.randint(1, 6), chance.randint(1, 4)))
         if chance.random() < 0.4:
-            scale = scale * Real.of(chance.choice([2, 3])).sqrt()
+            scale = scale * Real.from_rational(chance.choice([2, 3])).sqrt()
         function = NormalFunction(scale, exponential=chance.random() < 0.4)
         weight = F(chance.choice([-3, -2, -1, 1, 2, 3]), chance.randint(1, 3))
         terms.append((function, ExpPoly.constant(weight)))
@@ -91,8 +91,8 @@ def test_signs_at_the_ends_are_never_wrong(seed: int) -> None:
 
 def test_the_ends_are_seen() -> None:
     """exp(-eps²/2) - erfc(eps/√2) is 0 at 0, positive after it, and small far out."""
-    root = Real.of(F(1, 2)).sqrt()
-    exponential = NormalFunction(Real.of(F(1, 2)), exponential=True)
+    root = Real.from_rational(F(1, 2)).sqrt()
+    exponential = NormalFunction(Real.from_rational(F(1, 2)), exponential=True)
     total = NormalSum.of(ExpPoly.ZERO, [(exponential, ExpPoly.ONE), (NormalFunction(root), ExpPoly.constant(-1))])
     near = total.positive_from_zero()
     assert near is not None
@@ -110,12 +110,12 @@ def test_texts_are_read_by_sympy() -> None:
             ExpPoly.constant(F(1, 3)),
             [
                 (f, ExpPoly.constant(c))
-                for c, f in normal_function("erfc", Real.of(F(-3, 2)) / Real.of(2).sqrt(), F(1))
+                for c, f in normal_function("erfc", Real.from_rational(F(-3, 2)) / Real.from_rational(2).sqrt(), F(1))
                 if f is not None
             ],
         )
     )
     found = sympy.sympify(str(beta))
-    low, high = beta.at(F(7, 5), 15)
+    low, high = beta.enclosure(F(7, 5), 15)
     shown = float(found.subs(sympy.Symbol("eps"), sympy.Rational(7, 5)))
     assert float(low) - 1e-12 <= shown <= float(high) + 1e-12

@@ -100,7 +100,7 @@ def test_inaccurate(beta: str, eps: str | None, failing: list[tuple[object, obje
         (pytest.approx(float(a)), None if b is None else pytest.approx(float(b)))  # type: ignore[arg-type]
         for a, b in failing
     ]
-    low, high = found.beta_form.at(found.counterexample.eps)
+    low, high = found.beta_form.enclosure(found.counterexample.eps)
     exact = mpmath.exp(-mpmath.mpf(found.counterexample.eps.numerator) / found.counterexample.eps.denominator)
     assert float(low) <= float(high) < float(exact)
 
@@ -249,7 +249,7 @@ def test_cells_values_and_texts_agree(text: str, eps: Fraction) -> None:
     cells = found.cells(Interval.POSITIVE)
     with mpmath.workdps(40):
         exact = pointwise(text, eps)
-        low, high = found.at(eps)
+        low, high = found.enclosure(eps)
         near = mpmath.mpf(10) ** -25
         assert mpmath.mpf(low.numerator) / low.denominator - near <= exact
         assert exact <= mpmath.mpf(high.numerator) / high.denominator + near
@@ -295,7 +295,7 @@ def test_a_closed_form_is_one_cell_and_equal_as_a_function() -> None:
     assert plain.closed is not None
     assert str(plain) == str(plain.closed)
     assert plain.expr == plain.closed.expr
-    assert plain.at(2) == plain.closed.at(2)
+    assert plain.enclosure(2) == plain.closed.enclosure(2)
     assert plain.conditions() == []
     for interval in (Interval.POSITIVE, Interval.closed(1, 2), Interval.closed(3, 3)):
         (cell,) = plain.cells(interval)

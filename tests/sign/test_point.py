@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.chart import sign_at
 from dipc.sign.polynomial import Layout, Polynomial, magnitude_at, point_value
 from tests.sign.oracle import polynomial_terms, sign, terms_value
@@ -42,7 +42,7 @@ def test_exact_zeros(case: Planted) -> None:
 
 @given(polynomials(most_power=5), points.filter(lambda t: t < 100), st.sampled_from([24, 60, 200]))
 def test_values_and_their_errors(polynomial: Polynomial, t: Fraction, precision: int) -> None:
-    found = point_value(Layout(polynomial), t, Budget(Limits()), precision)
+    found = point_value(Layout(polynomial), t, DecisionBudget(Limits()), precision)
     exact = terms_value(polynomial_terms(polynomial), t, 1500)
     with mpmath.workprec(1500):
         scaled = exact * found.scale.numerator / found.scale.denominator
@@ -50,7 +50,7 @@ def test_values_and_their_errors(polynomial: Polynomial, t: Fraction, precision:
         if found.sign:
             assert exact * found.sign > 0
             assert found.error == 0 or abs(found.value).bit_length() >= precision
-            assert abs(magnitude_at(Layout(polynomial), t, Budget(Limits())) - mpmath.log(abs(exact), 2)) <= 3
+            assert abs(magnitude_at(Layout(polynomial), t, DecisionBudget(Limits())) - mpmath.log(abs(exact), 2)) <= 3
 
 
 def test_values_that_are_tiny_but_not_zero() -> None:

@@ -142,7 +142,7 @@ def test_the_simulator_agrees(name: str) -> None:
     values = {slot: Fraction(text) for slot, text in INPUT.items()}
     tally = run(program.core, values, Fraction(1), 4000, seed=3)
     for value in range(4):
-        low, high = program.probability(INPUT, {"y": str(value)}).at(1)
+        low, high = program.probability(INPUT, {"y": str(value)}).enclosure(1)
         seen = tally.counts[(Fraction(value),)] / 4000
         assert low - Fraction(1, 25) <= seen <= high + Fraction(1, 25)
 
@@ -223,5 +223,5 @@ def test_a_logarithm_in_a_threshold_is_answered_with_what_to_write() -> None:
     assert "can be written for one eps" in told
     for bound in ("4.605170", "4.605171"):
         program = dipc.load(text.replace("log(D)", bound), eps=1)
-        low, high = program.probability({"n": 1}, {"out": "true"}).at(1)
+        low, high = program.probability({"n": 1}, {"out": "true"}).enclosure(1)
         assert (low > Fraction(1, 200)) if bound == "4.605170" else (high < Fraction(1, 200))

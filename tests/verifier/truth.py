@@ -82,12 +82,12 @@ def _obligations(
 
 def _part(part: dict[str, Any], arms: list[Closed], probability: Closed, intervals: list[Interval]) -> Iterator[str]:
     for stated, arm in zip(part["functions"], arms, strict=True):
-        if stated is not None and Quotient.of(function(stated)) - (probability + arm - 1) != 0:
+        if stated is not None and Quotient.convert(function(stated)) - (probability + arm - 1) != 0:
             yield "another function"
     for interval, cells in zip(intervals, part["cells"], strict=True):
         position: Fraction | None = interval.lower
         for cell in cells:
-            slack = Quotient.of(probability + arms[cell["argument"]] - 1)
+            slack = Quotient.convert(probability + arms[cell["argument"]] - 1)
             to = None if cell["to"] == "inf" else Fraction(cell["to"])
             within = interval if interval.is_point else Interval(position, to, position != 0, to is not None)
             if not isinstance(decide_nonnegative(slack.numerator, within), Holds):
@@ -100,8 +100,8 @@ def _part(part: dict[str, Any], arms: list[Closed], probability: Closed, interva
 
 
 def _charts(chart: dict[str, Any], probability: Closed, beta: Closed, intervals: list[Interval]) -> Iterator[str]:
-    slack = Quotient.of(probability + beta - 1)
-    if Quotient.of(function(chart["function"])) - slack != 0:
+    slack = Quotient.convert(probability + beta - 1)
+    if Quotient.convert(function(chart["function"])) - slack != 0:
         yield "another function"
     for interval, factors in zip(intervals, chart["intervals"], strict=True):
         if factors is None or interval.is_point:
@@ -143,7 +143,7 @@ def _refuted(
     if not any(eps in interval for interval in intervals):
         yield "eps is outside"
     for arm in arms:
-        if not Quotient.of(probability + arm - 1).enclosure(eps, 200)[1] < 0:
+        if not Quotient.convert(probability + arm - 1).enclosure(eps, 200)[1] < 0:
             yield "it does not fail there"
 
 
@@ -159,15 +159,15 @@ def _factors(factors: list[dict[str, Any]], stated: Any, lower: Fraction) -> Ite
                 eps = low + (high - low) * n / 7
                 if eps and terms_value(on, eps, 400) * sign <= 0:
                     yield f"at eps = {eps} the sign is not {sign}"
-    shown = Quotient.of(function(stated))
+    shown = Quotient.convert(function(stated))
     if not ((shown.denominator == 1 and whole == shown.numerator) or _same_up_to_unit(whole, shown)):
         yield "the factors are those of another function"
 
 
 def _same_up_to_unit(whole: ExpPoly, slack: Closed) -> bool:
     """Whether the slack is whole over something positive."""
-    below = Quotient.of(slack)
-    rest = Quotient.of(Fraction(1)) if below.is_zero() else below
+    below = Quotient.convert(slack)
+    rest = Quotient.convert(Fraction(1)) if below.is_zero() else below
     return all(sign_at(whole, eps) == sign_at(rest.numerator, eps) for eps in (Fraction(n, 7) for n in range(1, 40)))
 
 
@@ -220,8 +220,8 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
         if terms.vacuous != row.get("vacuous", False):
             yield f"row {row['row']}: vacuous or not"
         for eps in (Fraction(1, 9), Fraction(3, 2), Fraction(11)):
-            least = min(max(Quotient.of(arm).enclosure(eps, 60) for arm in part) for part in betas[row["beta"]])
-            claimed = terms.beta.at(eps, 60)
+            least = min(max(Quotient.convert(arm).enclosure(eps, 60) for arm in part) for part in betas[row["beta"]])
+            claimed = terms.beta.enclosure(eps, 60)
             if not (least[0] <= claimed[1] and claimed[0] <= least[1]):
                 yield f"row {row['row']} has another beta"
         verdicts.append(row["verdict"])

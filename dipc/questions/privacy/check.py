@@ -258,7 +258,7 @@ class PrivacyQuestion:
             obligations += report.obligations
             counterexample = report.counterexample
             if counterexample is not None:
-                more = delta.at(counterexample.eps, 60)[1] - piece.delta.at(counterexample.eps, 60)[0]
+                more = delta.enclosure(counterexample.eps, 60)[1] - piece.delta.enclosure(counterexample.eps, 60)[0]
                 if counterexample.probability[0] > counterexample.allowed[1] + max(more, Fraction(0)):
                     result = report
                     break

@@ -293,7 +293,7 @@ class ClosedLaws(TableLaws):
         there = None
         if point is not None:
             form = ClosedForm(_greatest_at([_NONE, *greatest], point, limits).value)
-            there = point, outward(*form.at(point, digits), digits), form
+            there = point, outward(*form.enclosure(point, digits), digits), form
         about = claim.budget_text, claim.eps_text
         return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, where(excess), there)
 

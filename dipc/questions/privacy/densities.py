@@ -272,7 +272,7 @@ class RealOutputs(Laws):
         return self._largest_divergence(moments, self._pairs, order, eps, digits)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
-        laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.of(0), (_point(eps),)))
+        laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),)))
         low, high = laws.delta_at(budget, eps, digits)
         return low, high + left
 
@@ -368,7 +368,7 @@ class RealOutputs(Laws):
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[Outcome]:
         """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very
         little. Raises Undecided."""
-        claim = PrivacyClaim(budget, ClosedForm.of(0), (_point(eps),))
+        claim = PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),))
         outcomes = list(self._sets(one, two, claim))
         return [each for each in outcomes if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
 

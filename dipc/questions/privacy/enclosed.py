@@ -164,7 +164,7 @@ class EnclosedLaws(TableLaws):
         return Proved(self.pairs.proof)
 
     def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
-        delta, bits = claim.delta.at(eps, _DIGITS), 4 * _DIGITS
+        delta, bits = claim.delta.enclosure(eps, _DIGITS), 4 * _DIGITS
         if self.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:
             return None
         needed = self.needed(pair, claim.budget, eps, bits)
@@ -177,7 +177,7 @@ class EnclosedLaws(TableLaws):
             ]
             for u in pair
         )
-        factor = ClosedForm(power(claim.budget)).at(eps, 2 * _DIGITS)
+        factor = ClosedForm(power(claim.budget)).enclosure(eps, 2 * _DIGITS)
         allowed = outward(theirs[0] * factor[0] + delta[0], theirs[1] * factor[1] + delta[1], _DIGITS)
         probability = outward(ours[0], ours[1], _DIGITS)
         if allowed[1] >= probability[0]:
@@ -187,7 +187,7 @@ class EnclosedLaws(TableLaws):
     def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
         """That the claim holds on the interval. Raises NotTold, Undecided."""
         if interval.is_point:
-            delta = claim.delta.at(interval.lower, _DIGITS)[0]
+            delta = claim.delta.enclosure(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
             if all(each.value[1] > delta for each in needed):
                 raise NotTold(interval.lower)
@@ -415,7 +415,7 @@ def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends
             if not lower:
                 # Next to 0 less is needed than elsewhere.
                 most = laws.near_zero(pair)
-                fits = (end for end in _TO_ZERO if ClosedForm(most).at(end)[1] <= enough)
+                fits = (end for end in _TO_ZERO if ClosedForm(most).enclosure(end)[1] <= enough)
                 lower = next(fits, _ZERO)
                 if not lower:
                     return (best.value[0], _ONE), place, best

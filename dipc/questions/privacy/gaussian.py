@@ -168,13 +168,13 @@ class GaussianMechanism:
 
         Raises Undecided where a move is no integer, and for too many terms."""
         (output,) = self.outputs
-        root = Real.of(square * output.variance).sqrt().rational
+        root = Real.from_rational(square * output.variance).sqrt().rational
         if root is None or root.denominator != 1:
             raise OutsideFragment("an output with discrete Gaussian noise moves by an amount that is not an integer")
         low, high = (end**2 * output.variance for end in self.unit.enclosure(_BITS))
         scale = 1 if self.fixed else eps**2
         ends = [floor(root / 2 - budget * eps * size / (scale * root)) for size in (high, low)]
-        law = Theta((ONE / Real.of(output.variance).sqrt()).base, self.unit, self.fixed)
+        law = Theta((ONE / Real.from_rational(output.variance).sqrt()).base, self.unit, self.fixed)
         result = []
         with precision(_BITS, 1):
             for k in range(ends[0], ends[1] + 1):
@@ -294,11 +294,11 @@ class GaussianLaws(Laws):
 
     def decide(self, claim: PrivacyClaim) -> Answer:
         delta = claim.delta
-        number = None if _depends_on_eps(delta) else delta.at(_ONE, 60)
+        number = None if _depends_on_eps(delta) else delta.enclosure(_ONE, 60)
         for interval in claim.intervals:
             needed, end = self._needed(claim.budget, interval)
             if interval.is_point:
-                allowed = delta.at(interval.lower, 60)
+                allowed = delta.enclosure(interval.lower, 60)
             elif number is not None:
                 allowed = number
             else:
@@ -319,12 +319,12 @@ class GaussianLaws(Laws):
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
         """At this eps, a half-space of outputs that is too likely at the first input; None where there is none."""
-        if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.at(eps)[1]:
+        if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.enclosure(eps)[1]:
             return None
         for edge, ours, likely, factor in self._edges(claim.budget, eps):
             with flint.ctx.workprec(_BITS):
                 theirs = factor * likely
-                low, high = claim.delta.at(eps, 60)
+                low, high = claim.delta.enclosure(eps, 60)
                 most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
             for digits in (DIGITS, 3 * DIGITS):

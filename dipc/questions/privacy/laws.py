@@ -180,7 +180,7 @@ class Laws(ABC):
             low, high = log_enclosure(max(enclosed[0], _ONE), highest, digits)
             value = low / (order - 1), high / (order - 1)
         program = self.subject.program
-        form = None if form is None else form.standing_for(program.core.only_at)
+        form = None if form is None else form.restricted_to(program.core.only_at)
         return Renyi(*self.subject.asked, order, eps, value, form, *pairs.texts(program, worst))
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
@@ -280,12 +280,12 @@ class TableLaws(Laws):
                 low, high = form.bound.enclosure(eps, bits)
                 self._values[key] = max(low, _ZERO), min(high, _ONE)
             else:
-                self._values[key] = form.at(eps, ceil(bits / 3))
+                self._values[key] = form.enclosure(eps, ceil(bits / 3))
         return self._values[key]
 
     def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
         """What one pair needs."""
-        factor = ClosedForm(power(budget)).at(eps, ceil(bits / 3))
+        factor = ClosedForm(power(budget)).enclosure(eps, ceil(bits / 3))
         low = high = _ZERO
         answers = []
         for answer, (ours, theirs) in enumerate(self.table.at_pair(pair)):

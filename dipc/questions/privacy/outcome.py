@@ -155,7 +155,7 @@ def _in_pieces(
     pieces = []
     for cell in (cell for interval in intervals for cell in whole.cells(interval)):
         negative = decide_nonnegative(cell.numerator, cell.hull)
-        if isinstance(negative, Fails) and whole.at(negative.witness)[1] < 0:
+        if isinstance(negative, Fails) and whole.enclosure(negative.witness)[1] < 0:
             raise _negative(expression, negative.witness)
         value = cell.numerator if cell.denominator == 1 else Quotient(cell.numerator, cell.denominator)
         pieces.append(PrivacyClaim(factor, ClosedForm(value), (cell.hull,)))

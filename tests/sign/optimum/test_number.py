@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Budget, Limits
+from dipc.algebra.limits import DecisionBudget, Limits
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Number, compare, order, root_function, vanishes_at
@@ -90,7 +90,7 @@ def test_common_roots(first: Place, second: Place, other: ExpPoly) -> None:
     with mpmath.workdps(200):
         difference = first.value() - second.value()
         truth = 0 if abs(difference) < mpmath.mpf(10) ** -150 else int(mpmath.sign(difference))
-    assert order(left, right, Budget(Limits())) == truth
+    assert order(left, right, DecisionBudget(Limits())) == truth
     assert vanishes_at(g, left) == (truth == 0)
     assert vanishes_at(f, left)
     assert vanishes_at(f, right) == (truth == 0)
