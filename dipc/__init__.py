@@ -74,6 +74,7 @@ ANSWERED_BY = {
     "factor": "dipc.outcome.tighten",
     "privacy": "dipc.outcome.privacy",
     "mechanism": "dipc.mechanisms.reading",
+    "reading": "dipc.execution.validation",
     "program": "dipc.program.program",
     "run": "dipc.execution",
     "solution": "dipc.outcome.solve",

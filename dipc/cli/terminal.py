@@ -24,7 +24,7 @@ import click
 
 from dipc.algebra.limits import Undecided
 from dipc.outcome.outcome import Look, to_ascii
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing, mistyped, render
+from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, listing, mistyped, render
 
 
 class ClosedOutput(io.TextIOBase):
@@ -225,6 +225,9 @@ def guarded(command: Callable[[], int]) -> int:
     """Run `command`; whatever it raises becomes a message on stderr and an exit code."""
     try:
         return command()
+    except DefectError as error:
+        write_diagnostics(error.diagnostics)
+        return ExitCode.INTERNAL_ERROR
     except DiagnosticError as error:
         write_diagnostics(error.diagnostics)
         return ExitCode.BAD_INPUT

@@ -74,6 +74,7 @@ _WHEN = {
     "W1421": "a weight in a program of DiPC's format is between 0 and 1 only for some eps",
     "W1420": "a program of DiPC's format that is imported has an `fi` without an `if`",
     "E1906": "a mechanism is called in Python with a float, without eps, or with arguments that it does not take",
+    "E1907": "dipc reads a Python function as another program than Python runs: a defect of dipc, with exit code 70",
     "E1301": "the processes of `-j` end as soon as they start, for example for lack of memory",
     "E1302": "the file of `--cache` was written by another version of dipc",
     "E1305": "another process holds the file of `--cache`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast as python
 import inspect
 import linecache
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, update_wrapper
 from types import FunctionType, ModuleType
@@ -167,8 +167,7 @@ class Mechanism:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        result = [_part(out, answer, self._execution[2]) for out in reading.parts]  # type: ignore[index]
-        return tuple(result) if reading.together else result[0]
+        return python_answer(reading.parts, reading.together, answer, self._execution[2])  # type: ignore[index]
 
     def _once(
         self,
@@ -206,6 +205,14 @@ class Mechanism:
 
 def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
     return {name: Fraction(value) for name, value in constants.items()}
+
+
+def python_answer(
+    parts: Sequence[Part], together: bool, outputs: Mapping[str, Any], constants: Mapping[str, Fraction]
+) -> Any:
+    """Return the answer as the function gives it, from the outputs of its program by name."""
+    result = [_part(out, outputs, constants) for out in parts]
+    return tuple(result) if together else result[0]
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:

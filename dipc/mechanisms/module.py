@@ -12,7 +12,7 @@ from dipc.text.syntax_errors import MAX_DIGITS
 
 #: E19xx: what is wrong with a mechanism that is written in Python.
 OUTSIDE, BAD_NOISE, UNKNOWN_TYPE, BAD_HEADER = "E1901", "E1902", "E1903", "E1904"
-NOT_FOUND, BAD_CALL = "E1905", "E1906"
+NOT_FOUND, BAD_CALL, READ_WRONGLY = "E1905", "E1906", "E1907"
 
 _SUBSET = (
     "a mechanism can use numbers, lists, conditions, `for`, `while`, `if`, `return`, dipc's noise, and "

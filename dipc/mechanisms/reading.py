@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
 from dipc.mechanisms.may_be_none import MayBeNone, is_none
 from dipc.mechanisms.module import (
@@ -197,8 +198,9 @@ class _Header:
         name = node.name if node.name not in RESERVED else f"{node.name}_"
         tree = ast.Program(name, tuple(declarations), statements_of, module.span(node))
         tree = with_noiseless_ideal(tree, module.source)
-        source = replace(module.source, name=f"{module.source.name}", tree=tree, program_text=print_program(tree))
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
+        accepted = Accepted(module, node, self.ideal, arguments, tuple(final.parts()), statements.together)
+        source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
         return Reading(source, arguments, tuple(final.parts()), statements.together)
 
     def _arguments(self) -> Iterator[str]:

@@ -59,6 +59,15 @@ class DeterministicRun:
     def outputs(self, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
         """The outputs for inputs, both in their order; None where the run goes wrong, leaves an output unassigned or
         takes long."""
+        values = self.finished(inputs)
+        if values is None:
+            return None
+        outputs = self._flow.program.outputs
+        result = tuple([kept for slot in outputs if (kept := values[slot]) is not None])
+        return result if len(result) == len(outputs) else None
+
+    def finished(self, inputs: Sequence[Value]) -> _Values | None:
+        """The values of all slots at the end; None where the run goes wrong or takes long."""
         flow, steps = self._flow, self._steps
         values = [*self._start]
         for slot, value in zip(flow.program.inputs, inputs, strict=True):
@@ -74,8 +83,7 @@ class DeterministicRun:
                         return None
         except (_LeftOpen, ArithmeticError):
             return None
-        result = tuple([kept for slot in flow.program.outputs if (kept := values[slot]) is not None])
-        return result if len(result) == len(flow.program.outputs) else None
+        return values
 
     # --- instructions ----------------------------------------------------------------------------------
 
@@ -85,13 +93,13 @@ class DeterministicRun:
         follow = landing[label + 1]
         match instruction:
             case AssignDom(target=target, value=expr):
-                return self._assignment(target, _evaluated(expr), follow)
+                return self._assignment(target, evaluated(expr), follow)
             case AssignAffine(target=target, value=expr):
-                return self._assignment(target, _summed(expr), follow)
+                return self._assignment(target, summed_form(expr), follow)
             case AssignComparison(target=target, difference=difference, op=op):
                 return self._assignment(target, _comparison(difference, op), follow)
             case Branch(condition=condition, then=then, otherwise=otherwise):
-                return _branch(_evaluated(condition), landing[then], landing[otherwise])
+                return _branch(evaluated(condition), landing[then], landing[otherwise])
             case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
                 return _branch(_comparison(difference, op), landing[then], landing[otherwise])
             case Jump(target=goal):
@@ -154,20 +162,21 @@ def _branch(condition: Callable[[_Values], Value], then: int, otherwise: int) ->
 # --- expressions -------------------------------------------------------------------------------------
 
 
-def _evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
+def evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
+    """Return the closure that computes `expr` from the values of all slots."""
     match expr:
         case Const(value=value):
             return lambda _: value
         case Read() | ReadElement():
             return _reading(expr)
         case Apply(op=DomOp.AND, arguments=arguments):
-            evaluations = [_evaluated(argument) for argument in arguments]
+            evaluations = [evaluated(argument) for argument in arguments]
             return lambda values: all(argument_of(values) for argument_of in evaluations)
         case Apply(op=DomOp.OR, arguments=arguments):
-            evaluations = [_evaluated(argument) for argument in arguments]
+            evaluations = [evaluated(argument) for argument in arguments]
             return lambda values: any(argument_of(values) for argument_of in evaluations)
         case Apply(op=op, arguments=arguments):
-            evaluations = [_evaluated(argument) for argument in arguments]
+            evaluations = [evaluated(argument) for argument in arguments]
             return lambda values: operations.evaluate(op, [argument_of(values) for argument_of in evaluations])
         case _:
             assert_never(expr)
@@ -196,10 +205,10 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
 
 
 def _element_slot(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[[_Values], int]:
-    value_of_index = _evaluated(index)
+    value_of_index = evaluated(index)
 
     def place(values: _Values) -> int:
-        offset = _number(value_of_index(values)) - low
+        offset = number(value_of_index(values)) - low
         if offset.denominator != 1 or not 0 <= offset < len(slots):
             raise _LeftOpen
         return slots[int(offset)]
@@ -207,23 +216,24 @@ def _element_slot(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[
     return place
 
 
-def _number(value: Value) -> Fraction:
+def number(value: Value) -> Fraction:
+    """Return `value`, which the typed program guarantees to be a number."""
     assert isinstance(value, Fraction)
     return value
 
 
-def _summed(expr: AffineExpr) -> Callable[[_Values], Fraction]:
-    """Σ coefficient · variable + constant."""
-    constant = _evaluated(expr.constant)
-    terms = [(_evaluated(coefficient), _reading(variable)) for coefficient, variable in expr.terms]
+def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
+    """Return the closure that computes Σ coefficient · variable + constant."""
+    constant = evaluated(expr.constant)
+    terms = [(evaluated(coefficient), _reading(variable)) for coefficient, variable in expr.terms]
     if _is(expr.constant, 0) and len(terms) == 1 and _is(expr.terms[0][0], 1):
         alone = terms[0][1]
-        return lambda values: _number(alone(values))
+        return lambda values: number(alone(values))
 
     def summed(values: _Values) -> Fraction:
-        total = _number(constant(values))
+        total = number(constant(values))
         for coefficient, variable in terms:
-            total += _number(coefficient(values)) * _number(variable(values))
+            total += number(coefficient(values)) * number(variable(values))
         return total
 
     return summed
@@ -237,11 +247,11 @@ def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bo
         (one, left), (minus, right) = difference.terms
         if _is(one, 1) and _is(minus, -1):
             here, there = _reading(left), _reading(right)
-            return lambda values: compared(_number(here(values)), _number(there(values)))
+            return lambda values: compared(number(here(values)), number(there(values)))
     if len(difference.terms) == 1 and _is(difference.terms[0][0], 1):
-        variable, constant = _reading(difference.terms[0][1]), _evaluated(difference.constant)
-        return lambda values: compared(_number(variable(values)), -_number(constant(values)))
-    summed, zero = _summed(difference), Fraction(0)
+        variable, constant = _reading(difference.terms[0][1]), evaluated(difference.constant)
+        return lambda values: compared(number(variable(values)), -number(constant(values)))
+    summed, zero = summed_form(difference), Fraction(0)
     return lambda values: compared(summed(values), zero)
 
 

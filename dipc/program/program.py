@@ -419,6 +419,12 @@ class Program:
         anew = load_source(core.source if source is None else source, {**core.given, **constants}, core.asked_eps)
         return anew.with_limits(self.limits)
 
+    def validate_numbers(self, parameter: str) -> None:
+        """Validate the reading of a Python function for some values of the constant `parameter`, which is left open.
+        Raises DefectError for a function that is read wrongly."""
+        if self.core.source.accepted is not None:
+            above("reading").validate_numbers(self, parameter)
+
     @cached_property
     def flow(self) -> Flow:
         """Control and data flow, analyzed once."""
@@ -643,6 +649,8 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
             raise
         program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
         _ = program.choices
+    if source.accepted is not None:
+        above("reading").validate(program)
     return program
 
 

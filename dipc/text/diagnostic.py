@@ -39,13 +39,14 @@ class Source:
     """A named text. Resolves spans to excerpts; line starts are found once.
 
     Where the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
-    `program_text` that program as a text of the language.
+    `program_text` that program as a text of the language. `accepted` is the Python function that it was read from.
     """
 
     name: str
     text: str
     tree: Any = field(default=None, repr=False, compare=False)
     program_text: str | None = field(default=None, repr=False)
+    accepted: Any = field(default=None, repr=False, compare=False)
     _starts: list[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -124,6 +125,10 @@ class DiagnosticError(Exception):
     def render(self, *, color: bool = False) -> str:
         """All diagnostics as text that ends with a newline; with `color`, for a terminal."""
         return render(self.diagnostics, color=color)
+
+
+class DefectError(DiagnosticError):
+    """Raised where dipc itself is found to be wrong: the command line ends with exit code 70, and gives no verdict."""
 
 
 # --- Names the user may have meant ------------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ class AllNumbers(ClassSource):
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
+        program.validate_numbers(parameter)
         super().__init__(program, ClassClaim(program, options))
         self.parameter = parameter
         self.options = options

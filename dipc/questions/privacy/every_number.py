@@ -107,6 +107,7 @@ class EveryNumber:
         if parameter not in program.core.constants:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
             raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
+        program.validate_numbers(parameter)
         self.program = program
         self.parameter = parameter
         self._adjacent = adjacent

@@ -1,0 +1,88 @@
+"""A program run on a script: the instructions that the chain is built from, with every draw chosen beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from dipc.chain.flow import Flow
+from dipc.program import deterministic
+from dipc.program.deterministic import DeterministicRun
+from dipc.text.ast import Number
+from dipc.text.core import (
+    Instruction,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
+    Value,
+)
+
+#: Values by slot; None is not assigned.
+Values = list[Value | None]
+
+
+class ProgramFault(Exception):
+    """The program goes wrong in this run: every exploration of the path is refused."""
+
+
+class ScriptedDraws(Protocol):
+    """Chooses what a program draws."""
+
+    def noise(self, draw: SampleNoise) -> Fraction:
+        """A draw around 0."""
+
+    def choice(self, draw: SampleChoice) -> int:
+        """The arm chosen, among those whose weight is not the number 0."""
+
+    def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
+        """The place of the candidate chosen."""
+
+
+class ScriptedRun(DeterministicRun):
+    """A program with noise and choices, ready to be run at many inputs on many scripts."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._draws: ScriptedDraws | None = None
+        super().__init__(flow)
+
+    def __reduce__(self) -> tuple[type[ScriptedRun], tuple[Flow]]:
+        return ScriptedRun, (self._flow,)
+
+    def run(self, inputs: Sequence[Value], draws: ScriptedDraws) -> Mapping[str, Value | None]:
+        """The outputs by name, None for one that was not assigned. Raises ProgramFault."""
+        flow = self._flow
+        self._draws = draws
+        values = self.finished(inputs)
+        if values is None:
+            raise ProgramFault
+        return {flow.program.slots[slot].name: values[slot] for slot in flow.program.outputs}
+
+    def _step(self, label: int, instruction: Instruction) -> Callable[[Values], int]:
+        follow = self._flow.landing[label + 1]
+        match instruction:
+            case SampleNoise(target=target, mean=mean):
+                center = deterministic.summed_form(mean)
+                return self._assignment(target, lambda values: center(values) + self._chosen.noise(instruction), follow)
+            case SampleChoice(target=target, arms=arms):
+                kept = [value for value, weight in arms if not (isinstance(weight, Number) and not weight.value)]
+                options = [deterministic.evaluated(value) for value in kept]
+
+                def choose(values: Values) -> Value:
+                    return options[self._chosen.choice(instruction)](values)
+
+                return self._assignment(target, choose, follow)
+            case SampleExponential(target=target, values=candidates, scores=scores):
+                scored = [deterministic.evaluated(score) for score in scores]
+
+                def select(values: Values) -> Value:
+                    numbers = [deterministic.number(score(values)) for score in scored]
+                    return candidates[self._chosen.exponential(instruction, numbers)]
+
+                return self._assignment(target, select, follow)
+        return super()._step(label, instruction)
+
+    @property
+    def _chosen(self) -> ScriptedDraws:
+        assert self._draws is not None, "it runs"
+        return self._draws

@@ -1,0 +1,637 @@
+"""Translation validation: a Python function and the program that was read from it, run on the same scripts.
+
+A script gives the inputs and the first draws of a run. CPython runs the accepted function alone
+(`dipc.mechanisms.alone`), the program's instructions run beside it (`dipc.execution.scripted`), and their answers are
+compared with their types, as are laws, rates and weights of the draws that both make. Further scripts come from what a
+run has met: each comparison is met with equal sides and from both sides, each arm of each choice is taken. It is a test
+of one reading, and no proof that the reading is right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from ast import FunctionDef
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, islice, product
+from math import prod
+from typing import Any
+
+from dipc.above import VERSION
+from dipc.chain.flow import Flow, analyze
+from dipc.chain.state import ExpressionWeight
+from dipc.execution.scripted import ProgramFault, ScriptedRun
+from dipc.frozen import frozen
+from dipc.mechanisms.alone import Accepted, AloneFunction
+from dipc.mechanisms.decorator import python_answer
+from dipc.mechanisms.module import READ_WRONGLY
+from dipc.mechanisms.numbers import Gradient, Inconclusive, RealBall, Trace, Traced, Variable
+from dipc.noise.laws import law_of
+from dipc.program.program import Program
+from dipc.program.weights import Weights
+from dipc.text.ast import Number
+from dipc.text.core import (
+    BoolType,
+    DomType,
+    IntType,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
+    Slot,
+    Value,
+    show_value,
+)
+from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError
+from dipc.text.parser import parse
+from dipc.text.statements import lower_ideal
+
+#: Scripts of one function: this many, and at most so many more where finite inputs are enumerated.
+MOST_SCRIPTS, MOST_ENUMERATED = 50, 64
+
+#: The values of a constant that is left open, at which a reading is validated.
+OPEN_NUMBERS = (1, 2, 3, 5)
+
+#: A finite number among more values than these is moved to the sides of comparisons, as a real one is.
+_FEW_VALUES = 12
+
+#: Runs of a program that draws more than Python does, each with other draws left out.
+_MOST_ALIGNMENTS = 60
+
+#: Values of eps that scripts take in turn, where the program means something at every eps.
+_POINTS = (Fraction(7, 5), Fraction(3, 11))
+
+#: Draws of a script that are alike where it does not give them; those behind them differ, so that loops end.
+_FIRST_DRAWS = 24
+
+#: The steps of draws off the points where sides are equal: of each draw another, in this order or backwards, so that
+#: three draws can stand in any order.
+_STEPS = (Fraction(3, 4), Fraction(1, 4), Fraction(1, 16), Fraction(1, 64))
+
+#: Digests of what was found to agree.
+_AGREED: set[str] = set()
+
+
+def validate(program: Program) -> None:
+    """Run scripts on the program and on the function that it was read from, and on both right answers. Raises
+    DefectError (E1907) where Python and the program differ; what agreed once is not run again."""
+    accepted: Accepted | None = program.core.source.accepted
+    if accepted is None:
+        return
+    mechanism = AloneFunction(accepted, accepted.node, program.core.constants)
+    ideal = None
+    if accepted.ideal is not None:
+        ideal = AloneFunction(accepted, accepted.ideal, program.core.constants)
+    digest = _digest(program, mechanism, ideal)
+    if digest in _AGREED:
+        return
+    Validation(program, accepted, accepted.node, mechanism, program.flow).compare()
+    if ideal is not None and accepted.ideal is not None:
+        core = program.core
+        lowered = lower_ideal(parse(core.source), core.source, core.constants, core.only_at)
+        assert lowered is not None
+        Validation(program, accepted, accepted.ideal, ideal, analyze(lowered)).compare()
+    _AGREED.add(digest)
+
+
+def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
+    """A text that two readings share only if the functions, their helpers and constants, the program and dipc's version
+    are the same."""
+    core = program.core
+    parts = [VERSION, mechanism.text, "" if ideal is None else ideal.text, core.source.program_text or ""]
+    parts += [str(sorted(core.constants.items())), str(core.asked_eps), str(len(core.instructions))]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def validate_numbers(program: Program, parameter: str) -> None:
+    """Validate the reading for some numbers of queries, where the constant `parameter` is left open. Raises
+    DefectError (E1907)."""
+    for number in OPEN_NUMBERS:
+        try:
+            program.given({parameter: Fraction(number)})
+        except DefectError:
+            raise
+        except DiagnosticError:
+            continue  # the program means nothing for so few or so many
+
+
+# --- scripts --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Script:
+    """The values of all inputs, in their order, and the first draws: a number around 0, or the place of what is
+    chosen. A draw beyond them is one of `later`: 0 and the first place, or numbers that differ from each other."""
+
+    inputs: tuple[Value, ...]
+    draws: tuple[Fraction | int, ...] = ()
+    later: int = 0
+
+    def draw(self, number: int) -> Fraction | int | None:
+        return self.draws[number] if number < len(self.draws) else None
+
+    def default_noise(self, number: int) -> Fraction:
+        """A noise that the script does not give."""
+        if not self.later and number < _FIRST_DRAWS:
+            return Fraction(0)
+        return Fraction((number * 37 + self.later * 61) % 97 - 48, 8)
+
+    def default_place(self, number: int) -> int:
+        """The place of a choice that the script does not give: of a long run any, that it may come to an end."""
+        return number * self.later if number < _FIRST_DRAWS else _scattered(number, self.later)
+
+
+@frozen
+class NoiseDrawn:
+    """A noise that Python drew: its law, and its rate, or of normal noise its deviation."""
+
+    law: str
+    width: Any
+    value: Fraction
+
+
+@frozen
+class ChoiceMade:
+    """A choice that Python made: the weights of its arms, none of which is the number 0."""
+
+    weights: tuple[Any, ...]
+    place: int
+
+
+@frozen
+class CandidateDrawn:
+    """An exponential mechanism's choice: the exponent of each candidate, less that of the first."""
+
+    exponents: tuple[Any, ...]
+    place: int
+
+
+DrawEvent = NoiseDrawn | ChoiceMade | CandidateDrawn
+
+
+class Mismatch(Exception):
+    """A draw that Python and the program make differently; the text says how."""
+
+
+class _PythonDraws:
+    """The draws of CPython on one script; `drawn` are those made so far."""
+
+    def __init__(self, script: Script, trace: Trace) -> None:
+        self._script = script
+        self._trace = trace
+        self.drawn: list[DrawEvent] = []
+
+    def noise(self, law: str, width: object) -> Fraction:
+        number = len(self.drawn)
+        given = self._script.draw(number)
+        known = law_of(law)
+        value = self._script.default_noise(number) if given is None else Fraction(given)
+        if known.whole:
+            value = Fraction(round(value))
+        if known.least is not None and value < known.least:
+            value = known.least - value
+        self.drawn.append(NoiseDrawn(law, width, value))
+        return Traced(value, {("draw", number): Fraction(1)}, self._trace, whole=known.whole)
+
+    def choice(self, weights: Sequence[object]) -> int:
+        places = [place for place, weight in enumerate(weights) if not _is_zero(weight)]
+        if not places:
+            raise Inconclusive("no value has a weight")
+        place = self._place(len(places))
+        self.drawn.append(ChoiceMade(tuple([weights[each] for each in places]), place))
+        return places[place]
+
+    def exponential(self, candidates: Sequence[object], scores: Sequence[Any], rate: Any) -> int:
+        if not candidates:
+            raise IndexError("an exponential mechanism without candidates")
+        place = self._place(len(candidates))
+        self.drawn.append(CandidateDrawn(tuple([(score - scores[0]) * rate for score in scores]), place))
+        return place
+
+    def _place(self, count: int) -> int:
+        given = self._script.draw(len(self.drawn))
+        return (int(given) if given is not None else self._script.default_place(len(self.drawn))) % count
+
+
+def _is_zero(weight: object) -> bool:
+    return isinstance(weight, int | Fraction) and weight == 0
+
+
+class _ProgramDraws:
+    """The draws of the program: those that Python made, in its order. A draw with its number in `left_out` is none of
+    them."""
+
+    def __init__(self, run: _Run, eps: Fraction, weights: Weights, left_out: frozenset[int]) -> None:
+        self._drawn = run.drawn
+        self._trace = run.trace
+        self._eps = eps
+        self._weights = weights
+        self._left_out = left_out
+        self._next = 0
+        self.count = 0
+
+    def _event(self) -> DrawEvent | None:
+        number, self.count = self.count, self.count + 1
+        if number in self._left_out or self._next >= len(self._drawn):
+            return None
+        self._next += 1
+        return self._drawn[self._next - 1]
+
+    def noise(self, draw: SampleNoise) -> Fraction:
+        event = self._event()
+        if event is None:
+            return Fraction(0)
+        own = f"{draw.law.name} noise of the {'deviation' if draw.law.by_deviation else 'rate'}"
+        width = self._width(draw)
+        if not isinstance(event, NoiseDrawn) or event.law != draw.law.keyword or not _same(width, event.width):
+            raise Mismatch(f"Python draws {_described(event)}, the program {own} {_shown(width)}")
+        return Traced(event.value, {("draw", self._next - 1): Fraction(1)}, self._trace, whole=law_of(event.law).whole)
+
+    def _width(self, draw: SampleNoise) -> Any:
+        law, rate = draw.law, draw.rate
+        if not law.by_deviation:
+            return law.rate_at(rate, self._eps)
+        low, high = law.deviation(rate)
+        unit = Fraction(1) if law.fixed else self._eps
+        return low / unit if low == high else RealBall.hull(low / unit, high / unit)
+
+    def choice(self, draw: SampleChoice) -> int:
+        event = self._event()
+        if event is None:
+            return 0
+        arms = [weight for _, weight in draw.arms if not (isinstance(weight, Number) and not weight.value)]
+        weights: list[Any] = []
+        for weight in arms:
+            low, high = self._weights.closed(ExpressionWeight(weight, weight.span)).enclosure(self._eps)
+            weights.append(low if low == high else RealBall.hull(low, high))
+        kept = [place for place, weight in enumerate(weights) if not _is_zero(weight)]
+        alike = (
+            isinstance(event, ChoiceMade)
+            and len(kept) == len(event.weights)
+            and all(_same(weights[place], other) for place, other in zip(kept, event.weights, strict=True))
+        )
+        if not isinstance(event, ChoiceMade) or not alike:
+            shown = ", ".join(map(_shown, weights))
+            raise Mismatch(f"Python draws {_described(event)}, the program a choice with the weights {shown}")
+        return kept[event.place]
+
+    def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
+        event = self._event()
+        if event is None:
+            return 0
+        exponents = [(score - scores[0]) * draw.rate * self._eps for score in scores]
+        alike = (
+            isinstance(event, CandidateDrawn)
+            and len(exponents) == len(event.exponents)
+            and all(_same(one, two) for one, two in zip(exponents, event.exponents, strict=True))
+        )
+        if not isinstance(event, CandidateDrawn) or not alike:
+            shown = ", ".join(map(_shown, exponents))
+            raise Mismatch(f"Python draws {_described(event)}, the program a choice with the exponents {shown}")
+        return event.place
+
+
+def _same(one: Any, two: Any) -> bool:
+    """False only if two numbers certainly differ."""
+    for here, there in ((one, two), (two, one)):
+        if isinstance(here, RealBall):
+            return isinstance(there, int | Fraction | RealBall) and here.may_equal(there)
+    return isinstance(two, int | Fraction) and bool(one == two)
+
+
+def _described(event: DrawEvent) -> str:
+    match event:
+        case NoiseDrawn(law=keyword, width=width):
+            law = law_of(keyword)
+            return f"{law.name} noise of the {'deviation' if law.by_deviation else 'rate'} {_shown(width)}"
+        case ChoiceMade(weights=weights):
+            return f"a choice with the weights {', '.join(map(_shown, weights))}"
+        case CandidateDrawn(exponents=exponents):
+            return f"a choice with the exponents {', '.join(map(_shown, exponents))}"
+
+
+# --- the comparison ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Run:
+    """The run of one script: the draws that Python made, and the comparisons that both sides met."""
+
+    script: Script
+    drawn: list[DrawEvent]
+    trace: Trace
+    arguments: tuple[Value, ...]
+
+
+@dataclass
+class Validation:
+    """A function and a program, compared on scripts."""
+
+    program: Program
+    accepted: Accepted
+    node: FunctionDef
+    function: AloneFunction
+    flow: Flow
+    _scripted: ScriptedRun = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._scripted = ScriptedRun(self.flow)
+        core = self.program.core
+        self._slots: tuple[Slot, ...] = core.input_slots
+        self._name = core.name
+        if core.only_at is not None:
+            self._points: tuple[Fraction, ...] = (core.only_at,)
+        elif core.only_in:
+            self._points = (core.only_in[0].inner_point,)
+        else:
+            self._points = _POINTS
+        self._weights = self.program.choices.weights
+
+    def compare(self, most: int = MOST_SCRIPTS) -> None:
+        """Compare runs of `most` scripts and of the small finite inputs. Raises DefectError for a difference."""
+        first = deque(self._seeds())
+        later: deque[Script] = deque()
+        seen = set(first)
+        met: set[object] = set()
+        for turn in range(most + min(len(first), MOST_ENUMERATED)):
+            if not first and not later:
+                # All that was met is decided: what remains are other inputs and draws.
+                later.append(self._scattered_script(turn))
+            script = (first or later).popleft()
+            run = self._compared(script, self._points[turn % len(self._points)])
+            if run is None:
+                continue
+            for each, is_new in self._further(run, met):
+                if each not in seen:
+                    seen.add(each)
+                    (first if is_new else later).append(each)
+
+    # --- inputs -----------------------------------------------------------------------------------
+
+    def _seeds(self) -> Iterator[Script]:
+        """The small finite inputs, each with two values of every real and int one; and some of the large ones."""
+        domains = [_values(slot) for slot in self._slots]
+        count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
+        if count <= MOST_ENUMERATED:
+            finite = [[None] if d is None or len(d) > _FEW_VALUES else list(d) for d in domains]
+            for turn, values in enumerate(product(*finite)):
+                yield Script(tuple(self._filled(values, turn)), (), turn % 3)
+            if count == 1:
+                for turn in (1, 2, 3):
+                    yield Script(tuple(self._filled([None] * len(domains), turn)), (), turn)
+            return
+        yield from map(self._scattered_script, range(MOST_ENUMERATED // 2))
+
+    def _scattered_script(self, turn: int) -> Script:
+        domains = [_values(slot) for slot in self._slots]
+        picked = [
+            None if d is None or len(d) > _FEW_VALUES else d[_scattered(turn, place) % len(d)]
+            for place, d in enumerate(domains)
+        ]
+        return Script(tuple(self._filled(picked, turn)), (), turn)
+
+    def _filled(self, values: Sequence[Value | None], turn: int) -> Iterator[Value]:
+        for place, (slot, value) in enumerate(zip(self._slots, values, strict=True)):
+            domain = _values(slot)
+            if value is not None:
+                yield value
+            elif domain is not None:
+                yield domain[0] if not turn else domain[_scattered(turn, place) % len(domain)]
+            elif not turn:
+                yield Fraction(0)
+            else:
+                number = Fraction(_scattered(turn, place) % 41 - 20, 1 if isinstance(slot.type, IntType) else 4)
+                yield number
+
+    def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
+        """The inputs of the program, traced where comparisons may move them."""
+        given: list[Value] = []
+        for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
+            domain = _values(slot)
+            if isinstance(value, Fraction) and (domain is None or len(domain) > _FEW_VALUES):
+                whole = isinstance(slot.type, IntType) or (domain is not None and _is_whole(domain))
+                value = Traced(value, {("input", place): Fraction(1)}, trace, whole=whole)
+            given.append(value)
+        return given
+
+    def _arguments(self, given: Sequence[Value]) -> dict[str, object]:
+        """The function's arguments, as Python has them: lists where an input is an array."""
+        by_name = {slot.name: _python(value) for slot, value in zip(self._slots, given, strict=True)}
+        arguments: dict[str, object] = {}
+        for argument, name in self.accepted.arguments.items():
+            if name in by_name:
+                arguments[argument] = by_name[name]
+            else:
+                arguments[argument] = [value for key, value in by_name.items() if key.startswith(f"{name}[")]
+        return arguments
+
+    # --- one script -------------------------------------------------------------------------------
+
+    def _compared(self, script: Script, eps: Fraction) -> _Run | None:
+        """Both runs of one script, None where one of them comes to nothing. Raises DefectError for a difference."""
+        trace: Trace = []
+        draws = _PythonDraws(script, trace)
+        expected: object
+        try:
+            answer = self.function.run(self._arguments(self._program_inputs(script, trace)), eps, draws)
+        except Inconclusive:
+            return None
+        except Exception as error:
+            expected = error
+        else:
+            expected = _normal(answer)
+        run = _Run(script, draws.drawn, trace, script.inputs)
+        count, difference = self._difference(run, eps, expected, frozenset())
+        if difference is None:
+            return run
+        if self.function.may_skip:
+            extra = max(1, count - len(run.drawn))
+            if self._agrees_without(run, eps, expected, count, extra):
+                return run
+        raise self._defect(run, eps, difference)
+
+    def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
+        """Whether both agree once some draws of the program, which Python does not come to, are left out."""
+        sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
+        return any(
+            self._difference(run, eps, expected, frozenset(chosen))[1] is None
+            for chosen in islice(sets, _MOST_ALIGNMENTS)
+        )
+
+    def _difference(
+        self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
+    ) -> tuple[int, str | None]:
+        """The number of draws of the program, and its difference from Python, None where there is none."""
+        draws = _ProgramDraws(run, eps, self._weights, left_out)
+        try:
+            outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
+        except ProgramFault:
+            return draws.count, None
+        except Mismatch as mismatch:
+            return draws.count, str(mismatch)
+        accepted, constants = self.accepted, self.program.core.constants
+        found = _normal(python_answer(accepted.parts, accepted.together, outputs, constants))
+        if isinstance(expected, Exception):
+            return draws.count, f"Python raises {type(expected).__name__}: {expected}; the program gives {_text(found)}"
+        if not _alike(expected, found):
+            return draws.count, f"Python gives {_text(expected)}, the program gives {_text(found)}"
+        return draws.count, None
+
+    def _defect(self, run: _Run, eps: Fraction, difference: str) -> DefectError:
+        inputs = zip(self._slots, run.script.inputs, strict=True)
+        where = [*(f"{slot.name} = {show_value(value)}" for slot, value in inputs), f"eps = {eps}"]
+        if run.drawn:
+            where.append(f"draws {', '.join(map(_shown_draw, run.drawn))}")
+        module = self.accepted.module
+        notes = (
+            "this is a defect of dipc, not of your function, and no verdict was given",
+            "please report it, with the function, its helpers and its constants",
+        )
+        message = f"{difference}, at {', '.join(where)}: dipc reads this function wrongly"
+        excerpt = module.source.excerpt(module.head(self.node))
+        return DefectError(Diagnostic(READ_WRONGLY, message, excerpt, "", notes))
+
+    # --- further scripts --------------------------------------------------------------------------
+
+    def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
+        """Scripts that take the other arms of choices, and that bring comparisons to equality and to the other side;
+        each with whether it may come to something that is not among those `met`."""
+        taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
+        script = run.script
+        for number, each in enumerate(run.drawn):
+            if isinstance(each, NoiseDrawn):
+                continue
+            arms = len(each.weights) if isinstance(each, ChoiceMade) else len(each.exponents)
+            for place in range(arms):
+                if place != each.place:
+                    arm = number, place, tuple(self._finite(script))
+                    yield Script(script.inputs, (*taken[:number], place), script.later), arm not in met
+                    met.add(arm)
+        for difference, gradient in run.trace:
+            side = (difference > 0) - (difference < 0)
+            key = tuple(sorted(gradient.items())), side, len(taken), tuple(self._finite(script))
+            is_new = key not in met
+            met.add(key)
+            for variable in self._movable(gradient):
+                moved = False
+                steps = _STEPS if script.later % 2 else _STEPS[::-1]
+                step = steps[variable[1] % len(steps)]
+                for target in (0, step, -step):
+                    if side == (target > 0) - (target < 0):
+                        continue
+                    new = self._moved_script(run, taken, variable, (target - difference) / gradient[variable])
+                    if new is not None:
+                        moved = True
+                        yield new, is_new
+                if moved:
+                    break
+
+    def _finite(self, script: Script) -> Iterator[Value]:
+        return (value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None)
+
+    def _movable(self, gradient: Gradient) -> list[Variable]:
+        """The variables of a comparison: the last draw first, inputs at the end."""
+        return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
+
+    def _moved_script(
+        self, run: _Run, taken: Sequence[Fraction | int], variable: Variable, by: Fraction
+    ) -> Script | None:
+        kind, place = variable
+        inputs, draws = list(run.script.inputs), list(taken)
+        if kind == "draw":
+            event = run.drawn[place]
+            assert isinstance(event, NoiseDrawn)
+            law = law_of(event.law)
+            value = event.value + by
+            if law.whole and value.denominator != 1:
+                value = Fraction(value.__floor__() if by < 0 else value.__ceil__())
+            if law.least is not None and value < law.least:
+                return None
+            draws[place] = value
+            return Script(tuple(inputs), tuple(draws), run.script.later)
+        slot, old = self._slots[place], inputs[place]
+        assert isinstance(old, Fraction)
+        value = old + by
+        domain = _values(slot)
+        if domain is not None:
+            value = min((each for each in domain if isinstance(each, Fraction)), key=lambda each: abs(each - value))
+            if value == old:
+                return None
+        elif isinstance(slot.type, IntType) and value.denominator != 1:
+            value = Fraction(value.__floor__() if by < 0 else value.__ceil__())
+        inputs[place] = value
+        return Script(tuple(inputs), tuple(draws), run.script.later)
+
+
+def _scattered(turn: int, place: int) -> int:
+    return (turn * 7919 + place * 104729 + turn * place * 31 + turn * turn * 17) % 9973
+
+
+def _values(slot: Slot) -> tuple[Value, ...] | None:
+    match slot.type:
+        case BoolType():
+            return (False, True)
+        case DomType(values=values):
+            return values
+    return None
+
+
+def _is_whole(domain: Sequence[Value]) -> bool:
+    return all(isinstance(each, Fraction) and each.denominator == 1 for each in domain)
+
+
+def _python(value: Value) -> object:
+    """A plain number as Python has it: an int where it is one."""
+    if type(value) is Fraction and value.denominator == 1:
+        return value.numerator
+    return value
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+
+def _normal(answer: object) -> object:
+    """The answer with every number as a plain Fraction: what remains differs exactly where the answers do."""
+    match answer:
+        case bool() | str() | None:
+            return answer
+        case int() | Fraction():
+            return Fraction(answer.numerator, answer.denominator)
+        case list():
+            return [_normal(each) for each in answer]
+        case tuple():
+            return tuple(map(_normal, answer))
+    return answer
+
+
+def _alike(one: object, two: object) -> bool:
+    """Whether two answers are the same, with their types; a real number in Python may equal any that it encloses."""
+    if isinstance(one, list | tuple):
+        return type(one) is type(two) and len(one) == len(two) and all(map(_alike, one, two))
+    if isinstance(one, RealBall):
+        return isinstance(two, Fraction) and one.may_equal(two)
+    return type(one) is type(two) and one == two
+
+
+def _text(answer: object) -> str:
+    match answer:
+        case Fraction():
+            return str(answer)
+        case list():
+            return f"[{', '.join(map(_text, answer))}]"
+        case tuple():
+            return f"({', '.join(map(_text, answer))}{',' if len(answer) == 1 else ''})"
+    return repr(answer)
+
+
+def _shown(number: Any) -> str:
+    return number.text if isinstance(number, RealBall) else str(number)
+
+
+def _shown_draw(event: DrawEvent) -> str:
+    match event:
+        case NoiseDrawn(value=value):
+            return str(value)
+        case ChoiceMade(place=place) | CandidateDrawn(place=place):
+            return f"arm {place + 1}"
