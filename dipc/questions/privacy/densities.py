@@ -45,10 +45,10 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
 from itertools import product as combinations
-from math import ceil, floor
+from math import ceil, floor, lcm
 from typing import TYPE_CHECKING
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, product, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, product, total
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.chain.chain import ExitState
@@ -99,8 +99,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: From one number to another; None is without end.
 _Span = tuple[Fraction | None, Fraction | None]
 
-#: Digits of a half-space that is the worst at one eps.
+#: Digits of a half-space that is the worst at one eps; of one that refutes a claim, few digits first, as people read
+#: them.
 _LEFT = 40
+_DIGITS_OF_SETS = (6, 12, _LEFT)
 
 #: Of an exponent on an interval: how far out it is looked at next to 0 and infinity, significant digits there, how
 #: often what it lies between is widened, and the unit of that.
@@ -165,8 +167,8 @@ class _Density:
     weight: Closed
     axes: tuple[_Axis, ...]
 
-    def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> Closed:
-        """The probability that the outputs are in the box, and behind a half-space of them."""
+    def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> tuple[Closed, Closed]:
+        """The factors of the probability that the outputs are in the box, and in a half-space of them."""
         noises: list[Noise] = []
         halves: list[Halfspace] = []
         for position, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
@@ -177,9 +179,7 @@ class _Density:
             terms = tuple([(index, c * self.axes[index].factor) for index, c in half.coefficients])
             moved = sum((c * self.axes[index].constant for index, c in half.coefficients), half.constant)
             halves.append(Halfspace(terms, moved))
-        if not halves:
-            return self.weight
-        return self.weight * program.measurer.measure(Event(tuple(noises), tuple(halves)))
+        return self.weight, program.measurer.measure(Event(tuple(noises), tuple(halves))) if halves else ExpPoly.ONE
 
 
 def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
@@ -233,7 +233,10 @@ class Outcome:
 
 #: Intervals of eps that are looked at one by one, how near to a supremum its bound is to come, and a delta that is not
 #: told from 0.
-_MOST_CELLS, _NEAR, _NOTHING = 64, 1 + Fraction(1, 10**3), Fraction(1, 10**6)
+_MOST_CELLS, _NEAR, _NOTHING = 300, 1 + Fraction(1, 10**11), Fraction(1, 10**15)
+
+#: Intervals next to 0 or without an upper end whose delta has no bound below 1 before the search for one ends.
+_MOST_UNBOUNDED = 24
 
 
 class RealOutputs(Laws):
@@ -251,7 +254,7 @@ class RealOutputs(Laws):
         #: What worst sets that are known up to a number leave out at most.
         self._left = _ZERO
         #: Whether the part left out is an answer, and its bounds: a box, two half-spaces, and w·eps.
-        self._above = False
+        self._above, self._digits = False, _LEFT
         self._between: list[tuple[tuple[_Span, ...], Halfspace | None, Halfspace | None, ExpPoly]] = []
 
     # --- what is asked ------------------------------------------------------------------------------------
@@ -287,7 +290,11 @@ class RealOutputs(Laws):
             # What is another set for each eps is known at one.
             return self.least_delta(replace(claim, intervals=(_point(point),)), point, digits)
         if not left:
-            return laws.least_delta(claim, point, digits)
+            try:
+                return laws.least_delta(claim, point, digits)
+            except LimitReached:
+                if not claim.intervals[0].is_point or len(claim.intervals) > 1:
+                    return self._delta_in_cells(claim, digits)
         eps = claim.intervals[0].lower
         needed = laws.greatest(claim.budget, eps, 2 * digits)
         value = outward(needed.value[0], needed.value[1] + left, digits)
@@ -296,15 +303,15 @@ class RealOutputs(Laws):
         about = *self.subject.asked, claim.budget_text, claim.eps_text
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
-    def _excesses(self, claim: PrivacyClaim, *, above: bool = False) -> tuple[TableLaws, Fraction]:
+    def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
         """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget, except for an
         excess that is at most the number; it is 0 unless the claim is about one eps. Where the set is another one for
         each eps of an interval they are only `above` it, if that is asked for: with answers whose second probability is
         0 and whose first is at least the excess of what is left out. Raises Undecided."""
-        self._left, self._above = _ZERO, above
+        self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
         cell = claim.intervals[0]
-        kind = enclosed.EnclosedLaws if above and cell.lower and cell.upper else closed.ClosedLaws
+        kind = enclosed.LawsOnCell if above and cell.lower and cell.upper else closed.ClosedLaws
         return kind(self.subject, table, pairs), self._left
 
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
@@ -317,18 +324,22 @@ class RealOutputs(Laws):
                 return Proved(None)
             cell = waiting.pop()
             place = _middle(cell)
-            with suppress(OutsideFragment):
+            with suppress(Undecided):
                 own = replace(claim, intervals=(cell,))
-                answer = self._excesses(own, above=True)[0].decide(own)
+                answer = UnprovedLoss("") if cell.is_point else self._excesses(own, above=True)[0].decide(own)
                 if isinstance(answer, Proved):
                     continue
                 if isinstance(answer, PrivacyCounterexample):
                     place = answer.eps
             at_one = replace(claim, intervals=(_point(place),))
-            laws, _ = self._excesses(at_one)
-            answer = enclosed.EnclosedLaws(self.subject, laws.table, laws.pairs).decide(at_one)
-            if isinstance(answer, PrivacyCounterexample):
-                return answer
+            least = self.delta_at(claim.budget, place, _LEFT // 2)[1] if cell.is_point else _ONE
+            if cell.is_point and least <= claim.delta.enclosure(place, _LEFT)[0]:
+                continue
+            for digits in _DIGITS_OF_SETS:
+                laws, _ = self._excesses(at_one, digits=digits)
+                answer = enclosed.LawsAtOneEps(self.subject, laws.table, laws.pairs).decide(at_one)
+                if isinstance(answer, PrivacyCounterexample):
+                    return answer
             if cell.is_point:
                 break
             waiting += _halves(cell)
@@ -350,7 +361,8 @@ class RealOutputs(Laws):
 
         tried = [needed_at(end) for cell in claim.intervals for end in (cell.lower, cell.upper) if end and end in cell]
         low, place, needs = max(tried, key=lambda each: each[0], default=(low, place, needs))
-        while number < 2 * _MOST_CELLS and -heap[0][0] > max(low * _NEAR, _NOTHING):
+        unbounded = 0
+        while number < 2 * _MOST_CELLS and unbounded < _MOST_UNBOUNDED and -heap[0][0] > max(low * _NEAR, _NOTHING):
             _, _, cell = heappop(heap)
             there = needed_at(_middle(cell))
             if there[0] > low:
@@ -360,6 +372,7 @@ class RealOutputs(Laws):
                 with suppress(Undecided):
                     bound = min(bound, self._excesses(own, above=True)[0].supremum(own, digits)[1])
                 number += 1
+                unbounded += bound == _ONE and not (half.lower and half.upper)
                 heappush(heap, (-bound, number, half))
         ends = outward(low, max(low, -heap[0][0]), digits)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
@@ -369,8 +382,10 @@ class RealOutputs(Laws):
         """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very
         little. Raises Undecided."""
         claim = PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),))
+        self._left, self._above, self._digits = _ZERO, False, _LEFT
+        scale = power(budget).enclosure(eps)[1]
         outcomes = list(self._sets(one, two, claim))
-        return [each for each in outcomes if each.first.enclosure(eps)[0] > each.second.enclosure(eps)[1]]
+        return [each for each in outcomes if each.first.enclosure(eps)[0] > scale * each.second.enclosure(eps)[1]]
 
     def _moment(self, one: Input, two: Input, order: int, eps: Fraction, digits: int) -> Moment | None:
         """Σ∫ p^order·p'^(1-order), as in `ratio_power`; None is infinity at eps. Raises Undecided."""
@@ -488,17 +503,16 @@ class RealOutputs(Laws):
             self._between = []
             regions = [region for cell in alike.cells() for region in self._worst(cell, claim)]
             for box, inner, outer, share in self._between:
-                most, certain = (
-                    total([density.mass(self._program, box, half) for density in alike.ours]) for half in (outer, inner)
-                )
-                yield Outcome(
-                    alike.named(["what is left out", *["any"] * (len(box) - 1)]),
-                    share * (most - certain),
-                    ExpPoly.ZERO,
-                )
-            for box, half, _ in _joined(regions):
+                factors = [
+                    (sign * share * weight, measure)
+                    for sign, half in ((1, outer), (-1, inner))
+                    for weight, measure in (density.mass(self._program, box, half) for density in alike.ours)
+                ]
+                words = ["what is left out", *["any"] * (len(box) - 1)]
+                yield Outcome(alike.named(words), _sum_of_products(factors), ExpPoly.ZERO)
+            for box, half, _ in _united(regions):
                 first, second = (
-                    total([density.mass(self._program, box, half) for density in every])
+                    _sum_of_products([density.mass(self._program, box, half) for density in every])
                     for every in (alike.ours, alike.theirs)
                 )
                 words = list(map(_words, box))
@@ -522,14 +536,9 @@ class RealOutputs(Laws):
                 if rest > 0:
                     yield cell.box, None, True
                 return
-            (position, first), *more_terms = [(index, c) for index, c in enumerate(turned) if c]
-            if more_terms:
-                yield cell.box, Halfspace(((position, first), *more_terms), rest), True
-                return
-            end = -rest / first
-            span = _within(cell.box[position], (end, None) if first > 0 else (None, end))
-            if span is not None:
-                yield (*cell.box[:position], span, *cell.box[position + 1 :]), None, True
+            region = _region(cell.box, Halfspace(tuple((index, c) for index, c in enumerate(turned) if c), rest))
+            if region is not None:
+                yield region
             return
         if not any(turned):
             yield cell.box, None, False
@@ -562,17 +571,21 @@ class RealOutputs(Laws):
                 self._between.append((cell.box, half, Halfspace(terms, high - claim.budget), share))
             else:
                 self._left = max(self._left, (high - low) * claim.intervals[0].lower)
-            yield cell.box, half, True
+            region = _region(cell.box, half)
+            if region is not None:
+                yield region
 
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
         """What log(one/other)/eps lies between on the intervals: at one eps, or where the set is to be above; None
         where that is not known. Raises Undecided."""
         (interval, *more) = intervals
         if interval.is_point and not more:
-            low, high = loss_enclosure(one, other, interval.lower, _LEFT)
+            low, high = loss_enclosure(one, other, interval.lower, self._digits)
             return low / interval.lower, high / interval.lower
         if more or not self._above:
             return None
+        if interval.lower and interval.upper is not None:
+            return enclosed.exponents_on(one, other, (interval.lower, interval.upper))
         ends = (interval.lower, interval.upper)
         far = [
             end or (ends[1] or _ONE) / _FAR if not place else end or (ends[0] or _ONE) * _FAR
@@ -597,13 +610,51 @@ class RealOutputs(Laws):
 _Region = tuple[tuple[_Span, ...], Halfspace | None, bool]
 
 
-def _joined(regions: Sequence[_Region]) -> Iterator[_Region]:
-    """The regions, with neighboring intervals of one output joined."""
+#: Degrees, in the unit of all exponents, beyond which quotients are not brought to lowest terms.
+_MOST_DEGREE = 10_000
+
+
+def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
+    """The sum of products of two functions. Its denominator is positive for every eps > 0; where exponents have too
+    large a denominator, as those of a worst set at one eps have, the quotient is not in lowest terms."""
+    parts = [fraction_of(factor) for pair in products for factor in pair]
+    unit = lcm(*(each.unit for part in parts for each in part))
+    if all(denominator == ExpPoly.ONE for _, denominator in parts) or all(
+        each.span * unit <= _MOST_DEGREE for part in parts for each in part
+    ):
+        return total([one * two for one, two in products])
+    numerator, denominator = ExpPoly.ZERO, ExpPoly.ONE
+    for one, two in products:
+        (above, below), (more, under) = fraction_of(one), fraction_of(two)
+        divisor = below * under
+        if divisor == denominator:
+            numerator = numerator + above * more
+        else:
+            numerator, denominator = numerator * divisor + above * more * denominator, denominator * divisor
+    return Quotient.coprime(numerator, denominator)
+
+
+def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
+    """The part of a box in a half-space, in the worst set for every eps: a box where the half-space is about one
+    output, for its side is then an end of that output's span. None where the part is empty."""
+    (position, c), *others = half.coefficients
+    if others:
+        return box, half, True
+    end = -half.constant / c
+    span = _within(box[position], (end, None) if c > 0 else (None, end))
+    return None if span is None else ((*box[:position], span, *box[position + 1 :]), None, True)
+
+
+def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
+    """The regions, with intervals of one output united where they meet and both are in the worst set for every eps. A
+    half-space is part of a region, so no region with a half-space is united with another."""
     last: _Region | None = None
     for box, half, certain in regions:
-        if last is not None and certain and last[2] and len(box) == 1 and last[0][0][1] == box[0][0]:
-            last = ((last[0][0][0], box[0][1]),), None, True
-            continue
+        if last is not None and half is None and last[1] is None and certain and last[2] and len(box) == 1:
+            ((start, meeting),) = last[0]
+            if meeting is not None and meeting == box[0][0]:
+                last = ((start, box[0][1]),), None, True
+                continue
         if last is not None:
             yield last
         last = box, half, certain

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
+from math import ceil, floor
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.numbers import dyadic, log_enclosure, outward, to_fmpq
 from dipc.decide.obligation import Counterexample, Obligation, Verdict, decide
@@ -38,6 +39,7 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
+    Sides,
     UnprovedLoss,
     power,
 )
@@ -293,6 +295,117 @@ class EnclosedLaws(TableLaws):
             raise NotTold(place)
         self._cell(pair, claim, (cell[0], center), halvings - 1)
         self._cell(pair, claim, (center, cell[1]), halvings - 1)
+
+
+class LawsOnCell(EnclosedLaws):
+    """The laws of a table of closed forms on one interval of eps, from a positive number to another: upper bounds by
+    Taylor polynomials of the second order. They prove claims and bound suprema; they refute nothing."""
+
+    def decide(self, claim: PrivacyClaim) -> Answer:
+        (interval,) = claim.intervals
+        assert interval.upper is not None
+        cell = interval.lower, interval.upper
+        for pair in different_pairs(self.table, self.pairs):
+            if self.most(pair, claim.budget, cell, claim.delta.value) > 0:
+                return UnprovedLoss(f"the bound of the least delta near eps = {float(cell[0]):.3g} is too large")
+        return Proved(None)
+
+    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:  # noqa: ARG002
+        (interval,) = claim.intervals
+        assert interval.upper is not None
+        pairs = different_pairs(self.table, self.pairs)
+        cell = interval.lower, interval.upper
+        return _ZERO, max((self.most(pair, claim.budget, cell, ExpPoly.ZERO) for pair in pairs), default=_ZERO)
+
+    def most(self, pair: tuple[int, int], budget: Fraction, cell: Ends, delta: Closed) -> Fraction:
+        """An upper bound of Σ max(0, p - e^{budget·eps}·p') - delta over all eps of the cell."""
+        with precision(_BITS, 3):
+            scale, radius = _expansions(power(budget), cell), flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
+            certain, rest = [-each for each in _second_order(_expansions(delta, cell))], flint.arb(0)
+            for ours, theirs in self.table.at_pair(pair):
+                first, second = (_expansions(self.table.closed(number), cell) for number in (ours, theirs))
+                excess = _second_order([p - q * c for p, q, c in zip(first, second, scale, strict=True)])
+                low, high = _range_of(excess, radius)
+                if low >= 0:
+                    certain = [total + each for total, each in zip(certain, excess, strict=True)]
+                elif high > 0:
+                    rest += high
+            return dyadic((_range_of(certain, radius)[1] + rest).upper())
+
+
+#: A function on a cell: its value and derivative at the center, and half of its second derivative on all of the cell.
+_SecondOrder = list[flint.arb]
+
+
+def _second_order(expansions: Sequence[flint.arb_series]) -> _SecondOrder:
+    near, far = (coefficients(series, 3) for series in expansions)
+    return [near[0], near[1], far[2]]
+
+
+def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
+    """The Taylor series of `value` at the center of the cell, and around every point of the cell."""
+    center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
+    return [_series_at(value, place) for place in (center, flint.arb(center, abs(radius)))]
+
+
+def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
+    """The Taylor series of `value` around every point of `place`, as long as FLINT is set to."""
+    eps = flint.arb_series([place, 1])
+    above, below = (
+        sum((to_fmpq(c) * eps**k * (eps * to_fmpq(q)).exp() for k, q, c in part.terms()), flint.arb_series([0]))
+        for part in fraction_of(value)
+    )
+    return _quotient(above, below)
+
+
+def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
+    """Raises OutsideFragment where the divisor's enclosure contains 0."""
+    if coefficients(below, 1)[0].contains(0):
+        raise OutsideFragment("a divisor is not seen to be positive on an interval of eps")
+    return above / below
+
+
+def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, flint.arb]:
+    """A lower and an upper bound of the function on the cell with this radius."""
+    value, slope, half = function
+    spread = abs(slope) * radius
+    low = value - spread + min(half.lower(), flint.arb(0)) * radius**2
+    high = value + spread + max(half.upper(), flint.arb(0)) * radius**2
+    return low.lower(), high.upper()
+
+
+def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
+    """Dyadic numbers between which log(one/other)/eps lies for every eps of the cell, whose ends are positive. Raises
+    OutsideFragment where a function is not seen to be positive there."""
+    radius = flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
+    center = flint.arb(to_fmpq((cell[0] + cell[1]) / 2))
+    with precision(_BITS, 2):
+        values = []
+        for place in (center, flint.arb(center, radius)):
+            ratio = _quotient(_series_at(one, place), _series_at(other, place))
+            values.append(coefficients(ratio.log() / flint.arb_series([place, 1]), 2))
+        spread = abs(values[1][1]) * radius
+        low, high = (values[0][0] - spread).lower(), (values[0][0] + spread).upper()
+        if not (low.is_finite() and high.is_finite()):
+            raise OutsideFragment("a density is not seen to be positive on an interval of eps")
+        ends = dyadic(low), dyadic(high)
+    unit = _ONE
+    while 8 * unit > max(ends[1] - ends[0], _FINEST):
+        unit /= 2
+    return floor(ends[0] / unit) * unit, ceil(ends[1] / unit) * unit
+
+
+#: Numbers between which an exponent lies are not told apart more finely than this.
+_FINEST = Fraction(1, 2**60)
+
+
+class LawsAtOneEps(EnclosedLaws):
+    """The laws of a table whose sets of outputs are the worst at one eps: a counterexample gives the probabilities at
+    this eps alone, without their functions of eps."""
+
+    def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:  # noqa: ARG002
+        where = self.where(pair, answers)
+        return Sides(where.input, where.adjacent, where.outputs, None, None)
 
 
 #: A polynomial on [-1, 1] and at least what it is from the function.
