@@ -38,7 +38,7 @@ from dipc.explain import Explanation, codes, explanation
 from dipc.outcome import program as of_program
 from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim, render_parts
 from dipc.outcome.program import answers, outcomes_at, outputs
-from dipc.program.program import source_at
+from dipc.program.program import source_at, validate_source
 from dipc.questions.question import prepared
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
 from dipc.text.printer import formatted
@@ -175,6 +175,7 @@ def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
     """Print a program in canonical form, with its comments, and one blank line where there are some."""
     check_target(target)
     source = source_at(program_path)
+    validate_source(source)
     canonical = formatted(source) if source.program_text is None else source.program_text
     if only_check:
         if source.text == canonical:

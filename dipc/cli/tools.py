@@ -22,7 +22,7 @@ from dipc.cli.main import COMMANDS, COMPLETE, cli
 from dipc.cli.options import define_option, parse_definitions
 from dipc.cli.output import later
 from dipc.cli.terminal import ExitCode, ProgressBar, write
-from dipc.program.program import SEPARATOR, source_at
+from dipc.program.program import SEPARATOR, source_at, validate_source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.verifier.command import NOT_TO_THE_END
 from dipc.verifier.command import verify as checked
@@ -83,7 +83,9 @@ def verify(
         with ProgressBar(f"checking {certificate_path}", silent=quiet), TemporaryDirectory() as kept:
             if program_path is not None and SEPARATOR in str(program_path):
                 # The checker reads programs of the language alone: a mechanism is handed to it as one.
-                text, program_path = source_at(program_path).in_language.text, Path(kept, "program.dip")
+                source, program_path = source_at(program_path), Path(kept, "program.dip")
+                validate_source(source, constants)
+                text = source.in_language.text
                 program_path.write_text(text, encoding="utf-8")
             accepted = checked(
                 certificate_path, program=program_path, table=table_path, constants=constants, budget=budget

@@ -116,7 +116,8 @@ class Mechanism:
         return service("load_source")(self._reading.source, {})
 
     def dip(self) -> str:
-        """The program as a text of dipc's own language."""
+        """The program as a text of dipc's own language. Raises DiagnosticError as `program` does."""
+        service("validate_source")(self._reading.source)
         text = self._reading.source.program_text
         assert text is not None
         return text

@@ -39,7 +39,7 @@ from dipc.program.exits import FEW_RUNS, Exits, Laws, ManyRuns, exits, many_runs
 from dipc.program.weights import Choices, check_choices
 from dipc.sign.interval import Interval
 from dipc.text.core import Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, read_source
+from dipc.text.diagnostic import DefectError, Diagnostic, DiagnosticError, Source, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
 from dipc.text.sampling import asked_ranges
@@ -652,6 +652,19 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
     if source.accepted is not None:
         above("reading").validate(program)
     return program
+
+
+def validate_source(source: Source, constants: Mapping[str, Fraction] | None = None) -> None:
+    """Validate the reading of a Python function whose program is shown, or handed on, as a text. Raises DiagnosticError
+    as `load` does, DefectError for a function that is read wrongly."""
+    if source.accepted is None:
+        return
+    try:
+        load_source(source, constants or {})
+    except DefectError:
+        raise
+    except DiagnosticError:
+        load_source(source, constants or {}, Fraction(1))  # a rate or a constant may have a meaning at one eps only
 
 
 def source_at(path: Path) -> Source:

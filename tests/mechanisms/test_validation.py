@@ -255,7 +255,7 @@ def _names(text: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_most_single_mutations_of_instructions_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 1 687 mutants 1 175 are caught and 220 go wrong by themselves; those left that were looked at are equivalent:
+    """1 175 of 1 687 mutants are caught, and 220 go wrong by themselves; those left that were looked at are equivalent:
     statements that no run comes to, values that are not read, comparisons of finite values that occur nowhere.
     """
     faults = 0
@@ -342,13 +342,11 @@ def test_a_wrong_reading_ends_with_exit_70_and_no_verdict(
 
     monkeypatch.setattr("dipc.mechanisms.reading.read_mechanism", read_wrongly)
     file = mechanism(THRESHOLD, tmp_path)
-    for command in ("prob", "check", "run"):
-        given = (
-            ["--input", "q[0]=0", "--input", "q[1]=0", "--input", "q[2]=0"]
-            if command != "check"
-            else ["--inputs", "all"]
-        )
-        given += ["--eps", "1"] if command == "run" else []
+    with pytest.raises(DefectError):
+        dipc.load(f"{file}::f")
+    values = [f"--input=q[{place}]=0" for place in range(3)]
+    commands = (["prob", *values], ["check", "--inputs", "all"], ["run", "--eps", "1", *values], ["fmt"])
+    for command, *given in commands:
         assert run([command, f"{file}::f", *given]) == 70
         shown = capsys.readouterr()
         assert shown.out == ""
