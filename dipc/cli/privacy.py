@@ -275,7 +275,8 @@ def _statement(asked: Asked, question: PrivacyQuestion | every_number.EveryNumbe
         if numbers is None or name != numbers.parameter
     )
     runs = question.runs if isinstance(question, PrivacyQuestion) else 1
-    return PrivacyStatement(str(asked.program_path), program.name, fields, asked.definitions, numbers, runs)
+    statement = PrivacyStatement(str(asked.program_path), program.name, fields, asked.definitions, numbers, runs)
+    return statement if asked.options.digits is None else replace(statement, digits=asked.options.digits)
 
 
 def _beside(

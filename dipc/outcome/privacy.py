@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
+from dipc.algebra.numbers import exact_text, outward
 from dipc.frozen import Later, frozen
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import (
@@ -22,6 +23,7 @@ from dipc.outcome.words import (
     limit_hint,
     program_text,
     rational,
+    single,
 )
 from dipc.outcome.words import (
     exact as exactly,
@@ -50,7 +52,8 @@ _TONES = {
 @frozen
 class PrivacyStatement:
     """What was asked, in the user's own words: the file of the program, its constants, those given on the command line,
-    and the values of a constant that is left open; what theorems about several runs say of a budget."""
+    and the values of a constant that is left open; what theorems about several runs say of a budget; the significant
+    `digits` that an enclosure must have to count as an answer."""
 
     path: str
     program: str
@@ -59,6 +62,7 @@ class PrivacyStatement:
     numbers: Numbers | None = None
     runs: int = 1
     theorems: tuple[profiles.Theorems, Fraction] | None = None
+    digits: int = DIGITS
 
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that say what every question about privacy is about."""
@@ -92,8 +96,47 @@ PrivacyAnswer: TypeAlias = (
 )
 
 
-def privacy_line(answer: PrivacyAnswer) -> str:
-    """The result in one sentence."""
+def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | None]:
+    """The numbers that `answer` encloses, None for infinity; nothing for verdicts."""
+    match answer:
+        case Constant():
+            if answer.proved is not None and answer.refuted_below is not None:
+                yield answer.refuted_below, answer.proved
+        case Loss() | Renyi() | Rho() | profiles.BudgetAt():
+            yield answer.value
+        case LeastDelta():
+            yield answer.supremum
+        case Divergences():
+            yield from (each.value for each in answer.orders)
+        case profiles.Profile():
+            yield from (point.delta for point in answer.points)
+
+
+def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
+    """Whether an enclosure has fewer significant digits, or for a number near 0 fewer than twice as many decimals."""
+    if value is None:
+        return False
+    low, high = value
+    width = high - low
+    return width * Fraction(10) ** (digits - 1) > max(abs(low), abs(high)) and width * Fraction(10) ** (2 * digits) > 1
+
+
+def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
+    """Whether a number is asked for and `answer` encloses it less narrowly than to this many digits."""
+    if isinstance(answer, Constant) and not answer.exact and (answer.proved is None or answer.refuted_below is None):
+        return True
+    if isinstance(answer, LeastDelta) and answer.at is not None and _is_wide(answer.at[1], digits):
+        return True
+    return any(_is_wide(value, digits) for value in _enclosures(answer))
+
+
+def privacy_line(answer: PrivacyAnswer, digits: int = DIGITS) -> str:
+    """The result in one sentence; a number that is enclosed less narrowly than to `digits` digits is undecided."""
+    line = _known_line(answer)
+    return f"UNDECIDED: {line}" if not isinstance(answer, Constant) and _is_open(answer, digits) else line
+
+
+def _known_line(answer: PrivacyAnswer) -> str:
     match answer:
         case PrivacyReport():
             return _verdict_line(answer)
@@ -102,8 +145,11 @@ def privacy_line(answer: PrivacyAnswer) -> str:
         case Loss():
             return f"largest loss {_enclosed(answer.value)} at eps = {answer.eps}"
         case LeastDelta():
-            how = "attained" if answer.attained else "not attained"
-            return f"least delta for {answer.budget}: supremum {_enclosed(answer.supremum)}, {how}"
+            if (eps := single(answer.eps)) is not None:
+                return f"least delta for {answer.budget}: {_enclosed(answer.supremum)} at eps = {eps}"
+            how = {True: ", attained", False: ", not attained", None: ""}[answer.attained]
+            where = everywhere_text(answer.eps, "over all eps")
+            return f"least delta for {answer.budget}: supremum {_enclosed(answer.supremum)}{how}, {where}"
         case Renyi():
             return f"largest Rényi divergence of order {answer.order}: {_enclosed(answer.value)} at eps = {answer.eps}"
         case Divergences():
@@ -126,7 +172,18 @@ def privacy_line(answer: PrivacyAnswer) -> str:
 def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
     if value is None:
         return "∞"
+    if value[0] != value[1] and _is_wide(value, _FEW_DIGITS):
+        return f"between {_decimal(value[0], 0)} and {_decimal(value[1], 1)}"
     return rational(value[0]) if value[0] == value[1] else enclosed_text(*value, DIGITS)
+
+
+def _decimal(value: Fraction, side: int) -> str:
+    """A decimal at most (`side` 0) or at least (1) as great as `value`, with as many digits as are shown."""
+    return exact_text(outward(value, value, DIGITS)[side])
+
+
+#: An enclosure that has fewer significant digits is shown by its ends.
+_FEW_DIGITS = 3
 
 
 def _constant_line(constant: Constant) -> str:
@@ -203,11 +260,13 @@ def outcome(
     """The answer about one program; `estimate` is that of a loss."""
     return Outcome(
         program=statement.program,
-        line=privacy_line(answer) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
-        standing=_standing(answer),
-        tone=_TONES[answer.verdict] if isinstance(answer, PrivacyReport) else Tone.HEAD,
+        line=privacy_line(answer, statement.digits) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
+        standing=_standing(answer, statement.digits),
+        tone=_tone(answer, statement.digits),
         parts=lambda: _parts(answer, statement, estimate),
-        record=lambda: _record(answer, estimate) | ({} if statement.runs == 1 else {"runs": statement.runs}),
+        record=lambda: (
+            _record(answer, estimate, statement.digits) | ({} if statement.runs == 1 else {"runs": statement.runs})
+        ),
         result=answer,
         question=question,
     )
@@ -238,17 +297,23 @@ def _member_line(answer: PrivacyAnswer, estimate: LossEstimate | None) -> str:
     return privacy_line(answer) + ("" if estimate is None else f"; {_estimate_line(estimate)}")
 
 
-def _record(answer: PrivacyAnswer, estimate: LossEstimate | None) -> dict[str, Any]:
-    return answer.as_json() if estimate is None else {**answer.as_json(), "estimate": estimate.as_json()}
+def _record(answer: PrivacyAnswer, estimate: LossEstimate | None, digits: int = DIGITS) -> dict[str, Any]:
+    known = answer.as_json()
+    if not isinstance(answer, PrivacyReport | Constant) and _is_open(answer, digits):
+        known["verdict"] = str(PrivacyVerdict.UNDECIDED)
+    return known if estimate is None else {**known, "estimate": estimate.as_json()}
 
 
-def _standing(answer: PrivacyAnswer) -> Standing:
-    match answer:
-        case PrivacyReport():
-            return _STANDINGS[answer.verdict]
-        case Constant() if not answer.exact:
-            return Standing.OPEN
-    return Standing.HOLDS
+def _standing(answer: PrivacyAnswer, digits: int = DIGITS) -> Standing:
+    if isinstance(answer, PrivacyReport):
+        return _STANDINGS[answer.verdict]
+    return Standing.OPEN if _is_open(answer, digits) else Standing.HOLDS
+
+
+def _tone(answer: PrivacyAnswer, digits: int) -> Tone:
+    if isinstance(answer, PrivacyReport):
+        return _TONES[answer.verdict]
+    return Tone.OPEN if not isinstance(answer, Constant) and _is_open(answer, digits) else Tone.HEAD
 
 
 def _estimate_line(estimate: LossEstimate) -> str:
@@ -374,6 +439,8 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
     place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(least.place), "every eps")
     if not isinstance(least.place, str):
         place = cell_text(*least.place)
+    if _is_wide(least.supremum, _FEW_DIGITS):
+        place = f"{place}, where it is at least {_decimal(least.supremum[0], 0)}"
     fields = [("supremum", _enclosed(least.supremum)), ("at eps", place)]
     if least.at is not None:
         eps, value, form = least.at

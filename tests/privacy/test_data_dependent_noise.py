@@ -126,3 +126,33 @@ def test_a_counterexample_states_the_outputs_that_it_measures(tmp_path: Path) ->
     assert float(Fraction(found["probability"][0])) == pytest.approx(1 - math.exp(-2 * end), abs=1e-9)
     allowed = math.exp(1 / 4) * (1 - math.exp(-end)) + 3 / 40
     assert float(Fraction(found["allowed"][0])) == pytest.approx(allowed, abs=1e-9)
+
+
+NORMAL_THRESHOLD = """program gmin; input n : {0, 1}; output shown : bool = false; var r : real;
+if n > 0 then r <- Gauss(1, 0); shown <- r > 2 end"""
+
+
+@pytest.mark.parametrize("eps", [(), ("--at", "1"), ("--eps", "[1, 2]"), ("--eps", "(0, 3]")])
+def test_probabilities_that_are_the_same_for_every_eps(tmp_path: Path, eps: tuple[str, ...]) -> None:
+    code, answer = asked(tmp_path, NORMAL_THRESHOLD, *LINF, "--delta-of", "eps", *eps)
+    assert code == 0
+    assert number(answer["least_delta"]["supremum"]) == pytest.approx(math.erfc(math.sqrt(2)) / 2, rel=1e-12)
+    assert answer["least_delta"]["attained"] is True
+
+
+def test_an_answer_that_is_wider_than_asked_is_undecided(tmp_path: Path) -> None:
+    code, answer = asked(tmp_path, DEGREE, *LINF, "--delta-of", "eps/4")
+    low, high = map(Fraction, answer["least_delta"]["supremum"])
+    assert low <= Fraction(1, 4) <= high
+    assert (code, answer["verdict"]) == ((3, "undecided") if high - low > Fraction(1, 10**9) else (0, None))
+    code, answer = asked(tmp_path, DEGREE, *LINF, "--delta-of", "eps/4", "--eps", "[1/2, 2]", "--at", "1")
+    assert code == 0
+    assert number(answer["least_delta"]["supremum"]) == pytest.approx(math.exp(-1 / 8) / 4, abs=1e-9)
+    assert number(answer["least_delta"]["at"]["value"]) == pytest.approx(math.exp(-1 / 4) / 4, abs=1e-9)
+
+
+def test_the_first_line_says_at_which_eps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.dip"
+    path.write_text(DEGREE, encoding="utf-8")
+    assert run(["privacy", str(path), *LINF, "--delta-of", "eps/4", "--at", "1/2"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "least delta for eps/4: 0.2206242256… at eps = 1/2"

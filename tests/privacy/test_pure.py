@@ -37,7 +37,7 @@ def violation(program: dipc.Program, pairs, factor: Fraction, delta: Fraction = 
             scale = ExpPoly.term(1, 0, factor).enclosure(eps, 40)
             excess = Fraction(0)
             for answer, form in law(one).items():
-                low, _ = form.at(eps, 40)
+                low, _ = form.enclosure(eps, 40)
                 high = law(two)[answer].at(eps, 40)[1] if answer in law(two) else Fraction(0)
                 excess += max(Fraction(0), low - scale[1] * high)
             if excess > delta + Fraction(1, 10**30):

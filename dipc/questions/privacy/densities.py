@@ -284,17 +284,19 @@ class RealOutputs(Laws):
             laws, left = self._excesses(claim)
         except OutsideFragment:
             if point is None and not all(each.is_point for each in claim.intervals):
-                return self._delta_in_cells(claim, digits)
+                return self._delta_in_cells(claim, point, digits)
             if point is None or claim.intervals == (_point(point),):
                 raise
+            if all(each.lower and each.upper for each in claim.intervals):
+                return self._delta_in_cells(claim, point, digits)
             # What is another set for each eps is known at one.
             return self.least_delta(replace(claim, intervals=(_point(point),)), point, digits)
         if not left:
             try:
                 return laws.least_delta(claim, point, digits)
             except LimitReached:
-                if not claim.intervals[0].is_point or len(claim.intervals) > 1:
-                    return self._delta_in_cells(claim, digits)
+                if claim.intervals != (_point(claim.intervals[0].lower),):
+                    return self._delta_in_cells(claim, point, digits)
         eps = claim.intervals[0].lower
         needed = laws.greatest(claim.budget, eps, 2 * digits)
         value = outward(needed.value[0], needed.value[1] + left, digits)
@@ -345,7 +347,7 @@ class RealOutputs(Laws):
             waiting += _halves(cell)
         return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
-    def _delta_in_cells(self, claim: PrivacyClaim, digits: int) -> LeastDelta:
+    def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         """The least delta where the worst sets are others for each eps: an enclosure of its supremum, with an eps where
         it is about as large. Raises Undecided.
 
@@ -364,9 +366,9 @@ class RealOutputs(Laws):
         unbounded = 0
         while number < 2 * _MOST_CELLS and unbounded < _MOST_UNBOUNDED and -heap[0][0] > max(low * _NEAR, _NOTHING):
             _, _, cell = heappop(heap)
-            there = needed_at(_middle(cell))
-            if there[0] > low:
-                low, place, needs = there
+            found = needed_at(_middle(cell))
+            if found[0] > low:
+                low, place, needs = found
             for half in _halves(cell):
                 own, bound = replace(claim, intervals=(half,)), _ONE
                 with suppress(Undecided):
@@ -375,8 +377,9 @@ class RealOutputs(Laws):
                 unbounded += bound == _ONE and not (half.lower and half.upper)
                 heappush(heap, (-bound, number, half))
         ends = outward(low, max(low, -heap[0][0]), digits)
+        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, ends, False, (place, place), needs, None)
+        return LeastDelta(*about, None, ends, None, (place, place), needs, there)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[Outcome]:
         """Parts that do not meet of a set of outputs that is the worst for budget·eps at one eps, except for very

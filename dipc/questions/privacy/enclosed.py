@@ -108,11 +108,33 @@ class EnclosedLaws(TableLaws):
         return supremum(self, claim, digits)[0]
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        value, eps, needed = supremum(self, claim, digits)
-        where = self.where(needed.pair, needed.answers) if needed.answers else None
         there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, outward(*value, digits), value[0] == value[1], (eps, eps), where, there)
+        if self._are_constant:
+            lowest = min(claim.intervals, key=lambda interval: (interval.lower, not interval.lower_closed))
+            at_zero = not claim.budget or not lowest.lower
+            needed = self.greatest(_ZERO if at_zero else claim.budget, lowest.lower or _ONE, digits)
+            numbers = [self.table.rows[needed.pair[1]][answer] for answer in needed.answers]
+            everywhere = not claim.budget or all(number == IMPOSSIBLE for number in numbers)
+            place: Ends | str = "everywhere" if everywhere else (lowest.lower, lowest.lower) if lowest.lower else "0+"
+            where = self.where(needed.pair, needed.answers) if needed.answers else None
+            attained = everywhere or lowest.lower_closed
+            return LeastDelta(*about, None, outward(*needed.value, digits), attained, place, where, there)
+        value, eps, needed = supremum(self, claim, digits)
+        where = self.where(needed.pair, needed.answers) if needed.answers else None
+        known = True if value[0] == value[1] else None
+        return LeastDelta(*about, None, outward(*value, digits), known, (eps, eps), where, there)
+
+    @property
+    def _are_constant(self) -> bool:
+        """Whether each probability is the same number for every eps. With the budget K·eps the least delta then falls
+        as eps grows, as each p - e^{K·eps}·p' does, and is the same for every eps where K or each p' is 0."""
+        shares = [share for bound in self.table.bounds.values() for share in bound.shares]
+        weights: list[Closed] = [share.weight for share in shares if share.weight is not None]
+        weights += [form.value for form in self.table.forms if isinstance(form, ClosedForm)]
+        return not any(
+            k or q for weight in weights for part in fraction_of(weight) for k, q, _ in part.terms()
+        ) and all(noise.law.fixed for share in shares for event in share.events for noise in event.noises)
 
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:  # noqa: ARG002
         raise OutsideFragment(WITHOUT_FORM)

@@ -74,7 +74,7 @@ class LeastDelta(PrivacyAnswer):
     eps: str
     pieces: tuple[DeltaPiece, ...] | None
     supremum: Ends
-    attained: bool
+    attained: bool | None
     place: Ends | str
     where: Where | None
     at: tuple[Fraction, Ends, ClosedForm | None] | None
