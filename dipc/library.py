@@ -34,8 +34,8 @@ from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
 from dipc.sign.chart import sign_chart
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Far, Ratio, ends_of, highest, number_cell, peaks, root_cell
-from dipc.sign.piecewise import PiecewiseForm, over_positive
+from dipc.sign.optimum import Far, ReducedQuotient, ends_of, highest, number_cell, peaks, root_cell
+from dipc.sign.piecewise import PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root
 from dipc.text.core import Value
 from dipc.text.diagnostic import Source
@@ -105,7 +105,7 @@ def _end(root: Root) -> EndPoint:
 def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | None) -> Supremum:
     """The supremum on all the intervals together. Raises LimitReached."""
     numerator, denominator = fraction_of(form.value)
-    ratio = Ratio.of(numerator, denominator)
+    ratio = ReducedQuotient.from_fraction(numerator, denominator)
     candidates = [
         peak for interval in intervals_of(eps, form.only_at) for peak in peaks(ratio, *ends_of(interval), limits)
     ]
@@ -114,11 +114,11 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
     for number in best.numbers:
         number.recognize()
     peak = next((peak for peak in best.peaks if peak.attained), best.peaks[0])
-    match peak.at:
+    match peak.place:
         case Fraction():
-            eps_cell: tuple[Fraction, Fraction] | None = peak.at, peak.at
+            eps_cell: tuple[Fraction, Fraction] | None = peak.place, peak.place
         case Root():
-            eps_cell = root_cell(peak.at, digits, limits)
+            eps_cell = root_cell(peak.place, digits, limits)
         case Far.INFINITY:
             eps_cell = None
         case _:
@@ -137,7 +137,7 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
     above, below = fraction_of(form.value), fraction_of(other.value)
     if below[0].is_zero():
         raise ZeroDivisionError("the divisor is 0 for every eps")
-    value = over_positive(above[0] * below[1], above[1] * below[0])
+    value = proved_quotient(above[0] * below[1], above[1] * below[0])
     if value is None:
         raise ZeroDivisionError(f"{other} could not be proved to differ from 0 for every eps > 0")
     return ClosedForm(value, form.shared_eps(other))

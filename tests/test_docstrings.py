@@ -32,7 +32,6 @@ NOT_YET = tuple(
 REPEATED_YET = frozenset(
     {
         "Agreement",
-        "Ball",
         "Bound",
         "Case",
         "Cell",
@@ -41,7 +40,6 @@ REPEATED_YET = frozenset(
         "Code",
         "Column",
         "Constant",
-        "Crossing",
         "Cut",
         "Domain",
         "Event",
@@ -50,7 +48,6 @@ REPEATED_YET = frozenset(
         "Expressions",
         "Form",
         "Gap",
-        "Growth",
         "Kind",
         "Later",
         "Law",
@@ -66,7 +63,6 @@ REPEATED_YET = frozenset(
         "Proof",
         "Proved",
         "Question",
-        "Ratio",
         "Relation",
         "Row",
         "Runs",
@@ -74,7 +70,6 @@ REPEATED_YET = frozenset(
         "Search",
         "Selection",
         "Side",
-        "Sides",
         "Source",
         "Statements",
         "Stopped",
@@ -82,7 +77,6 @@ REPEATED_YET = frozenset(
         "Table",
         "Tested",
         "Transition",
-        "Uniform",
         "Work",
     }
 )

@@ -28,9 +28,9 @@ from dipc.noise.law import Measure
 from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive
+from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient
 from dipc.sign.polynomial import normal_form
-from dipc.sign.roots import CoverPiece, Crossing, FactorSign, Root, refine
+from dipc.sign.roots import CoverPiece, FactorSign, Root, RootPiece, refine
 from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import arguments_of
@@ -238,7 +238,7 @@ def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
         arms: list[ClosedForm] = []
         for above, below in group:
             try:
-                quotient = over_positive(_exact(above), _exact(below), intervals)
+                quotient = proved_quotient(_exact(above), _exact(below), intervals)
             except Undecided:
                 return None
             if quotient is None:
@@ -286,7 +286,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
         stretches = [_stretches(interval, *known) for known in zip(roots, signs, strict=True)]
         chosen = _greedy(interval, stretches)
         if chosen is not None:
-            return [_cell(tops, position, interval.between(low, high), limits) for position, low, high in chosen]
+            return [_cell(tops, position, interval.subinterval(low, high), limits) for position, low, high in chosen]
         roots = [tuple(refine(root, root.width / _FACTOR, limits) for root in known) for known in roots]
     raise _none()
 
@@ -381,13 +381,13 @@ def _evidence(
         pieces.append({"method": "zero", "sign": sign.zero.sign, "to": rational(end), "order": sign.zero.order})
     known = iter(roots)
     for piece in sign.pieces:
-        pieces += _pieces(piece, scale, next(known, None) if isinstance(piece, Crossing) else None)
+        pieces += _pieces(piece, scale, next(known, None) if isinstance(piece, RootPiece) else None)
     if sign.infinity is not None:
         pieces.append({"method": "infinity", "sign": sign.infinity.sign})
     return pieces
 
 
-def _pieces(piece: CoverPiece | Crossing, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
+def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
     """A piece as it is stated; of one in which a root is known more closely three, for a part is monotone, too."""
     bits = {"bits": max(0, piece.bits)}
     match piece:
@@ -396,7 +396,7 @@ def _pieces(piece: CoverPiece | Crossing, scale: Fraction, root: Root | None) ->
         case CoverPiece():
             slope = {"slope": piece.slope, **bits}
             yield {"method": "slope", "sign": piece.sign, "to": rational(piece.upper / scale), **slope}
-        case Crossing():
+        case RootPiece():
             lower, upper = piece.lower / scale, piece.upper / scale
             ends = (lower, upper) if root is None else (root.lower, root.upper)
             slope = {"slope": piece.slope, **bits}
@@ -438,7 +438,7 @@ def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interv
     try:
         everywhere = _analysis(function, Interval.POSITIVE, limits)
         if not everywhere.roots() or not intervals:
-            assert everywhere.left > 0
+            assert everywhere.first_sign > 0
             assert not everywhere.roots()
             return data | {"proof": {"everywhere": factors_data(everywhere)}}
         each = [None if one.is_point else factors_data(_analysis(function, one, limits)) for one in intervals]

@@ -21,7 +21,7 @@ from dipc.linear.halfspace import (
     Graph,
     Halfspace,
     difference_ends,
-    graph_of,
+    difference_graph,
     greatest_bounds,
     is_contradictory,
     sorted_terms,
@@ -461,7 +461,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
         if by:
             facts, (question,) = moved(facts, by), moved([question], by)
             differences, asked = [fact.bound for fact in facts], question.bound
-    graph = graph_of(difference for difference in differences if difference is not None)
+    graph = difference_graph(difference for difference in differences if difference is not None)
     if asked is not None and graph_entails(graph, question):
         return True
     if asked is not None and None not in differences:
@@ -489,7 +489,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
     if None in differences:
         facts = moved(facts, offsets(facts))
         differences = [fact.bound for fact in facts]
-    if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
+    if is_contradictory(difference_graph(difference for difference in differences if difference is not None)):
         return True
     return None in differences and linear_program.contradiction([fact.halfspace for fact in facts]) is not None
 

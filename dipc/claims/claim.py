@@ -29,7 +29,7 @@ from dipc.claims.given import INFINITY, Cell, number_of
 from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive, sign_throughout
+from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient, sign_throughout
 from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
 from dipc.text.core import BoolType, DomType, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
@@ -334,7 +334,7 @@ class Claim:
                     ),
                 )
             if isinstance(value, Parametric):
-                quotient = over_positive(value.numerator_flat(), value.denominator)
+                quotient = proved_quotient(value.numerator_flat(), value.denominator)
                 if quotient is not None:
                     return PiecewiseForm(quotient)
             result = PiecewiseForm(value)

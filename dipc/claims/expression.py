@@ -494,7 +494,7 @@ class NormalParts:
                     plain = plain + weight * c
                 else:
                     terms.append((function, weight * c))
-        return normals.NormalBeta(normals.NormalSum.of(plain, terms))
+        return normals.NormalBeta(normals.NormalSum.collect(plain, terms))
 
     def _closed(self, expression: ClaimExpression, value: Callable[[ClaimExpression], BetaForm]) -> ExpPoly:
         form = value(expression).closed

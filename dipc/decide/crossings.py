@@ -31,7 +31,7 @@ from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import root_cell
-from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm, over_positive
+from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm, proved_quotient
 from dipc.sign.roots import Root
 
 #: Values of eps whose signs are looked at, at first: powers of 2, and between where they are
@@ -278,7 +278,7 @@ class _Question:
         """
         failing: list[Stretch] = []
         for cell in cells:
-            value = over_positive(cell.numerator, cell.denominator, [cell.hull])
+            value = proved_quotient(cell.numerator, cell.denominator, [cell.hull])
             if value is None:
                 raise OutsideFragment("on one of its pieces beta has a divisor whose sign is not known")
             obligation = Obligation(self._bound, PiecewiseForm(value), (cell.hull,))
@@ -398,7 +398,7 @@ def _moved(cut: Cut, end: RegionEnd, *, low: bool) -> Cut:
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
     """1 - factor·beta: with it 1 - Pr >= factor·beta. Raises OutsideFragment for a beta in pieces."""
     if isinstance(beta, NormalBeta):
-        return NormalBeta(beta.sum.times(-factor) + NormalSum.of(ExpPoly.ONE, ()))
+        return NormalBeta(beta.sum.times(-factor) + NormalSum.collect(ExpPoly.ONE, ()))
     if beta.closed is None:
         raise OutsideFragment("a beta in pieces is not compared with a probability that has no closed form")
     return PiecewiseForm(1 - beta.closed.value * factor)

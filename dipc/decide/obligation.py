@@ -491,7 +491,7 @@ def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     samples: dict[int, Fraction] = {}
     candidates: list[optimum.Peak] = []
     for stretch in failure.stretches:
-        ratio = optimum.Ratio.of(-stretch.numerator, stretch.denominator)
+        ratio = optimum.ReducedQuotient.from_fraction(-stretch.numerator, stretch.denominator)
         for peak in optimum.peaks(ratio, stretch.lower, stretch.upper, limits):
             samples[id(peak)] = stretch.sample
             candidates.append(peak)
@@ -503,11 +503,11 @@ def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
 
 
 def _worst_eps(peak: optimum.Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
-    match peak.at:
+    match peak.place:
         case Fraction():
-            return peak.at, peak.at
+            return peak.place, peak.place
         case Root():
-            root = peak.value.at if peak.value is not None else peak.at
+            root = peak.value.place if peak.value is not None else peak.place
             return optimum.root_cell(root, digits, limits) if isinstance(root, Root) else (root, root)
         case optimum.Far.ZERO:
             return Fraction(0), Fraction(0)

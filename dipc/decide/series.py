@@ -199,7 +199,7 @@ class Search:
         """At most beta, without them. Raises OutsideFragment."""
         if self.normal is None:
             return self.plain_beta
-        below = self.normal.below(near_zero=near_zero)
+        below = self.normal.lower_bound(near_zero=near_zero)
         if below is None:
             raise OutsideFragment("the sign of a weight in beta is not known")
         assert isinstance(self.obligation.beta, NormalBeta)
@@ -212,7 +212,7 @@ class Search:
             plain = beta.sum.is_number
         else:
             value = None if beta.closed is None else beta.closed.value
-            plain = isinstance(value, ExpPoly) and NormalSum.of(value, ()).is_number
+            plain = isinstance(value, ExpPoly) and NormalSum.collect(value, ()).is_number
         noises = [noise for share in shares for event in share.events for noise in event.noises]
         return plain and all(share.weight is None for share in shares) and all(noise.law.fixed for noise in noises)
 
@@ -226,17 +226,21 @@ class Search:
             above = beta.sum
         elif beta.closed is not None:
             numerator, below = fraction_of(beta.closed.value)
-            above = NormalSum.of(numerator, ())
+            above = NormalSum.collect(numerator, ())
         else:
             return None
         noises = (noise for share in self.obligation.bound.shares for event in share.events for noise in event.noises)
         if isinstance(beta, NormalBeta) and all(noise.law.has_form for noise in noises):
             with suppress(Undecided):
                 closed = BoundMeasurer(self.bounds.measurer.brief).measure(self.obligation.bound).value
-                return above + NormalSum.of(closed - 1, ()) if isinstance(closed, ExpPoly) else None
+                return above + NormalSum.collect(closed - 1, ()) if isinstance(closed, ExpPoly) else None
             return None
         functions = self.unexpanded.functions()
-        return None if functions is None else above + (functions + NormalSum.of(ExpPoly.constant(-1), ())).times(below)
+        return (
+            None
+            if functions is None
+            else above + (functions + NormalSum.collect(ExpPoly.constant(-1), ())).times(below)
+        )
 
     def _by_tails(self) -> NormalSum | None:
         """At most bound - 1 + beta: an event of normal noises, continuous or discrete, whose slacks are all positive
@@ -418,7 +422,7 @@ class Search:
                 continue
             product: Closed = ExpPoly.constant(weight)
             for event in share.conjunctions:
-                noises = tuple(Noise(noise.law.nearby()[0], noise.rate, _ZERO) for noise in event.noises)
+                noises = tuple(Noise(noise.law.continuous_neighbour()[0], noise.rate, _ZERO) for noise in event.noises)
                 scaled = tuple(Halfspace(item.coefficients, _ZERO, item.strict) for item in event.constraints)
                 product = product * self._at_every_eps(Event(noises, scaled), least=weight > 0)
                 changes = (_change(event, item, falls=weight > 0) for item in event.constraints)
@@ -623,7 +627,7 @@ def _lost(event: Event, item: Halfspace) -> NormalSum | None:
         if known is None:
             return None
         functions = [*known, (-_ONE, None)]
-    total = NormalSum.of(ExpPoly.ZERO, ())
+    total = NormalSum.collect(ExpPoly.ZERO, ())
     for c, function in functions:
         total = total + NormalSum.single(ExpPoly.constant(c), function)
     return total
@@ -709,5 +713,5 @@ def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]
     slack = _slack(event, item)
-    missing = sum((c * noise.law.nearby()[1] for noise, c in noises), -slack if falls else slack)
+    missing = sum((c * noise.law.continuous_neighbour()[1] for noise, c in noises), -slack if falls else slack)
     return max(_ZERO, missing) * min(noise.law.greatest_density(noise.rate) / c for noise, c in noises)

@@ -78,7 +78,7 @@ class Noise(Event):
         self._number, self._law, self._rate, self._follow = number, law, rate, follow
 
     def after(self, drawn: Drawn, bits: RandomBits) -> Event:
-        drawn[self._number] = self._law.sampled(bits, self._rate)
+        drawn[self._number] = self._law.draw_exactly(bits, self._rate)
         return self._follow.event()
 
 

@@ -70,7 +70,7 @@ from dipc.rules.rule import Posed, Summand, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
-from dipc.sign.optimum import Cell, Number, decimal_cell, number_cell
+from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, number_cell
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import Expr, Name, mentions, number, rewritten
 from dipc.text.core import IntType
@@ -462,7 +462,7 @@ def _normal_text(claimed: Claimed) -> str | None:
     functions = claimed.bound.bound.functions()
     if functions is None:
         return None
-    return str(NormalBeta(NormalSum.of(ExpPoly.ONE, ()) + functions.times(ExpPoly.constant(-1))))
+    return str(NormalBeta(NormalSum.collect(ExpPoly.ONE, ()) + functions.times(ExpPoly.constant(-1))))
 
 
 def _missing_at(claimed: Claimed, eps: Fraction, digits: int) -> Cell:
@@ -587,7 +587,7 @@ def _is(missing: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
 def _value(
     numerator: ExpPoly, denominator: ExpPoly, point: Fraction, digits: int, limits: Limits
 ) -> tuple[Fraction, Fraction]:
-    return number_cell(Number(numerator, denominator, point, limits), digits)
+    return number_cell(QuotientValue(numerator, denominator, point, limits), digits)
 
 
 class GivenSolve(GivenInverse, total=False):

@@ -537,7 +537,10 @@ def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
         return None
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
     if not all(
-        noise.law.nearby()[0].scales for event in exits for component in event.components for noise in component.noises
+        noise.law.continuous_neighbour()[0].scales
+        for event in exits
+        for component in event.components
+        for noise in component.noises
     ):
         return None
     return max((Fraction(1), *_jumps(probabilities, row, exits)))

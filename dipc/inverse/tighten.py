@@ -51,10 +51,10 @@ from dipc.sign.optimum import (
     Cell,
     Far,
     Highest,
-    Number,
     Peak,
-    Ratio,
-    Where,
+    PeakPlace,
+    QuotientValue,
+    ReducedQuotient,
     decimal_cell,
     highest,
     number_cell,
@@ -87,7 +87,7 @@ _STEPS, _COARSE_BITS = 12, 64
 _DIGITS = (12, 9, 6, 3, 2, 1)
 
 
-class EnclosedNumber(Number):
+class EnclosedNumber(QuotientValue):
     """A number that is known between two rationals, and not to be known better."""
 
     __slots__ = ()
@@ -485,7 +485,9 @@ def _least_needing(
 def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peaks: _Peaks) -> list[Claimed]:
     """The claim that needs the most, of those at some inputs of the case near where most is needed."""
     best = highest(peak for claimed in needing for peak in peaks.of(claimed))
-    peak_at = None if best is None else next((p.at for p in best.peaks if isinstance(p.at, Fraction | Root)), None)
+    peak_at = (
+        None if best is None else next((p.place for p in best.peaks if isinstance(p.place, Fraction | Root)), None)
+    )
     product = peak_at.lower if isinstance(peak_at, Root) else peak_at if isinstance(peak_at, Fraction) else None
     result: list[tuple[Fraction | None, Claimed]] = []
     with suppress(Undecided):
@@ -588,7 +590,7 @@ def _cell(best: Highest, digits: int) -> Cell:
     return max(low for low, _ in cells), max(high for _, high in cells)
 
 
-def _distinct(numbers: tuple[Number, ...]) -> list[Number]:
+def _distinct(numbers: tuple[QuotientValue, ...]) -> list[QuotientValue]:
     return list({id(number): number for number in numbers}.values())
 
 
@@ -601,7 +603,7 @@ def _kappa(best: Highest) -> int:
     kappa, above = int(1 / high), int(1 / low) + 1
     while above - kappa > 1:
         middle = (kappa + above) // 2
-        if best.against(Fraction(1, middle)) > 0:
+        if best.compare_to(Fraction(1, middle)) > 0:
             above = middle
         else:
             kappa = middle
@@ -609,11 +611,11 @@ def _kappa(best: Highest) -> int:
 
 
 def _tight_spot(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSpot:
-    eps = peak.within if isinstance(peak, EnclosedPeak) else _eps(peak.at, digits, limits)
-    return TightSpot(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
+    eps = peak.within if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
+    return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, peak.attained)
 
 
-def _eps(point: Where, digits: int, limits: Limits) -> Cell | None:
+def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
     match point:
         case Fraction():
             return point, point
@@ -661,7 +663,7 @@ class Factors:
                 sample = None if beta.closed is not None else cell.sample
                 for need in self._needs(missing * cell.denominator, cell.numerator * below, cell, sample):
                     # Continuous, beta is at the joint what it was at the end of the cell before.
-                    if need.at != met:
+                    if need.place != met:
                         yield need
                 met = self._joint(missing, cell)
 
@@ -694,7 +696,7 @@ class Factors:
             else:
                 yield Peak(sample, not numerator.value_is_zero(sample), None)
             return
-        ratio = Ratio.of(numerator, denominator)
+        ratio = ReducedQuotient.from_fraction(numerator, denominator)
         lower, upper = cell.lower, cell.upper
         exact = not isinstance(lower.value, Root) and not isinstance(upper.value, Root)
         rate = ratio.rate() if exact else Fraction(1)
@@ -705,7 +707,7 @@ class Factors:
         if highest is None:
             highest = self._known[key] = peaks(scaled, *ends, self._limits)
         for peak in highest:
-            point = _unscaled(peak.at, rate)
+            point = _unscaled(peak.place, rate)
             if point is Far.EVERYWHERE and sample is not None:
                 point = sample  # all of the cell, but not all of the interval
             yield Peak(point, peak.attained, peak.value)
@@ -720,7 +722,7 @@ def _scaled_end(end: RegionEnd, rate: Fraction) -> RegionEnd:
     return RegionEnd(end.value * rate, end.closed) if isinstance(end.value, Fraction) else end
 
 
-def _unscaled(point: Where, rate: Fraction) -> Where:
+def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:
     match point:
         case Fraction():
             return point / rate

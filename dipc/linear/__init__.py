@@ -1,1 +1,1 @@
-"""Half-spaces, exact linear programs, and what systems of linear inequalities imply."""
+"""Half-spaces, exact linear programs, and consequences of systems of linear inequalities."""

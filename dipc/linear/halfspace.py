@@ -1,9 +1,8 @@
 """Half-spaces of rational space, the arithmetic of Farkas' lemma on them, and unions of polyhedra.
 
-**Difference constraints** x - y >= w are a weighted graph; what they entail is found by longest paths: the half-spaces
-for which feasibility and entailment are a search in a graph, without a linear program. A bound x >= w is a difference
-with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict steps, so that x - y >= w with s > 0
-means x - y > w. What closed differences with integer bounds entail of integers is found as well.
+**Difference constraints** x - y >= w are edges of a weighted graph. Feasibility and entailment are then searches for
+longest paths, without a linear program. A bound x >= w is a difference with the variable ORIGIN, which is 0. Weights
+are pairs (w, s), where s counts strict steps: x - y >= w with s > 0 means x - y > w.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dipc.frozen import frozen
 #: Σ coefficient · x[key], keys increasing, coefficients nonzero.
 Terms = tuple[tuple[int, Fraction], ...]
 
-#: By the place of an inequality in a system, its weight: positive.
+#: Positive weights by the index of an inequality in a system.
 Weights = Mapping[int, Fraction]
 
 _ZERO = Fraction(0)
@@ -27,10 +26,12 @@ _ZERO = Fraction(0)
 
 @frozen
 class Halfspace:
-    """Σ coefficient · x[key] + constant >= 0, or > 0 if `strict`; keys increasing, coefficients nonzero.
+    """The half-space Σ coefficient · x[key] + constant >= 0, or > 0 if `strict`.
 
-    What a key stands for (a noise, an input, a distance, a multiplier) is up to whoever made the half-space. One
-    without coefficients is everything or nothing.
+    Keys increase, no coefficient is zero.
+
+    The caller decides what a key means: a noise, an input, a distance, a multiplier. A half-space without coefficients
+    is the whole space or empty.
     """
 
     coefficients: Terms
@@ -41,7 +42,7 @@ class Halfspace:
         return next((c for k, c in self.coefficients if k == key), _ZERO)
 
     def value(self, point: Mapping[int, Fraction]) -> Fraction:
-        """Σ coefficient · x[key] + constant at a point that has all the keys."""
+        """The value of Σ coefficient · x[key] + constant at a `point` that has all the keys."""
         total = self.constant
         for key, c in self.coefficients:
             total += c * point[key]
@@ -52,25 +53,25 @@ class Halfspace:
         return value > 0 or (not value and not self.strict)
 
     def complement(self) -> Halfspace:
-        """The points that are not in this half-space: exactly, boundary included."""
+        """The complement, exactly, boundary included."""
         return Halfspace(tuple([(k, -c) for k, c in self.coefficients]), -self.constant, not self.strict)
 
     def closure(self) -> Halfspace:
-        """With the boundary (for a half-space without coefficients: read with >=)."""
+        """The half-space with its boundary; without coefficients, the same inequality with >=."""
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
-    def at(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space of the others, with numbers for some of its unknowns."""
-        moved = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
-        return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), moved, self.strict)
+    def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
+        """The half-space in the remaining unknowns, with the numbers of `point` for some unknowns."""
+        constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
+        return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
     def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
-        """The bound for x[key] where the inequality is tight: slopes of the others, and a constant."""
+        """The value of x[key] on the boundary, as slopes of the other unknowns and a constant."""
         here = self.coefficient(key)
         return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
 
     def substituted(self, key: int, slopes: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
-        """The inequality with x[key] := Σ slopes·x + constant."""
+        """The half-space with x[key] := Σ slopes·x + constant."""
         here = self.coefficient(key)
         if not here:
             return self
@@ -81,14 +82,14 @@ class Halfspace:
 
 
 def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:
-    """The terms of a half-space from its coefficients by key, zeros left out."""
+    """The terms of a half-space with these coefficients by key, zeros left out."""
     return tuple(sorted([(key, c) for key, c in coefficients.items() if c]))
 
 
 def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
-    """Σ weight · inequality: it holds wherever the weighted inequalities hold, because no weight is negative.
+    """The sum Σ weight · inequality, which holds wherever the weighted inequalities of `system` hold.
 
-    It is strict if one of these is. Raises ValueError for a negative weight.
+    The sum is strict if one of its inequalities is. Raises ValueError for a negative weight.
     """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
@@ -108,8 +109,9 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
 
 
 def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
-    """Whether these weights prove that no point satisfies the system (Farkas): their sum is 0 >= c with c > 0, or
-    0 > c with c >= 0. False for weights of which one is negative.
+    """Whether `weights` prove that no point satisfies `system` (Farkas): their sum is 0 >= c > 0, or 0 > c >= 0.
+
+    False if a weight is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return False
@@ -118,9 +120,9 @@ def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
 
 
 def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights) -> Fraction | None:
-    """The b for which the weights prove Σ coefficient·x + constant of `form` to be >= b wherever the system holds.
+    """The b for which `weights` prove that `form` is at least b wherever `system` holds.
 
-    None where they prove none: the sum has other coefficients than the form, or a weight is negative.
+    None where they prove no bound: the weighted sum has other coefficients than the form, or a weight is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return None
@@ -129,7 +131,7 @@ def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights)
 
 
 def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -> tuple[Halfspace, Halfspace]:
-    """Σ coefficient · x[key] + constant = 0, as two half-spaces; a key may occur several times."""
+    """The equation Σ coefficient · x[key] + constant = 0 as two half-spaces; a key may occur several times."""
     total: dict[int, Fraction] = {}
     for key, c in coefficients:
         total[key] = total.get(key, _ZERO) + c
@@ -137,17 +139,16 @@ def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -
     return Halfspace(terms, constant), Halfspace(tuple([(k, -c) for k, c in terms]), -constant)
 
 
-# --- Unions of polyhedra: whether some of them cover another one, and whether together they are one -------------------
+# --- Unions of polyhedra: covering another one, and being convex ------------------------------------------------------
 
-#: Whether a system has no point that matters; what that is, and how many questions may be asked, is the caller's.
+#: Whether a system has no relevant point. The caller decides which points are relevant, and limits the number of calls.
 IsEmpty = Callable[[Sequence[Halfspace]], bool]
 
 
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
-    """Whether every point of the system that matters is in one of `covers`.
+    """Whether every relevant point of `system` is in one of `covers`.
 
-    What is left of the system beside the first cover falls into a piece for each of its inequalities: there it is the
-    first one that does not hold.
+    The part of the system outside the first cover is split by the first inequality of that cover that fails there.
     """
     if is_empty(system):
         return True
@@ -162,11 +163,11 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
     return True
 
 
-def united(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
-    """The union of the systems as one, except for points that do not matter; None if it is not convex.
+def convex_union(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
+    """The union of `systems` as one system, up to irrelevant points; None if it is not convex.
 
-    A convex union satisfies every inequality that bounds it, and those are among the given ones: so it is what
-    satisfies all inequalities that hold on every system.
+    A convex union satisfies every inequality that bounds it, and those are among the given ones. So the union is the
+    set where all inequalities hold that hold on every system.
     """
     common = tuple(
         [
@@ -180,18 +181,18 @@ def united(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[H
 
 ORIGIN = -1
 
-#: Whole numbers are ints: most are 0, and adding up and comparing fractions takes many times as long.
+#: Integers are ints: most weights are 0, and sums and comparisons of fractions take many times as long.
 Weight = tuple[int | Fraction, int]
 #: (x, y, w): x - y >= w.
 Difference = tuple[int, int, Weight]
-#: by y, the (x, w) with x - y >= w.
+#: By y, the pairs (x, w) with x - y >= w.
 Graph = dict[int, list[tuple[int, Weight]]]
 
 _NOWHERE: Weight = (0, 0)
 
 
 def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | None, int | None]:
-    """(x, y) when the sum of the terms is x - y, with ORIGIN for one that is missing; else (None, None)."""
+    """The (x, y) with x - y the sum of `terms`, ORIGIN for a missing one; (None, None) if there are none."""
     upper: int | None = None
     lower: int | None = None
     for variable, coefficient in terms:
@@ -206,8 +207,8 @@ def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | No
     return (ORIGIN if upper is None else upper), (ORIGIN if lower is None else lower)
 
 
-def graph_of(differences: Iterable[Difference]) -> Graph:
-    """The differences by their lower end: a variable that nothing is above is no key."""
+def difference_graph(differences: Iterable[Difference]) -> Graph:
+    """The graph of `differences`: edges by lower end. A variable without an edge upwards is not a key."""
     graph: Graph = defaultdict(list)
     for upper, lower, weight in differences:
         graph[lower].append((upper, weight))
@@ -217,15 +218,15 @@ def graph_of(differences: Iterable[Difference]) -> Graph:
 def greatest_bounds(
     graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
 ) -> dict[int, Weight] | None:
-    """By x, the greatest w that the graph entails in x - start >= w; None when the graph is contradictory.
+    """The greatest w by x such that `graph` entails x - start >= w; None when the graph is contradictory.
 
-    With `goal` and `enough` the search may stop early: the bound given for `goal` is then at least `enough`, others
+    With `goal` and `enough` the search may stop early: the bound for `goal` is then at least `enough`, and other bounds
     may be smaller than entailed. A contradiction that `start` does not reach is not noticed.
     """
     best: dict[int, Weight] = {start: _NOWHERE}
     pending: Iterable[int] = (start,)
-    # After k rounds all paths of k steps are known; a path with more steps than there are keys visits one of them
-    # twice, and is no better without the loop between, except for a contradiction.
+    # After k rounds all paths of k steps are known. A path with more steps than keys contains a loop; unless the loop
+    # is a contradiction, the path without it is at least as good.
     for _ in range(len(graph) + 1):
         further: dict[int, None] = {}
         for lower in pending:
@@ -249,16 +250,16 @@ def greatest_bounds(
 
 
 def is_contradictory(graph: Graph) -> bool:
-    """Whether no point satisfies all the differences."""
-    # A source that reaches every variable with weight 0: a positive cycle is then noticed wherever it is.
+    """Whether no point satisfies all the differences of `graph`."""
+    # The source reaches every variable with weight 0, so a positive cycle is noticed wherever it is.
     source = ORIGIN - 1
     widened = dict(graph)
     widened[source] = [(variable, _NOWHERE) for variable in graph]
     return greatest_bounds(widened, source) is None
 
 
-def lengths(sizes: Mapping[int, int]) -> list[Halfspace]:
-    """That each of these unknowns is at most another one, whose key it stands for, and at least the opposite of it."""
+def absolute_value_bounds(sizes: Mapping[int, int]) -> list[Halfspace]:
+    """The half-spaces |x[k]| <= x[s] for each pair k: s of `sizes`."""
     return [
         Halfspace(sorted_terms({key: Fraction(sign), size: Fraction(1)}), _ZERO)
         for key, size in sizes.items()

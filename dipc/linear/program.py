@@ -1,9 +1,9 @@
-"""Exact linear programs: the simplex method proposes, exact arithmetic disposes.
+"""Exact linear programs: the simplex method proposes an answer, and exact arithmetic proves it.
 
-**Integers**: where some unknowns are integers, branch and bound over exact linear programs. Every branch that is given
-up is given up by a linear program whose answer is proved, so the tree of branches is a proof. Where equations hold
-throughout, their unknowns are replaced first by a basis of the lattice of their integer solutions: no branching would
-ever see that 2x = 2y + 1 has none.
+**Integers**: where some unknowns are integers, the method is branch and bound over exact linear programs. Every branch
+is discarded by a linear program whose answer is proved, so the tree of branches is a proof. Equations that hold
+throughout are replaced first by a basis of the lattice of their integer solutions, since no branching shows that 2x =
+2y + 1 has none.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from flint import fmpq
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, Weights, equation, lengths, proved_bound, refutes
+from dipc.linear.halfspace import Halfspace, Weights, absolute_value_bounds, equation, proved_bound, refutes
 
-# --- The simplex method over exact rationals, which proposes what `dipc.linear.program` then checks -------------------
+# --- The simplex method over exact rationals, whose proposals are checked below ---------------------------------------
 #
-# The tableau is that of Dutertre and de Moura: every inequality bounds a variable or a linear combination of variables,
-# combinations with equal coefficients (up to a factor) share a row, and only bounds change from question to question,
-# so that what one question has solved is where the next one starts. A strict bound is one by an infinitesimal: values
-# are pairs (a, d) for a + d·δ, compared lexicographically. Entering and leaving variables are chosen by Bland's rule:
-# no basis returns, so that every run ends.
+# The tableau is that of Dutertre and de Moura. Every inequality bounds a variable or a linear combination of variables,
+# and combinations with equal coefficients (up to a factor) share a row. Only bounds change from question to question,
+# so each question starts from the solution of the one before. Strict bounds use an infinitesimal δ: values are pairs
+# (a, d) for a + d·δ, compared lexicographically. Variables enter and leave by Bland's rule: no basis returns, so every
+# run ends.
 
 #: a + d·δ for an infinitesimal δ > 0.
 _Value = tuple[fmpq, fmpq]
@@ -39,17 +39,17 @@ _NOWHERE: _Value = (_FMPQ_ZERO, _FMPQ_ZERO)
 
 
 class Simplex:
-    """The inequalities of one system; each question is about some of them."""
+    """The tableau of one system of inequalities; each question is about a subset of them."""
 
     def __init__(self, system: Sequence[Halfspace]) -> None:
         self._columns: dict[int, int] = {}
         for item in system:
             for key, _ in item.coefficients:
                 self._columns.setdefault(key, len(self._columns))
-        #: By basic column, its combination of the others. Goals are rows with negative numbers, without bounds.
+        #: Each basic column as a combination of the others. Goals are rows with negative numbers, without bounds.
         self._rows: dict[int, dict[int, fmpq]] = {}
         self._values: dict[int, _Value] = dict.fromkeys(range(len(self._columns)), _NOWHERE)
-        #: By inequality: the column that it bounds, the factor (inequality = factor·column + constant), and the bound.
+        #: For each inequality: its column, the factor (inequality = factor·column + constant), and the column's bound.
         self._bounds: list[tuple[int, fmpq, _Value] | None] = []
         self._false: list[bool] = []
         self._lower: dict[int, tuple[_Value, int]] = {}
@@ -84,7 +84,7 @@ class Simplex:
     # --- feasibility ------------------------------------------------------------------------------------------------
 
     def contradiction(self, indices: Iterable[int]) -> Weights | None:
-        """Weights that prove that no point satisfies the inequalities at these places, or None: then there is one."""
+        """The weights that prove that no point satisfies the inequalities at `indices`, or None if one does."""
         self._fixed = set()
         lower: dict[int, tuple[_Value, int]] = {}
         upper: dict[int, tuple[_Value, int]] = {}
@@ -111,9 +111,9 @@ class Simplex:
                     self._move(column, lower[column][0])
                 elif column in upper and value > upper[column][0]:
                     self._move(column, upper[column][0])
-        return self._repaired()
+        return self._repair()
 
-    def _repaired(self) -> Weights | None:
+    def _repair(self) -> Weights | None:
         lower, upper, values = self._lower, self._upper, self._values
         while True:
             leaving, bound, up = -1, _NOWHERE, True
@@ -142,7 +142,10 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The row is as large as its other columns let it be (or as small, if not `up`), and that is not enough."""
+        """The proof that the row `column` cannot reach its bound: its other columns are at their bounds already.
+
+        The row is as large as they allow if `up`, else as small.
+        """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
             limits = self._upper if (c > 0) is up else self._lower
@@ -150,7 +153,7 @@ class Simplex:
         return self._weights(result)
 
     def _weights(self, of_bounds: Iterable[tuple[int, fmpq]]) -> Weights:
-        """Weights of bounds as weights of the inequalities that gave them."""
+        """The weights of the inequalities that gave the bounds, from weights of bounds."""
         weights: dict[int, Fraction] = {}
         for index, c in of_bounds:
             bound = self._bounds[index]
@@ -161,11 +164,12 @@ class Simplex:
 
     # --- optimization -----------------------------------------------------------------------------------------------
 
-    def minimized(self, goal: Mapping[int, Fraction]) -> Weights | None:
-        """Lowers Σ goal·x as far as the inequalities of the last question allow, which has to have a solution.
+    def minimize(self, goal: Mapping[int, Fraction]) -> Weights | None:
+        """Minimize Σ goal·x subject to the inequalities of the last question, which must have a solution.
 
-        None if it falls without bound. Otherwise weights of inequalities whose sum is Σ goal·x except for a constant,
-        and later goals are lowered among the points where this one is least: the weights of these are of no use.
+        Return None if the minimum is -infinity, otherwise weights of inequalities whose sum is Σ goal·x up to a
+        constant. Later goals are minimized among the points where this one is least; only the weights of the first goal
+        are meaningful.
         """
         self._goals -= 1
         number = self._goals
@@ -185,7 +189,7 @@ class Simplex:
                     row.pop(other, None)
         self._rows[number] = row
         self._values[number] = _NOWHERE  # never looked at
-        raised = self._raised(number)
+        raised = self._maximize(number)
         row = self._rows.pop(number)
         if not raised:
             return None
@@ -196,8 +200,8 @@ class Simplex:
             if column in (self._upper if c > 0 else self._lower)
         )
 
-    def _raised(self, number: int) -> bool:
-        """Raises the row to its maximum; False if it has none."""
+    def _maximize(self, number: int) -> bool:
+        """Raise the row to its maximum; False if it has none."""
         while True:
             entering, up = -1, True
             for column, c in self._rows[number].items():
@@ -205,11 +209,11 @@ class Simplex:
                     entering, up = column, c > 0
             if entering < 0:
                 return True
-            if not self._stepped(entering, up):
+            if not self._advance(entering, up):
                 return False
 
-    def _stepped(self, entering: int, up: bool) -> bool:
-        """Moves a column until a bound is met: its own, or that of a row, which then leaves the basis."""
+    def _advance(self, entering: int, up: bool) -> bool:
+        """Move a column until a bound is met: its own, or the bound of a row, which then leaves the basis."""
         lower, upper, values = self._lower, self._upper, self._values
         here = values[entering]
         best: _Value | None = None
@@ -244,7 +248,7 @@ class Simplex:
     # --- the tableau ------------------------------------------------------------------------------------------------
 
     def _move(self, column: int, goal: _Value) -> None:
-        """Sets a column that is not basic to a value."""
+        """Set a nonbasic column to the value `goal`."""
         values = self._values
         here = values[column]
         by, by_tiny = goal[0] - here[0], goal[1] - here[1]
@@ -256,7 +260,7 @@ class Simplex:
                 values[basic] = (value[0] + c * by, value[1] + c * by_tiny if by_tiny != 0 else value[1])
 
     def _exchange(self, leaving: int, entering: int, goal: _Value) -> None:
-        """Sets the basic column `leaving` to a value by moving `entering`, which takes its place in the basis."""
+        """Set the basic column `leaving` to the value `goal` by moving `entering`, which takes its place."""
         values, rows = self._values, self._rows
         row = rows[leaving]
         pivot = row[entering]
@@ -282,7 +286,7 @@ class Simplex:
         rows[entering] = turned
 
     def point(self) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Where the tableau stands: x = a + d·δ, as (a, d) by key."""
+        """The current point x = a + d·δ, as (a, d) by key."""
         result: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
         for key, column in self._columns.items():
             for coordinates, value in zip(result, self._values[column], strict=True):
@@ -290,12 +294,12 @@ class Simplex:
         return result
 
 
-# --- Exact linear programs: a solver proposes, exact arithmetic disposes ----------------------------------------------
+# --- Exact linear programs: a solver proposes, exact arithmetic proves ------------------------------------------------
 #
-# What the simplex method proposes is believed only once it is checked, in a few lines that know nothing of it: a point
-# is put into every inequality, and weights of inequalities are added up (Farkas' lemma, see `dipc.linear.halfspace`).
-# By the duality of linear programs one of the two exists for every question here. Where the check fails, `NotConfirmed`
-# is raised: the question is open then, and nothing has been said.
+# A proposal of the simplex method counts only once a few independent lines have checked it: a point is put into every
+# inequality, and weights of inequalities are added up (Farkas' lemma, see `dipc.linear.halfspace`). By the duality of
+# linear programs a point or weights exist for every question here. Where the check fails, `NotConfirmed` is raised: the
+# question stays open.
 
 Point = Mapping[int, Fraction]
 
@@ -303,7 +307,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class NotConfirmed(Undecided):
-    """A proposal of the solver that exact arithmetic does not bear out."""
+    """Exact arithmetic did not confirm a proposal of the solver."""
 
     def __init__(self) -> None:
         super().__init__("exact arithmetic did not confirm the answer to a system of linear inequalities")
@@ -318,7 +322,10 @@ class Infeasible:
 
 @frozen
 class Unbounded:
-    """The form falls below every number: from the point of the system on along the direction, which never leaves it."""
+    """The form has no lower bound on the system.
+
+    From `point`, which is in the system, it falls along `direction`, which never leaves the system.
+    """
 
     point: Point
     direction: Point
@@ -338,44 +345,41 @@ class Least:
 
 
 def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | Infeasible:
-    """A point that satisfies the system, strict inequalities strictly, or the proof that there is none.
+    """A point that satisfies `system`, strict inequalities strictly, or the proof that there is none.
 
-    The point has a value for every key of the system and for `keys`. Raises NotConfirmed.
+    The point has a value for every key of the system and of `keys`. Raises NotConfirmed.
     """
     return _solution(Simplex(system), system, keys)
 
 
 def contradiction(system: Sequence[Halfspace]) -> Weights | None:
-    """Weights that prove that no point satisfies the system; None where one does. Raises NotConfirmed."""
+    """The weights that prove that no point satisfies `system`; None where one does. Raises NotConfirmed."""
     result = solution(system)
     return result.weights if isinstance(result, Infeasible) else None
 
 
 def implies(system: Sequence[Halfspace], question: Halfspace) -> bool:
-    """Whether every point of the system is in the half-space: by a proof, or else by a point that is not.
-
-    Raises NotConfirmed.
-    """
+    """Whether every point of `system` is in the half-space `question`; either answer is proved. Raises NotConfirmed."""
     return contradiction([*system, question.complement()]) is not None
 
 
 def minimum(
     form: Halfspace, system: Sequence[Halfspace], keys: Iterable[int] = (), then: Sequence[Halfspace] = ()
 ) -> Least | Unbounded | Infeasible:
-    """The infimum of Σ coefficient·x + constant of `form` over the points of the system.
+    """The infimum of the linear `form` over the points of `system`.
 
-    The forms of `then` are lowered in turn among the points where those before are least: the point is chosen so, and
-    nothing more is claimed; a form that falls without bound ends this. Raises NotConfirmed.
+    The forms of `then` are minimized in turn among the points where all earlier forms are least. This selects the point
+    and guarantees nothing more; the first of them without a minimum ends the selection. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
     if isinstance(start, Infeasible):
         return start
-    weights = simplex.minimized(dict(form.coefficients))
+    weights = simplex.minimize(dict(form.coefficients))
     if weights is None:
         return _unbounded(form, system, start)
     for other in then:
-        if simplex.minimized(dict(other.coefficients)) is None:
+        if simplex.minimize(dict(other.coefficients)) is None:
             break
     point = {**dict.fromkeys(keys, _ZERO), **simplex.point()[0]}
     value = proved_bound(form, system, weights)
@@ -387,7 +391,7 @@ def minimum(
 
 
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
-    """A direction of the recession cone in which the form falls by 1, and the check that it is one."""
+    """A direction of the recession cone in which `form` falls by 1, checked."""
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)
     direction = solution([*cone, fall])
@@ -403,14 +407,14 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
         if not refutes(system, weights):
             raise NotConfirmed
         return Infeasible(weights)
-    point = {**dict.fromkeys(keys, _ZERO), **_standard(simplex, system)}
+    point = {**dict.fromkeys(keys, _ZERO), **_standard_point(simplex, system)}
     if not all(item.contains(point) for item in system):
         raise NotConfirmed
     return point
 
 
-def _standard(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """The tableau's point with a number for δ that is small enough: 1 where that will do."""
+def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
+    """The point of the tableau with a number for δ that is small enough, 1 where possible."""
     point, direction = simplex.point()
     if not any(direction.values()):
         return point
@@ -419,13 +423,13 @@ def _standard(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fracti
         slope = sum((c * direction[key] for key, c in item.coefficients), _ZERO)
         value = item.value(point)
         if slope < 0 and value + delta * slope <= 0 < value:
-            # The inequality holds with room to spare, and still does half of the way.
+            # The inequality holds strictly, and still does halfway to its boundary.
             delta = value / -slope / 2
     return {key: value + delta * direction[key] for key, value in point.items()}
 
 
 class Interiors:
-    """Which systems have interior points, all inequalities taken strictly; `asked` counts the questions."""
+    """A counter of linear programs that tells which systems have interior points, with all inequalities strict."""
 
     def __init__(self, max_questions: int) -> None:
         self._limit = max_questions
@@ -441,7 +445,7 @@ class Interiors:
         return not isinstance(solution(system), Infeasible)
 
     def facets(self, system: Sequence[Halfspace], key: int) -> tuple[Halfspace, ...]:
-        """A system with the same interior in which no inequality on x[key] is implied by the others.
+        """A system with the same interior in which no inequality that contains x[key] is implied by the others.
 
         Raises LimitReached past the limit and NotConfirmed.
         """
@@ -458,7 +462,7 @@ class Interiors:
             weights = simplex.contradiction(asked)
             chosen = [both[other] for other in asked]
             if weights is None:
-                point = _standard(simplex, chosen)
+                point = _standard_point(simplex, chosen)
                 if not all(item.contains(point) for item in chosen):
                     raise NotConfirmed
             elif refutes(both, weights) and weights.keys() <= set(asked):
@@ -471,7 +475,7 @@ class Interiors:
         self.asked += 1
         if self.asked > self._limit:
             raise LimitReached(
-                "cells", f"the constraints fall into more cells than {self._limit} questions can tell apart"
+                "cells", f"more than {self._limit} linear programs were needed to split the constraints into cells"
             )
 
 
@@ -479,14 +483,14 @@ def _opened(item: Halfspace) -> Halfspace:
     return item if item.strict else Halfspace(item.coefficients, item.constant, True)
 
 
-#: x[key] = Σ slope·x + constant, in the order in which keys were replaced.
+#: Substitutions x[key] = Σ slope·x + constant, in the order in which keys were replaced.
 _Replaced = list[tuple[int, dict[int, Fraction], Fraction]]
 
 
 def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """A point of the system, its `whole` unknowns integers; None if there is none (which is proved).
+    """A point of `system` with integers for the unknowns `whole`; None if there is none, which is proved.
 
-    Raises LimitReached past `most` cases, NotConfirmed.
+    Raises LimitReached past `most` cases, and NotConfirmed.
     """
     start = solution(system, whole)
     if isinstance(start, Infeasible):
@@ -497,12 +501,12 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: i
     if reduced is None:
         return None
     rest, integers, replaced = reduced
-    # The solutions nearest to 0 first: were they sought in any order, an endless branch could hide one.
+    # Solutions near 0 are tried first: in another order an endless branch could hide one.
     keys = {key for item in rest for key, _ in item.coefficients}
     size = 1 + max({*keys, *integers, *start}, default=0)
     longest = Halfspace(((size, _ONE),), _ZERO)
-    box = lengths(dict.fromkeys(keys & integers, size))
-    in_reduced = _searched(longest, [*rest, longest, *box], integers, most)
+    box = absolute_value_bounds(dict.fromkeys(keys & integers, size))
+    in_reduced = _search_integers(longest, [*rest, longest, *box], integers, most)
     if in_reduced is None:
         return None
     values = dict(in_reduced)
@@ -517,19 +521,23 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: i
 def integer_minimum(
     form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int
 ) -> tuple[Fraction, Point] | None:
-    """The least value of the form on the points of the system whose `whole` unknowns are integers, and such a point.
+    """The least value of `form` on the points of `system` with integers for the unknowns `whole`, and such a point.
 
-    None if the system has none, which may not be found out: call `integer_solution` first. The form is bounded below,
-    and strict inequalities are about integers alone. Raises LimitReached past `most` cases, NotConfirmed.
+    None if the system has no such point; the search for one may not end, so call `integer_solution` first. The form
+    must be bounded below, and strict inequalities must contain integers only. Raises LimitReached past `most` cases,
+    and NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
     assert not any(item.strict and item.coefficients for item in closed), "the least value need not be attained"
-    point = _searched(form, closed, whole, most)
+    point = _search_integers(form, closed, whole, most)
     return None if point is None else (form.value(point), point)
 
 
-def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """Best first: the first integer point has the least value, except for strict inequalities of reals."""
+def _search_integers(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
+    """The first integer point in the order of its value.
+
+    The point has the least value, unless strict inequalities contain real unknowns.
+    """
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
     count = 0
 
@@ -561,7 +569,7 @@ def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int
         inside = solution([*system, *fixed])
         if not isinstance(inside, Infeasible):
             return inside
-        # Only a boundary is met at these integers: leave them out.
+        # Only boundary points have these integers: exclude them.
         for key in sorted(whole & point.keys()):
             value = point[key]
             add((*branch, _at_most(key, floor(value) - 1)))
@@ -579,7 +587,10 @@ def _at_least(key: int, value: int) -> Halfspace:
 
 
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
-    """An inequality about integers alone, with coprime coefficients and the least integer constant that is as good."""
+    """The strongest equivalent of an inequality between integers.
+
+    It has coprime coefficients and the tightest integer constant.
+    """
     if not item.coefficients or not all(key in whole for key, _ in item.coefficients):
         return item
     below = lcm(*[c.denominator for _, c in item.coefficients])
@@ -593,8 +604,9 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """The system without the equations between integers that it implies, its remaining integers, and the eliminated
-    unknowns in terms of the remaining ones. None if it has no solution.
+    """The system without the equations between integers that it implies. None if it has no solution.
+
+    Return also the remaining integers, and the eliminated unknowns in terms of the remaining ones.
     """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
@@ -621,7 +633,7 @@ def _without_equations(
 
 
 def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """Whether the inequality, about integers alone, is nowhere strict on the system."""
+    """Whether an inequality between integers holds with equality on the whole system."""
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
@@ -631,7 +643,7 @@ def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[
 
 
 def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]:
-    """All vertices of the closure of a polyhedron, some of them more than once; each has a value for all the keys."""
+    """The vertices of the closure of a polyhedron, possibly repeated; each has a value for all `keys`."""
     closed = [item.closure() for item in dict.fromkeys(system) if item.coefficients]
     for chosen in combinations(closed, len(keys)):
         rows = flint.fmpq_mat([[to_fmpq(item.coefficient(key)) for key in keys] for item in chosen])
@@ -646,14 +658,15 @@ def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]
 
 
 def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
-    """Whether a form is bounded from both sides on a polyhedron that is not empty. Raises NotConfirmed."""
+    """Whether a form is bounded from both sides on a nonempty polyhedron. Raises NotConfirmed."""
     opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
     return all(isinstance(minimum(each, system), Least) for each in (form, opposite))
 
 
 def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
-    """The cells, none of them empty, each with the places of the half-spaces that hold in it. Raises LimitReached past
-    `most` of them, NotConfirmed.
+    """The nonempty cells into which `halves` cut the space, each with the indices of the half-spaces that hold in it.
+
+    Raises LimitReached past `most` cells, and NotConfirmed.
     """
     cut: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
     for index, half in enumerate(halves):
@@ -664,5 +677,5 @@ def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace,
             if not isinstance(solution([*cell, side]), Infeasible)
         ]
         if len(cut) > most:
-            raise LimitReached("cells", f"inputs are cut into more than {most} cells")
+            raise LimitReached("cells", f"the conditions on inputs split them into more than {most} cells")
     return cut

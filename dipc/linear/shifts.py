@@ -2,11 +2,11 @@
 
     least Σ rate_i·|t_i|  such that  A·t + L·d >= 0  and  C·t + D·d = 0
 
-Both ends are short proofs. From above: the t itself, put into the system. From below: multipliers y >= 0 of the
-inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i, because then
-Σ rate_i·|t_i| >= (A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
+Both bounds have short proofs. The upper bound is a t that satisfies the system. The lower bound is given by multipliers
+y >= 0 of the inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i. For then Σ rate_i·|t_i| >=
+(A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
 
-As a function of d the least sum is convex, so that over a polytope it is largest at a vertex.
+The least sum is a convex function of d, so over a polytope it is largest at a vertex.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from itertools import product
 
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, lengths, sorted_terms
+from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, sorted_terms
 from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, minimum
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-class Ball(Enum):
-    """The moves of at most a radius: every coordinate, or the sum of all."""
+class MoveNorm(Enum):
+    """The norm of moves: LINF bounds every coordinate by the radius, L1 the sum of their absolute values."""
 
     LINF = "linf"
     L1 = "l1"
@@ -33,7 +33,7 @@ class Ball(Enum):
 
 @frozen
 class Shift:
-    """The least cost Σ rate·|t|, where it is attained, and the multipliers that prove that no t costs less."""
+    """The least cost Σ rate·|t|, a `shift` t that has it, and the multipliers that prove that no t costs less."""
 
     cost: Fraction
     shift: Point
@@ -44,16 +44,16 @@ class Shift:
 def least_shift(
     rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
 ) -> Shift | None:
-    """The least Σ rates[i]·|t[i]| with every inequality >= 0 and every one of `equations` = 0; all are read as closed.
+    """The least Σ rates[i]·|t[i]| such that all `inequalities` (read as closed) and `equations` hold.
 
-    None if nothing satisfies them, which is proved. Rates are not negative; all unknowns have one. Both ends of the
-    answer were checked (see above). Raises NotConfirmed.
+    None if no t satisfies them, which is proved. Rates must not be negative, and every unknown must have one. Both
+    bounds of the answer are checked (see the module). Raises NotConfirmed.
     """
     size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
     both = [half for item in equations for half in equation(item.coefficients, item.constant)]
     closed = [item.closure() for item in inequalities]
     cost = Halfspace(sorted_terms({size[key]: rate for key, rate in rates.items()}), _ZERO)
-    match minimum(cost, [*closed, *both, *lengths(size)], sorted(rates)):
+    match minimum(cost, [*closed, *both, *absolute_value_bounds(size)], sorted(rates)):
         case Infeasible():
             return None
         case Unbounded():
@@ -82,7 +82,7 @@ def proved_cost(
     y: Sequence[Fraction],
     z: Sequence[Fraction],
 ) -> Fraction | None:
-    """The bound that these multipliers prove from below for the cost of every t; None where they prove none."""
+    """The lower bound of the cost of every t that the multipliers `y` and `z` prove; None where they prove none."""
     if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
         return None
     total: dict[int, Fraction] = {}
@@ -99,25 +99,26 @@ def worst_shift(
     inequalities: Sequence[Halfspace],
     equations: Sequence[Halfspace],
     moved: Sequence[int],
-    ball: Ball,
+    ball: MoveNorm,
     radius: Fraction,
     most: int,
 ) -> tuple[Point, Shift | None]:
-    """The move d of a ball for which the least cost is largest, with its shift, None if no shift will do there at all;
-    the half-spaces are about t and the keys `moved` of d.
+    """The move d in the ball of `radius` whose least cost is largest, with its shift, or None if it has none.
 
-    In a box, a coordinate of d that enters no equation and all inequalities with one sign is worst at one end, where
-    all of these are tightest: a shift that satisfies them there does so at every other value. Only the others take both
-    ends. Raises LimitReached where these give a box more than `most` vertices, NotConfirmed.
+    The half-spaces are about t and the keys `moved` of d.
+
+    In a box, consider a coordinate of d that is in no equation and has one sign in all inequalities. It is worst at one
+    end, where all these inequalities are tightest: a shift for that end works for every other value. Only the other
+    coordinates take both ends. Raises LimitReached where these give a box more than `most` vertices, and NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):
-        slacks, equal = ([item.at(move) for item in halves] for halves in (inequalities, equations))
+        slacks, equal = ([item.with_values(move) for item in halves] for halves in (inequalities, equations))
         shift = least_shift(rates, slacks, equal)
         if shift is None:
             return move, None
         shifts.append((move, shift))
-    # For any other move some convex combination of these shifts does, and costs no more.
+    # For any other move some convex combination of these shifts satisfies the system, and costs no more.
     return max(shifts, key=lambda pair: pair[1].cost)
 
 
@@ -125,12 +126,12 @@ def _vertices(
     inequalities: Sequence[Halfspace],
     equations: Sequence[Halfspace],
     moved: Sequence[int],
-    ball: Ball,
+    ball: MoveNorm,
     radius: Fraction,
     most: int,
 ) -> Iterator[Point]:
     still = dict.fromkeys(moved, _ZERO)
-    if ball is Ball.L1:
+    if ball is MoveNorm.L1:
         for key in moved:
             yield from ({**still, key: sign * radius} for sign in (_ONE, -_ONE))
         if not moved:
@@ -147,6 +148,6 @@ def _vertices(
         else:
             ends.append((-radius,) if True in signs else (radius,) if signs else (_ZERO,))
     if count > most:
-        raise LimitReached("vertices", f"the adjacent inputs have {count} extreme moves to look at")
+        raise LimitReached("vertices", f"the adjacent inputs have {count} extreme moves, more than {most}")
     for choice in product(*ends):
         yield dict(zip(moved, choice, strict=True))

@@ -17,7 +17,7 @@ from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.frozen import Later, frozen
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
-from dipc.noise.law import Sides
+from dipc.noise.law import SideRates
 
 if TYPE_CHECKING:
     from dipc.measure import lattice, power_series
@@ -135,7 +135,7 @@ def event_shape(event: Event) -> EventShape:
     """
     whole_numbers = bool(event.noises) and event.noises[0].law.whole
     for noise in event.noises:
-        if noise.law.whole is not whole_numbers or noise.law.sides(noise.rate) != Sides(noise.rate, noise.rate):
+        if noise.law.whole is not whole_numbers or noise.law.sides(noise.rate) != SideRates(noise.rate, noise.rate):
             raise OutsideFragment("one event mixes Laplace and discrete Laplace noise")
     scales = _scales(event)
     if whole_numbers and any(abs(s) != 1 for s in scales):

@@ -21,7 +21,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piece, Piecewise, Terms
-from dipc.noise.law import Sides
+from dipc.noise.law import SideRates
 
 # --- Sums of exponential polynomials over integers: summands x^n·e^{l·eps·x} and their indefinite sums ----------------
 #
@@ -584,7 +584,7 @@ class _Summation:
     def __init__(self, event: Event, limits: Limits) -> None:
         assert all(n.law.whole and n.mean.denominator == 1 for n in event.noises)
         for noise in event.noises:
-            if noise.law.sides(noise.rate) != Sides(noise.rate, noise.rate):
+            if noise.law.sides(noise.rate) != SideRates(noise.rate, noise.rate):
                 raise OutsideFragment("the mass of an integer noise falls at different rates on its two sides")
         self._event = event
         self._limits = limits

@@ -628,7 +628,7 @@ class UnexpandedBound:
                     len(noises),
                     prod(
                         (
-                            noise.law.variation(power_series.DISK)
+                            noise.law.variation_bound(power_series.DISK)
                             for noise in noises
                             if noise.law.measure is not Measure.INTEGRALS
                         ),
@@ -640,7 +640,7 @@ class UnexpandedBound:
 
     def functions(self) -> normals.NormalSum | None:
         """The bound as a sum of functions of the normal distribution, where it is one of single normal values."""
-        total = normals.NormalSum.of(ExpPoly.constant(self.constant), ())
+        total = normals.NormalSum.collect(ExpPoly.constant(self.constant), ())
         for product in self.products:
             match product.factors:
                 case None:

@@ -521,7 +521,7 @@ class _Elimination:
         if not self._feasibility.has_interior(system):
             return {}
         free = left & whole - {v for h in system for v, _ in h.coefficients}
-        free = frozenset([v for v in free if self._noises[v].law.comes_to_one])
+        free = frozenset([v for v in free if self._noises[v].law.is_probability])
         left = left - {v for v in free if all(not m[2][v] and not m[3][v] for m in integrand)}
         if not left:
             return integrand

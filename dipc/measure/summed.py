@@ -44,7 +44,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.normal import blurred
 from dipc.measure.power_series import coefficients, precision
-from dipc.noise.law import Measure, Sides
+from dipc.noise.law import Measure, SideRates
 
 #: The most values of all noises together, times coefficients of series.
 MOST_TERMS = 400_000
@@ -444,7 +444,7 @@ def lattice_sum(event: Event) -> LatticeSum:
     for i, sign in first[0]:
         noise = event.noises[i]
         sides = noise.law.sides(noise.rate)
-        if not noise.law.whole or sides != Sides(noise.rate, noise.rate) or noise.mean.denominator != 1:
+        if not noise.law.whole or sides != SideRates(noise.rate, noise.rate) or noise.mean.denominator != 1:
             raise OutsideFragment("a noise is not discrete Laplace noise with an integer mean")
         rates[noise.rate] += 1
         mean += sign * int(noise.mean)

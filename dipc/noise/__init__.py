@@ -1,1 +1,1 @@
-"""The laws of noise: one file a law, with all that is asked about it. Nothing outside asks which law it is."""
+"""The laws of noise, one file for each; no code outside this room depends on which law it is."""

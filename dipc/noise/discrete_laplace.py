@@ -7,7 +7,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from dipc.noise.laplace import LAPLACE
-from dipc.noise.law import Draws, Law, Sides
+from dipc.noise.law import Draws, Law, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import RandomBits
@@ -16,7 +16,7 @@ _ONE = Fraction(1)
 
 
 class DiscreteLaplace(Law):
-    """`DLap(a*eps, mean)`."""
+    """The law of `DLap(a*eps, mean)`."""
 
     keyword = "DLap"
     name = "discrete Laplace"
@@ -24,36 +24,41 @@ class DiscreteLaplace(Law):
     whole = True
     is_positive = symmetric = unimodal = log_concave = exponential_tails = True
 
-    def sides(self, rate: Fraction) -> Sides:
-        return Sides(rate, rate)
+    def sides(self, rate: Fraction) -> SideRates:
+        return SideRates(rate, rate)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The masses from k >= 1 on are z^k/(1 + z) together, those from 0 on 1/(1 + z)."""
+        """The bound from the masses of all k >= 1, together z^k/(1 + z), and of all k >= 0, together 1/(1 + z)."""
         return rate * (ceil(reach) if strict else floor(reach) + 1), _ONE
 
     def greatest_density(self, rate: Fraction) -> Fraction:
         return LAPLACE.greatest_density(rate)
 
-    def nearby(self) -> tuple[Law, Fraction]:
-        """The difference of the floors of two exponential variables is nearer than 1 to their difference."""
+    def continuous_neighbour(self) -> tuple[Law, Fraction]:
+        """Laplace noise at a distance below 1.
+
+        The discrete law is the difference of the floors of two exponential variables, which is nearer than 1 to their
+        difference.
+        """
         return LAPLACE, _ONE
 
-    def variation(self, disk: Fraction) -> Fraction:
-        """See `dipc.measure.measure`, for disk² < 2/3."""
+    def variation_bound(self, disk: Fraction) -> Fraction:
+        """The bound of `dipc.measure.measure`, for disk² < 2/3."""
         assert disk**2 < Fraction(2, 3)
         return 1 / (1 - 3 * disk**2 / 2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:
         return rate
 
-    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
-        """Differences of two geometric draws. The whole part of an exponential draw with that rate is geometric,
-        Pr[>= k] = e^{-rate·k}.
+    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
+        """Differences of two geometric draws.
+
+        The integer part of an exponential draw with this rate is geometric: Pr[>= k] = e^{-rate·k}.
         """
         first, second = draws.exponential_pairs(size) / rate // 1
         return (first - second).astype("int64")
 
-    def sampled(self, bits: RandomBits, rate: Fraction) -> int:
+    def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int:
         return bits.two_sided(rate.numerator, rate.denominator)
 
 

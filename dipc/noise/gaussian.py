@@ -6,18 +6,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.reals import ONE, Real
-from dipc.noise.law import Draws, Law, Measure, NoClosedForm, Piece, Sides
+from dipc.noise.law import DensityPiece, Draws, Law, Measure, NoClosedForm, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
 
 class Deviating(Law):
-    """A law with the standard deviation unit/(rate·eps), or unit/rate where it is `fixed`: the same for every eps."""
+    """A law with the standard deviation unit/(rate·eps), or unit/rate for every eps where it is `fixed`."""
 
     by_deviation = True
-    #: Of a discrete one E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and such a sum over all k
-    #: is greatest when its center is an integer (Poisson summation).
+    #: For the discrete law E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and such a sum over all
+    #: k is greatest when its center is an integer (Poisson summation).
     is_subgaussian = True
     is_positive = symmetric = unimodal = log_concave = True
 
@@ -31,7 +31,7 @@ class Deviating(Law):
         return f"{self.keyword}{'' if self.unit == ONE else f'[{self.unit}]'}{'!' if self.fixed else ''}"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return _made, (type(self), self.unit, self.fixed)
+        return _restore, (type(self), self.unit, self.fixed)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -44,13 +44,13 @@ class Deviating(Law):
         return hash((self.keyword, self.unit, self.fixed))
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """The law with this standard deviation, in multiples of 1/eps unless it is fixed, and its rate."""
+        """The law with the standard deviation `factor`, in multiples of 1/eps unless it is `fixed`, and its rate."""
         outside, inside, rest = factor.split()
         return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside
 
     @property
     def is_checked(self) -> bool:
-        """Whether its deviation is a product, as the checker's are."""
+        """Whether the deviation is a product, as the checker requires."""
         return self.unit.is_product
 
     def scale_text(self, rate: Fraction) -> str:
@@ -62,33 +62,33 @@ class Deviating(Law):
             return f"{text}/eps"
         return f"{above}/({below.removeprefix('(').removesuffix(')')}*eps)" if above.isdigit() else f"{text}/eps"
 
-    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
+    def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
         raise NoClosedForm(f"probabilities of {self.name} noise have no closed form")
 
-    def sides(self, rate: Fraction) -> Sides:
+    def sides(self, rate: Fraction) -> SideRates:
         raise NoClosedForm(f"probabilities of {self.name} noise have no closed form")
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
         return rate if self.fixed else rate * eps
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Rationals around the standard deviation, in multiples of 1/eps unless it is fixed."""
+        """Rationals that enclose the standard deviation, in multiples of 1/eps unless the law is fixed."""
         low, high = self.unit.enclosure()
         return low / rate, high / rate
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """1/√(2π) is less than 2/5."""
+        """The bound that follows from 1/√(2π) < 2/5."""
         if self.fixed:
             self._lacks("a density that scales with eps")
         return Fraction(2, 5) / self.deviation(rate)[0]
 
 
-def _made(law: type[Deviating], unit: Real, fixed: bool) -> Law:
+def _restore(law: type[Deviating], unit: Real, fixed: bool) -> Law:
     return law(unit, fixed=fixed)
 
 
 class Gaussian(Deviating):
-    """`Gauss(s/eps, mean)`, `Gauss(s, mean)`."""
+    """The law of `Gauss(s/eps, mean)` and `Gauss(s, mean)`."""
 
     keyword = "Gauss"
     name = "Gaussian"
@@ -103,7 +103,7 @@ class Gaussian(Deviating):
     def normal_unit(self) -> Real:
         return self.unit.split()[2]
 
-    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
+    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.normal(size) / rate
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
@@ -111,13 +111,14 @@ class Gaussian(Deviating):
             self._lacks("an exact sampler where its standard deviation is irrational")
         return super().rate_at(rate, eps)
 
-    def sampled(self, bits: RandomBits, rate: Fraction) -> LazyReal:
+    def draw_exactly(self, bits: RandomBits, rate: Fraction) -> LazyReal:
         return bits.normal()
 
 
 class DiscreteGaussian(Deviating):
-    """`DGauss(s/eps, mean)`, `DGauss(s, mean)`: the mass at an integer i is proportional to
-    exp(-(i - mean)²/(2·deviation²)).
+    """The law of `DGauss(s/eps, mean)` and `DGauss(s, mean)`.
+
+    The mass at an integer i is proportional to exp(-(i - mean)²/(2·deviation²)).
     """
 
     keyword = "DGauss"
@@ -133,27 +134,27 @@ class DiscreteGaussian(Deviating):
     def normal_unit(self) -> Real:
         return self.unit
 
-    def nearby(self) -> tuple[Law, Fraction]:
-        """Normal noise N' with the same deviation s is always nearer than 3/2.
+    def continuous_neighbour(self) -> tuple[Law, Fraction]:
+        """Normal noise N' with the same deviation s, at a distance below 3/2.
 
-        With g(x) = e^{-x²/(2s²)} the sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s. For m >= 1
-        that of k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1], and at least ∫ g from m on, so
-        Pr[N >= m] >= Pr[N' >= m + 1/2] if ∫ g from m to m + 1/2 is at least Pr[N' >= m + 1/2]: it is at least
-        g(m + 1/2)/2, and Pr[N' >= x] <= g(x)/2 for x >= 0. Where N is a monotone function of N', N = m >= 1 then has
-        m - 1 <= N' < m + 3/2; N = 0 has |N'| < 3/2.
+        1. Let g(x) = e^{-x²/(2s²)}. The sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s.
+        2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1].
+        3. This sum is also at least ∫ g from m on. So Pr[N >= m] >= Pr[N' >= m + 1/2] if ∫ g from m to m + 1/2 is at
+           least Pr[N' >= m + 1/2]. The integral is at least g(m + 1/2)/2, and Pr[N' >= x] <= g(x)/2 for x >= 0.
+        4. Couple N as a monotone function of N'. Then N = m >= 1 has m - 1 <= N' < m + 3/2, and N = 0 has |N'| < 3/2.
         """
         return Gaussian(self.unit, fixed=self.fixed), Fraction(3, 2)
 
-    def variation(self, disk: Fraction) -> Fraction:
-        """The square of that of `dipc.measure.summed`."""
+    def variation_bound(self, disk: Fraction) -> Fraction:
+        """The square of the bound of `dipc.measure.summed`."""
         if disk > Fraction(1, 2):
             self._lacks("a bound on so large a disk")
         return Fraction(1) if self.fixed else Fraction(14, 5) ** 2
 
-    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
+    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.discrete_normal(1 / rate, size)
 
-    def sampled(self, bits: RandomBits, rate: Fraction) -> int:
+    def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int:
         _, square, rest = self.unit.split()
         if rest != ONE:
             self._lacks("an exact sampler where its variance is irrational")

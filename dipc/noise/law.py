@@ -1,8 +1,8 @@
-"""What is asked about a law of noise. A law answers, or says in words which property it lacks.
+"""The interface of a law of noise: a law states each property, or refuses with the name of the missing one.
 
-A law has one parameter, its rate a > 0, a multiple of eps. Noise is what is added to a mean: N below is centered, and
-scaled by eps X = eps·N. Everything a law does not say is refused: a rule that needs it is not used, and the question
-stays undecided with the words of the refusal. No property is taken from another law.
+A law has one parameter, its rate a > 0, a multiple of eps. Noise is added to a mean: N below is centered, and X = eps·N
+is N scaled by eps. A property that a law does not state is refused: a rule that needs it is not used, and the question
+stays undecided with the reason. No property is inherited from another law.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from dipc.frozen import frozen
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
-__all__ = ["Draws", "Law", "Measure", "Missing", "NoClosedForm", "Piece", "Sides"]
+__all__ = ["DensityPiece", "Draws", "Law", "Measure", "Missing", "NoClosedForm", "SideRates"]
 
 
 class Missing(OutsideFragment):
-    """A law does not have the property that was asked for; the reason says which."""
+    """The law does not have a property; the reason names it."""
 
 
 @frozen
-class Piece:
-    """A piece of the density of X = eps·N: on eps·[lower, upper] (None: without end) it is the sum of c·X^n·e^{s·X}
-    over the (c, n, s) of `terms`. Where an end is unbounded, each term vanishes towards it.
+class DensityPiece:
+    """A piece of the density of X = eps·N, on eps·[lower, upper].
+
+    There the density is the sum of c·X^n·e^{s·X} over the (c, n, s) of `terms`. An end that is None is infinite; each
+    term vanishes towards an infinite end.
     """
 
     lower: Fraction | None
@@ -38,9 +40,11 @@ class Piece:
 
 
 @frozen
-class Sides:
-    """The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0, to e^{-right·eps·x} for
-    x > 0, and continuous at 0 where there are both; None: there is nothing on that side.
+class SideRates:
+    """Rates of a law whose density (or mass) decays exponentially on each side of 0.
+
+    The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0 and to e^{-right·eps·x} for x
+    > 0. It is continuous at 0 where there are both sides. None means that there is no mass on that side.
     """
 
     left: Fraction | None
@@ -48,8 +52,10 @@ class Sides:
 
 
 class Measure(Enum):
-    """How probabilities of events over noise of a law are computed: by closed forms, enclosed by integrals over normal
-    densities, or enclosed by sums over integers. What hangs together is measured by the last of its laws'.
+    """The method for probabilities of events over noise of a law: closed forms, integrals, or sums over integers.
+
+    Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by the
+    method that comes last here.
     """
 
     CLOSED_FORM = 0
@@ -58,51 +64,51 @@ class Measure(Enum):
 
 
 class Draws(Protocol):
-    """Independent draws, as arrays of floats of the size asked for."""
+    """Independent draws, as arrays of `size` floats."""
 
     def uniform(self, size: int) -> Any:
-        """Uniform on [0, 1)."""
+        """Uniform draws on [0, 1)."""
 
     def exponential(self, size: int) -> Any:
-        """With density e^{-x} on [0, inf)."""
+        """Draws with density e^{-x} on [0, inf)."""
 
     def exponential_pairs(self, size: int) -> Any:
-        """Two rows of those."""
+        """Two rows of exponential draws."""
 
     def laplace(self, size: int) -> Any:
-        """With density e^{-|x|}/2."""
+        """Draws with density e^{-|x|}/2."""
 
     def normal(self, size: int) -> Any:
-        """With density e^{-x²/2}/√(2π)."""
+        """Draws with density e^{-x²/2}/√(2π)."""
 
     def discrete_normal(self, deviation: float, size: int) -> Any:
-        """Integers i with mass proportional to e^{-i²/(2·deviation²)}."""
+        """Draws of integers i with mass proportional to e^{-i²/(2·deviation²)}."""
 
 
 class Law(ABC):
-    """A law of noise. Subclasses have no state: a law is one object."""
+    """A law of noise. A law without parameters has no state, so that all its instances are equal."""
 
-    #: How it is written in a program, and what it is called in a sentence: `name` noise.
+    #: The word in a program, and the word in a sentence, where it stands before "noise".
     keyword: ClassVar[str]
     name: ClassVar[str]
 
-    #: What a certificate calls it; None where the checker does not know it.
+    #: The law's name in certificates; None where the checker does not know the law.
     checker_name: ClassVar[str | None] = None
 
-    #: Whether its draws are integers, and its means are; otherwise they are real, and it has a density.
+    #: Whether draws and means are integers; otherwise they are real, and the law has a density.
     whole: ClassVar[bool] = False
 
-    #: Whether it is written with a mean, `Lap(rate, mean)`; otherwise the mean is 0, `Expo(rate)`.
+    #: Whether it is written with a mean, as `Lap(rate, mean)`; otherwise the mean is 0, as for `Expo(rate)`.
     takes_mean: ClassVar[bool] = True
 
     #: Whether it is written with its standard deviation, `Gauss(1/(a*eps), mean)`, in place of the rate a·eps.
     by_deviation: ClassVar[bool] = False
 
-    #: N is at least this; None where it may be anything, or nothing is said.
+    #: A lower bound of N; None where N is unbounded below or no bound is stated.
     least: ClassVar[Fraction | None] = None
 
-    #: Whether its density (mass) comes to 1 over all values.
-    comes_to_one: ClassVar[bool] = True
+    #: Whether the total mass is 1.
+    is_probability: ClassVar[bool] = True
 
     #: Whether the density (mass) is positive everywhere from `least` on.
     is_positive: ClassVar[bool] = False
@@ -110,25 +116,25 @@ class Law(ABC):
     #: Whether -N has the law of N.
     symmetric: ClassVar[bool] = False
 
-    #: Whether the density does not grow away from 0 (on its support).
+    #: Whether the density never increases with the distance from 0, on its support.
     unimodal: ClassVar[bool] = False
 
     #: Whether the logarithm of the density, or mass, is concave on its support.
     log_concave: ClassVar[bool] = False
 
-    #: Whether it has a density and rate·eps·N a law that depends neither on the rate nor on eps.
+    #: Whether there is a density, and the law of rate·eps·N depends neither on the rate nor on eps.
     scales: bool = False
 
-    #: Whether N, and not eps·N, has the same law for every eps; its rate is no multiple of eps then.
+    #: Whether N itself has the same law for every eps; the rate is then not a multiple of eps.
     fixed: bool = False
 
-    #: How its probabilities are found.
+    #: The method for probabilities.
     measure: ClassVar[Measure] = Measure.CLOSED_FORM
 
     #: Whether E[e^{t·N}] <= e^{t²·s²/2} for every real t and its deviation s.
     is_subgaussian: ClassVar[bool] = False
 
-    #: Of such a law, a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0, and so for sums if it is less than 1.
+    #: For a subgaussian law, a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0; if w < 1, also for sums.
     subgaussian_weight: ClassVar[Fraction] = Fraction(1)
 
     #: Whether Pr[N >= s] = Pr[-N >= s] = Pr[N >= 0]·e^{-rate·eps·s} for every s >= 0 (integers, where N is one).
@@ -148,12 +154,12 @@ class Law(ABC):
 
     @property
     def has_form(self) -> bool:
-        """Whether there are closed forms of its probabilities."""
+        """Whether the law's probabilities have closed forms."""
         return self.measure is Measure.CLOSED_FORM
 
     @property
     def is_checked(self) -> bool:
-        """Whether the checker knows it."""
+        """Whether the checker knows the law."""
         return self.checker_name is not None
 
     @property
@@ -162,91 +168,100 @@ class Law(ABC):
         return self.keyword
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """The law with this standard deviation, in multiples of 1/eps unless it is `fixed`, and its rate."""
+        """The law with the standard deviation `factor`, in multiples of 1/eps unless it is `fixed`, and its rate."""
         self._lacks("a standard deviation as its parameter")
 
     # --- measures -------------------------------------------------------------------------------------
 
-    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
-        """The density of X, outside of whose pieces it is 0."""
+    def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
+        """The pieces of the density of X; outside of them the density is 0."""
         self._lacks("a density made of powers and exponentials")
 
-    def sides(self, rate: Fraction) -> Sides:
-        """That the density is exponential on each side."""
+    def sides(self, rate: Fraction) -> SideRates:
+        """The rates of the exponential density on each side."""
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`; it is normal, or
-        has masses like the density of such a law.
+        """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`.
+
+        X is normal, or has masses proportional to a normal density.
         """
         self._lacks("a normal density")
 
     @property
     def normal_unit(self) -> Real:
-        """What its deviations are taken in multiples of."""
+        """The unit of the deviations."""
         self._lacks("a density or a mass like that of a normal law")
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Rationals around its standard deviation, in multiples of 1/eps unless it is fixed."""
+        """Rationals that enclose the standard deviation, in multiples of 1/eps unless the law is fixed."""
         self._lacks("a known standard deviation")
 
     # --- bounds ---------------------------------------------------------------------------------------
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, or Pr[N < -reach] where it
-        is not `upward`; for reach >= 0. With `strict` also Pr[N >= reach], Pr[N <= -reach].
+        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, where reach >= 0.
+
+        Unless `upward` is set, the bound is of Pr[N < -reach]. With `strict` it holds for Pr[N >= reach], Pr[N <=
+        -reach] as well.
         """
         self._lacks("a bound of its tails by an exponential in eps")
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """At least the density of X everywhere; of an integer N that of eps·N', where N' is the noise `nearby`."""
+        """An upper bound of the density of X.
+
+        For an integer N, of eps·N', where N' is the noise `continuous_neighbour`.
+        """
         self._lacks("a bound of its density")
 
-    def nearby(self) -> tuple[Law, Fraction]:
-        """A law with a density and a distance, such that N is always nearer than that to noise N' of that law with the
-        same rate, on some common space; 0 for the law itself.
+    def continuous_neighbour(self) -> tuple[Law, Fraction]:
+        """A law with a density, and a distance d such that N is coupled with noise N' of that law with |N - N'| < d.
+
+        N' has the same rate. The distance is 0 for the law itself.
         """
         if self.whole:
             self._lacks("a law on the reals near it")
         return self, Fraction(0)
 
-    def variation(self, disk: Fraction) -> Fraction:
-        """At least the square of the total variation of the law at complex eps with |eps - e| <= disk·e, for every
-        e > 0; it is analytic in eps there.
+    def variation_bound(self, disk: Fraction) -> Fraction:
+        """An upper bound of the square of the total variation at complex eps with |eps - e| <= disk·e, for every e > 0.
+
+        The law is analytic in eps on these disks.
         """
         self._lacks("a bound at complex eps")
 
     def shift_cost(self, rate: Fraction) -> Fraction:
-        """A c such that the density (mass) at x is at most e^{c·eps·|t|} times that at x + t, for every eps > 0, all x
-        of the support, and all t for which x + t is not below `least`.
+        """A c such that the density (mass) at x is at most e^{c·eps·|t|} times the density at x + t.
+
+        This holds for every eps > 0, all x of the support, and all t for which x + t is not below `least`.
         """
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 
     # --- drawing and writing --------------------------------------------------------------------------
 
-    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
-        """So many draws of N, for a rate that eps has been multiplied into: floats, or integers of 64 bits."""
+    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
+        """Draw N `size` times for a rate that includes eps: floats, or integers of 64 bits."""
         self._lacks("a sampler")
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
         """The rate at one eps, for an exact draw."""
         return rate * eps
 
-    def sampled(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
-        """One draw, exactly, for a rate that eps has been multiplied into: N where it is whole, else rate·N."""
+    def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
+        """Draw once, exactly, for a rate that includes eps: N where the law is `whole`, else rate·N."""
         self._lacks("an exact sampler")
 
-    def written(self, scale: str, mean: str) -> str:
-        """How a draw is written, with the texts of its rate, or its standard deviation, and its mean."""
+    def draw_text(self, scale: str, mean: str) -> str:
+        """The text of a draw, with the texts of its rate (or standard deviation) and its mean."""
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
 
     @property
     def scale_word(self) -> str:
-        """What its one parameter is."""
+        """The word for the law's one parameter."""
         return "deviation" if self.by_deviation else "rate"
 
     def scale_text(self, rate: Fraction) -> str:
-        """The rate rate·eps as it is written, `4*eps/9`, or the standard deviation, `9/(4*eps)`."""
+        """The text of the rate rate·eps, such as `4*eps/9`, or of the standard deviation, such as `9/(4*eps)`."""
         if self.by_deviation:
             below = "eps" if rate.numerator == 1 else f"({rate.numerator}*eps)"
             return f"{rate.denominator}/{below}"
@@ -255,7 +270,7 @@ class Law(ABC):
 
     @property
     def usage(self) -> str:
-        """How it is used, as a note."""
+        """The usage of the law, as a note of a diagnostic."""
         what, first = ("standard deviation, s/eps or s,", "2/eps") if self.by_deviation else ("rate in eps", "eps/2")
         also, example = (" and a mean", ", 0") if self.takes_mean else ("", "")
         return f"`{self.keyword}` takes a {what}{also}, for example `{self.keyword}({first}{example})`"
@@ -265,12 +280,13 @@ class Law(ABC):
 
 
 class Weighted(Law):
-    """A law of whose density each value N = x has x^power times as much: what is measured is no probability, but the
-    expected value of N^power where an event holds, times eps^power. It has pieces wherever the law has, and no other
-    property: neither is it positive, nor does it come to 1.
+    """The measure whose density is x^power times the density of `law`, which is not a probability.
+
+    The measure of an event is the expected value of N^power where the event holds, times eps^power. It has pieces
+    wherever the law has, and no other property.
     """
 
-    comes_to_one = False
+    is_probability = False
 
     def __init__(self, law: Law, power: int) -> None:
         self.law = law
@@ -279,10 +295,10 @@ class Weighted(Law):
         self.name = f"weighted {law.name}"  # type: ignore[misc]
         self.whole = law.whole  # type: ignore[misc]
 
-    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
+    def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
         return tuple(
             [
-                Piece(each.lower, each.upper, tuple([(c, n + self.power, s) for c, n, s in each.terms]))
+                DensityPiece(each.lower, each.upper, tuple([(c, n + self.power, s) for c, n, s in each.terms]))
                 for each in self.law.pieces(rate)
             ]
         )

@@ -1,4 +1,4 @@
-"""The table of laws: a law is in the language, and everywhere, with its line here and its words in the grammar."""
+"""The table of laws: to add a law, add its line here and its words to the grammar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRET
 
 
 def law_of(keyword: str) -> Law:
-    """The law that is written so. Raises KeyError."""
+    """The law with this keyword. Raises KeyError."""
     for law in LAWS:
         if law.keyword == keyword:
             return law

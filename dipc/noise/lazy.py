@@ -1,8 +1,8 @@
 """Exact draws from random bits: coins, geometric numbers, and reals whose binary digits are drawn on demand.
 
-Nothing here is rounded. A real number is an interval that is halved, with fresh random bits, as often as somebody asks:
-what is compared is the ideal number itself. Coins of probability e^{-x} for rational x, and the integers made of them,
-are those of Canonne, Kamath and Steinke (2020), normal numbers those of Karney (2016).
+Nothing here is rounded. A real number is an interval that is halved with fresh random bits as often as necessary, so
+comparisons are those of the ideal numbers. Coins of probability e^{-x} for rational x, and the integers made of them,
+follow Canonne, Kamath and Steinke (2020), normal numbers follow Karney (2016).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import flint
 
 # --- Random bits ------------------------------------------------------------------------------------------------------
 
-#: Bytes that are asked of the operating system at a time.
+#: Bytes read from the operating system at a time.
 _AT_ONCE = 64
 
 
 class _Hashed:
-    """Bytes that depend on the seed alone."""
+    """A source of bytes that depend on the seed alone."""
 
     def __init__(self, seed: int) -> None:
         self._seed, self._blocks = seed, counted()
@@ -35,8 +35,9 @@ class _Hashed:
 
 
 class RandomBits:
-    """Independent fair bits: the operating system's, or those of a `seed`, which are the same again and protect nobody.
-    `drawn` says how many were used.
+    """Independent fair bits from the operating system, or from a `seed`; `drawn` counts the bits used.
+
+    Bits from a seed are reproducible, so they give no privacy.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -46,7 +47,7 @@ class RandomBits:
         self.drawn = 0
 
     def take(self, count: int) -> int:
-        """A uniform integer of this many bits."""
+        """A uniform integer of `count` bits."""
         while self._left < count:
             self._pool |= int.from_bytes(self._bytes(_AT_ONCE), "little") << self._left
             self._left += 8 * _AT_ONCE
@@ -56,7 +57,7 @@ class RandomBits:
         self.drawn += count
         return value
 
-    def below(self, bound: int) -> int:
+    def uniform_below(self, bound: int) -> int:
         """A uniform integer from 0 to bound - 1, for bound >= 1."""
         length = (bound - 1).bit_length()
         while True:
@@ -64,34 +65,37 @@ class RandomBits:
             if value < bound:
                 return value
 
-    def falls(self, above: int, below: int) -> bool:
-        """True with probability e^{-above/below}, for above >= 0 and below > 0 (Algorithm 1 of those three)."""
+    def bernoulli_exp(self, above: int, below: int) -> bool:
+        """Return True with probability e^{-above/below}, for above >= 0 and below > 0 (Canonne et al., Algorithm 1)."""
         while above > below:
-            if not self._falls(1, 1):
+            if not self._bernoulli_exp_small(1, 1):
                 return False
             above -= below
-        return self._falls(above, below)
+        return self._bernoulli_exp_small(above, below)
 
-    def _falls(self, above: int, below: int) -> bool:
-        """The same for above <= below: e^{-x} = 1 - x + x²/2! - ..., the number of successes in a row is even."""
+    def _bernoulli_exp_small(self, above: int, below: int) -> bool:
+        """Return True with probability e^{-above/below}, for above <= below.
+
+        Since e^{-x} = 1 - x + x²/2! - ..., this is the probability that the number of successes in a row is even.
+        """
         trials = 1
-        while self.below(below * trials) < above:
+        while self.uniform_below(below * trials) < above:
             trials += 1
         return trials % 2 == 1
 
     def geometric(self, above: int, below: int) -> int:
-        """An integer N >= 0 with Pr[N >= k] = e^{-k·above/below}, for above, below > 0 (inside Algorithm 2)."""
+        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·above/below}, for above, below > 0 (part of Algorithm 2)."""
         while True:
-            remainder = self.below(below)
-            if self.falls(remainder, below):
+            remainder = self.uniform_below(below)
+            if self.bernoulli_exp(remainder, below):
                 break
         quotient = 0
-        while self._falls(1, 1):
+        while self._bernoulli_exp_small(1, 1):
             quotient += 1
         return (remainder + below * quotient) // above
 
     def two_sided(self, above: int, below: int) -> int:
-        """An integer N with Pr[N = k] proportional to e^{-|k|·above/below} (Algorithm 2)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·above/below} (Algorithm 2)."""
         while True:
             size = self.geometric(above, below)
             negative = self.take(1)
@@ -99,45 +103,45 @@ class RandomBits:
                 return -size if negative else size
 
     def discrete_normal(self, variance: Fraction) -> int:
-        """An integer N with Pr[N = k] proportional to e^{-k²/(2·variance)} (Algorithm 3)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·variance)} (Algorithm 3)."""
         scale = isqrt(variance.numerator // variance.denominator) + 1
         while True:
             value = self.two_sided(1, scale)
             excess = (abs(value) - variance / scale) ** 2 / (2 * variance)
-            if self.falls(excess.numerator, excess.denominator):
+            if self.bernoulli_exp(excess.numerator, excess.denominator):
                 return value
 
     def sign(self) -> int:
-        """1 or -1, equally likely."""
+        """Draw 1 or -1, equally likely."""
         return 1 - 2 * self.take(1)
 
     def exponential(self) -> LazyReal:
-        """A real number with density e^{-x}."""
-        return Exponential(1)
+        """Draw a real number with density e^{-x}."""
+        return LazyExponential(1)
 
     def laplace(self) -> LazyReal:
-        """A real number with density e^{-|x|}/2."""
-        return Exponential(self.sign())
+        """Draw a real number with density e^{-|x|}/2."""
+        return LazyExponential(self.sign())
 
     def normal(self) -> LazyReal:
-        """A real number with density e^{-x²/2}/√(2π)."""
+        """Draw a real number with density e^{-x²/2}/√(2π)."""
         return _normal(self)
 
 
-# --- A choice among finitely many, by a uniform number of which as many bits are drawn as it takes --------------------
+# --- A choice among finitely many values, by a uniform number with as many bits as necessary --------------------------
 
 #: The integer parts of enclosures of t·2^bits: low <= t·2^bits <= high.
 Threshold = Callable[[int], tuple[int, int]]
 
-#: Slots in the first look-up for each value, as a power of two, and the bits drawn later on at a time.
+#: Slots for each value in the first look-up, as a power of two, and the number of bits drawn at a time after it.
 _SPARE, _MORE = 4, 16
 
 
 class Inversion:
-    """Draws i with probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n) = 1."""
+    """A random choice of i with probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n) = 1."""
 
     def __init__(self, thresholds: Sequence[Threshold]) -> None:
-        """The thresholds t(1), ..., t(n-1)."""
+        """Prepare the look-up for the thresholds t(1), ..., t(n-1)."""
         self._thresholds = thresholds
         self._bits = len(thresholds).bit_length() + _SPARE
         ends = [(0, 0), *[threshold(self._bits) for threshold in thresholds], (1 << self._bits, 1 << self._bits)]
@@ -147,16 +151,17 @@ class Inversion:
                 self._first[slot] = value
 
     def draw(self, bits: RandomBits) -> int:
-        """A value; as good as always with the first few bits."""
+        """Draw a value; the first few bits almost always suffice."""
         uniform = bits.take(self._bits)
         value = self._first[uniform]
-        return value if value >= 0 else self._settled(uniform, bits)
+        return value if value >= 0 else self._refine(uniform, bits)
 
-    def _settled(self, uniform: int, bits: RandomBits) -> int:
+    def _refine(self, uniform: int, bits: RandomBits) -> int:
         length = self._bits
         while True:
             uniform, length = uniform << _MORE | bits.take(_MORE), length + _MORE
-            # All thresholds at or below the interval [uniform, uniform + 1] / 2^length, and that the next is above.
+            # Count the thresholds at or below the interval [uniform, uniform + 1] / 2^length; the next must be above
+            # it.
             low, high = 0, len(self._thresholds)
             while low < high:
                 middle = (low + high) // 2
@@ -173,8 +178,9 @@ class Inversion:
 
 
 class LazyReal(ABC):
-    """A random real number: sign·x for an x >= 0 of which `whole`/2^`length` is known, rounded down. It has no value as
-    a float: whoever needs it draws digits until what was asked is settled.
+    """A random real number sign·x with x >= 0, of which `whole`/2^`length`, rounded down, is known.
+
+    The number has no value as a float: to compare it, digits are drawn until the comparison is decided.
     """
 
     __slots__ = ("length", "sign", "whole")
@@ -182,12 +188,12 @@ class LazyReal(ABC):
     def __init__(self, sign: int) -> None:
         self.sign = sign
         self.whole = 0
-        #: -1 before the first digits: x may be anything.
+        #: -1 before the first digits, when x is not bounded above.
         self.length = -1
 
     @abstractmethod
     def refine(self, bits: RandomBits) -> None:
-        """Draw some more digits."""
+        """Draw more digits."""
 
     def __float__(self) -> float:
         raise TypeError(
@@ -195,12 +201,15 @@ class LazyReal(ABC):
         )
 
 
-#: Digits of the integer part, and after the point, that are drawn first; and then at a time.
+#: Digits of the integer part and of the fraction that are drawn first, and the digits drawn at a time after that.
 _WHOLE_DIGITS, _FIRST_DIGITS, _NEXT_DIGITS = 3, 4, 6
 
 
-class Exponential(LazyReal):
-    """With density e^{-x}: its binary digits are independent, that of 2^-j is 1 with probability 1/(1 + e^{2^-j})."""
+class LazyExponential(LazyReal):
+    """A number with density e^{-x}.
+
+    Its binary digits are independent: that of 2^-j is 1 with probability 1/(1 + e^{2^-j}).
+    """
 
     __slots__ = ()
 
@@ -209,7 +218,7 @@ class Exponential(LazyReal):
             self.length = _FIRST_DIGITS
             first, overflow = _leading_digits(), 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
             digits = first.draw(bits)
-            while digits == overflow:  # what lies beyond has the same law again
+            while digits == overflow:  # the excess over this bound has the same law
                 self.whole += overflow
                 digits = first.draw(bits)
             self.whole += digits
@@ -218,8 +227,8 @@ class Exponential(LazyReal):
             self.whole = self.whole << _NEXT_DIGITS | _digits_until(self.length).draw(bits)
 
 
-class Uniform(LazyReal):
-    """Uniform on the interval that the digits given leave open."""
+class LazyUniform(LazyReal):
+    """A number uniform on the interval that the given digits leave open."""
 
     __slots__ = ()
 
@@ -231,7 +240,7 @@ class Uniform(LazyReal):
         self.whole = self.whole << _NEXT_DIGITS | bits.take(_NEXT_DIGITS)
         self.length += _NEXT_DIGITS
 
-    def below(self, other: Uniform, bits: RandomBits) -> bool:
+    def is_below(self, other: LazyUniform, bits: RandomBits) -> bool:
         """Whether this is the smaller of two different numbers between 0 and 1."""
         while True:
             length = max(self.length, other.length)
@@ -244,33 +253,34 @@ class Uniform(LazyReal):
 
 
 def _normal(bits: RandomBits) -> LazyReal:
-    """Karney 2016, Algorithm N."""
+    """Draw a normal number by Algorithm N of Karney (2016)."""
     while True:
         whole = 0
-        while bits.falls(1, 2):
+        while bits.bernoulli_exp(1, 2):
             whole += 1
-        if not all(bits.falls(1, 2) for _ in range(whole * (whole - 1))):
+        if not all(bits.bernoulli_exp(1, 2) for _ in range(whole * (whole - 1))):
             continue
-        rest = Uniform(1)
+        rest = LazyUniform(1)
         # Accepted with probability e^{-x·whole - x²/2}.
-        if all(_falls_by(rest, bits) for _ in range(whole)) and _falls_by_half_square(rest, bits):
-            return Uniform(bits.sign(), rest.whole + (whole << rest.length), rest.length)
+        if all(_bernoulli_exp_of(rest, bits) for _ in range(whole)) and _bernoulli_exp_half_square(rest, bits):
+            return LazyUniform(bits.sign(), rest.whole + (whole << rest.length), rest.length)
 
 
-def _falls_by(x: Uniform, bits: RandomBits) -> bool:
-    """True with probability e^{-x} for x in [0, 1]: the length of a falling run of uniform numbers from x on is even
-    (von Neumann).
+def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
+    """Return True with probability e^{-x} for x in [0, 1] (von Neumann).
+
+    That is the probability that the length of a decreasing run of uniform numbers from x on is even.
     """
     length, last = 0, x
-    while (following := Uniform(1)).below(last, bits):
+    while (following := LazyUniform(1)).is_below(last, bits):
         length, last = length + 1, following
     return length % 2 == 0
 
 
-def _falls_by_half_square(x: Uniform, bits: RandomBits) -> bool:
-    """True with probability e^{-p}, p = x²/2, by coins of probability p/k."""
+def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
+    """Return True with probability e^{-p} for p = x²/2, by coins of probability p/k."""
     trials = 1
-    while bits.below(2 * trials) == 0 and Uniform(1).below(x, bits) and Uniform(1).below(x, bits):
+    while bits.uniform_below(2 * trials) == 0 and LazyUniform(1).is_below(x, bits) and LazyUniform(1).is_below(x, bits):
         trials += 1
     return trials % 2 == 1
 
@@ -280,20 +290,23 @@ def _falls_by_half_square(x: Uniform, bits: RandomBits) -> bool:
 
 @cache
 def _leading_digits() -> Inversion:
-    """The integer part and the first digits together; as many values, and one for all that is beyond."""
+    """The choice of the integer part and the first digits together, with one more value for all larger numbers."""
     size = 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
-    return Inversion([_reached(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])
+    return Inversion([_distribution_threshold(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])
 
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The digits that end at 2^-length, a group of _NEXT_DIGITS."""
+    """The choice of a group of _NEXT_DIGITS digits that ends at 2^-length."""
     size = 1 << _NEXT_DIGITS
-    return Inversion([_reached(value, length, size) for value in range(1, size)])
+    return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 
 
-def _reached(value: int, length: int, most: int | None) -> Threshold:
-    """Pr[X < value/2^length] for an exponential X; under X < most/2^length where there is a `most`."""
+def _distribution_threshold(value: int, length: int, most: int | None) -> Threshold:
+    """Enclosures of Pr[X < value/2^length] for an exponential X.
+
+    Where `most` is given, the probability is conditioned on X < most/2^length.
+    """
 
     @cache
     def enclosed(bits: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dipc.noise.law import Draws, Law, Piece, Sides
+from dipc.noise.law import DensityPiece, Draws, Law, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
@@ -14,7 +14,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class OneSided(Law):
-    """`Expo(a*eps)`."""
+    """The law of `Expo(a*eps)`."""
 
     keyword = "Expo"
     name = "one-sided"
@@ -23,11 +23,11 @@ class OneSided(Law):
     least = _ZERO
     is_positive = unimodal = log_concave = scales = True
 
-    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
-        return (Piece(_ZERO, None, ((rate, 0, -rate),)),)
+    def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
+        return (DensityPiece(_ZERO, None, ((rate, 0, -rate),)),)
 
-    def sides(self, rate: Fraction) -> Sides:
-        return Sides(None, rate)
+    def sides(self, rate: Fraction) -> SideRates:
+        return SideRates(None, rate)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
         return (rate * reach, _ONE) if upward else (_ZERO, _ZERO)
@@ -35,17 +35,17 @@ class OneSided(Law):
     def greatest_density(self, rate: Fraction) -> Fraction:
         return rate
 
-    def variation(self, disk: Fraction) -> Fraction:
-        """The total variation is |eps|/Re eps, see `dipc.measure.measure`."""
+    def variation_bound(self, disk: Fraction) -> Fraction:
+        """The bound from the total variation |eps|/Re eps, see `dipc.measure.measure`."""
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:
         return rate
 
-    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
+    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.exponential(size) / rate
 
-    def sampled(self, bits: RandomBits, rate: Fraction) -> LazyReal:
+    def draw_exactly(self, bits: RandomBits, rate: Fraction) -> LazyReal:
         return bits.exponential()
 
 

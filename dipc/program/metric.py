@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dipc.chain.state import Affine, Answer, Constraint, Terms, as_form, contradict, same_value
 from dipc.frozen import Later
-from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
+from dipc.linear.halfspace import ORIGIN, Halfspace, difference_graph, greatest_bounds, sorted_terms
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType
@@ -287,7 +287,7 @@ class ConvexSet:
         differences = [least for guard in self.guards if (least := guard.bound) is not None]
         if len(differences) < len(self.guards):
             return None
-        graph = graph_of(differences)
+        graph = difference_graph(differences)
         bounds: list[Bound] = []
         for lower in graph:
             best = greatest_bounds(graph, lower)

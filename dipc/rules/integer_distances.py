@@ -32,8 +32,8 @@ from dipc.rules.joint_tails import joint_tails
 from dipc.rules.least_slacks import least_slacks, slack_bound
 from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, Posed
 from dipc.rules.vertices import vertices
-from dipc.sign.piecewise import over_positive
-from dipc.sign.polynomial import Growth, Trend, never_negative, of_ring, times, total
+from dipc.sign.piecewise import proved_quotient
+from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, times, total, trend_of
 
 if TYPE_CHECKING:
     from dipc.claims import conditions
@@ -71,7 +71,7 @@ class _Ratio:
     @staticmethod
     def of(value: Closed) -> _Ratio:
         above, below = fraction_of(value)
-        return _Ratio(of_ring(above), Counter() if below == 1 else Counter([below]))
+        return _Ratio(trend_of(above), Counter() if below == 1 else Counter([below]))
 
     def __add__(self, other: _Ratio) -> _Ratio:
         common = self.below | other.below
@@ -84,7 +84,7 @@ class _Ratio:
         """Return the numerator over the denominator `below`, a multiple of this one."""
         result = self.numerator
         for factor in (below - self.below).elements():
-            result = times(result, of_ring(factor))
+            result = times(result, trend_of(factor))
         return result
 
 
@@ -162,7 +162,7 @@ class FarAway:
                 return False
 
     def _of_beta(self, beta: Parametric) -> _Ratio | None:
-        over = over_positive(ExpPoly.ONE, beta.denominator, self.claim.intervals)
+        over = proved_quotient(ExpPoly.ONE, beta.denominator, self.claim.intervals)
         if over is None:
             return None
         numerator: list[Trend] = []
@@ -170,7 +170,7 @@ class FarAway:
             if len(factors) > 1:
                 return None
             ((_, degree, rate),) = factors or (("", 0, _ZERO),)
-            numerator.append({Growth(k, degree, -q, -rate): c})
+            numerator.append({GrowthTerm(k, degree, -q, -rate): c})
         return _Ratio(total(numerator), Counter()) * _Ratio.of(over)
 
     def _ratio(self, bound: Bound, start: int) -> _Ratio:
@@ -184,7 +184,7 @@ class FarAway:
 
     def _probability(self, moving: Event, start: int) -> _Ratio:
         slopes = [half.coefficient(DISTANCE) for half in moving.constraints]
-        event = Event(moving.noises, tuple([half.at({DISTANCE: _ZERO}) for half in moving.constraints]))
+        event = Event(moving.noises, tuple([half.with_values({DISTANCE: _ZERO}) for half in moving.constraints]))
         if not any(slopes):
             return _Ratio.of(self.measurer.measure(event))
         whole = all(noise.law.whole for noise in event.noises)
@@ -195,11 +195,11 @@ class FarAway:
         trend = lattice.lattice_trend(event, slopes, start, self.measurer.limits)
         ratio = _Ratio({}, Counter())
         for summand, c in trend.summands.items():
-            growth = Growth(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
+            growth = GrowthTerm(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
             ratio = ratio + _Ratio({growth: c}, Counter({_less(d): power for d, power in summand.poles}))
         for rate in trend.rates:
             decay = ExpPoly.term(1, 0, -rate)
-            ratio = ratio * _Ratio(of_ring(1 - decay), Counter([1 + decay]))
+            ratio = ratio * _Ratio(trend_of(1 - decay), Counter([1 + decay]))
         return ratio
 
 
@@ -213,9 +213,11 @@ def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
     base = half.constant + c * noise.mean
     rate = noise.rate / abs(c)
     if base + slope * start >= 0 and slope >= 0:
-        return _Ratio({Growth(0, 0, _ZERO, _ZERO): _ONE, Growth(0, 0, rate * base, rate * slope): -_ONE / 2}, Counter())
+        return _Ratio(
+            {GrowthTerm(0, 0, _ZERO, _ZERO): _ONE, GrowthTerm(0, 0, rate * base, rate * slope): -_ONE / 2}, Counter()
+        )
     if base + slope * start <= 0 and slope <= 0:
-        return _Ratio({Growth(0, 0, -rate * base, -rate * slope): _ONE / 2}, Counter())
+        return _Ratio({GrowthTerm(0, 0, -rate * base, -rate * slope): _ONE / 2}, Counter())
     raise lattice.Unsettled(start + 1)
 
 

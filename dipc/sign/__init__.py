@@ -1,4 +1,4 @@
 """The sign of an exponential polynomial on an interval of eps: proved, or refuted by a rational eps.
 
-The one thing this package must never do is to say f >= 0 where it is not so.
+The one thing that this room must never do is to claim f >= 0 where f is negative somewhere.
 """

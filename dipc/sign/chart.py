@@ -1,6 +1,6 @@
 """The sign chart of exponential polynomials on an interval: all roots, samples between them, witnesses.
 
-It decides f >= 0 on the interval, with a proof or with all the eps where that fails.
+It decides f >= 0 on the interval, with a proof or with the set of all eps where f < 0.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from dipc.sign.polynomial import (
     split_content,
     square_free_parts,
 )
-from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within, separated
+from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within, separate
 
 # --- The sign chart of an exponential polynomial on an interval: all roots, and the sign on every gap -----------------
 
 
 @frozen
 class SignChart:
-    """The signs of f on `interval`.
+    """The signs of f on `interval`: at its ends, at all roots inside, and on the gaps between them.
 
-    `roots`: all roots strictly inside, increasing, with isolating intervals that have at most end points in common.
-    `signs`: the sign on each gap between them, one more than there are roots (none if the interval is a point).
-    `lower_sign`, `upper_sign`: the signs at the ends that belong to the interval, else None. If f is 0 on the whole
-    interval there are no roots and all signs are 0.
+    - `roots`: all roots strictly inside, increasing; their isolating intervals have at most end points in common.
+    - `signs`: the sign on each gap between roots, one more than there are roots (none if the interval is a point).
+    - `lower_sign`, `upper_sign`: the signs at the ends that belong to the interval, else None.
+
+    If f is 0 on the whole interval there are no roots, and all signs are 0.
     """
 
     interval: Interval
@@ -51,9 +52,9 @@ class SignChart:
 
 @frozen
 class Analysis:
-    """f in normal form, F = sign · Π factors^multiplicity, and the sign of each factor on the interval of t.
+    """The normal form F = sign · Π factors^multiplicity of f, and the sign of each factor on the interval of t.
 
-    A factor with even multiplicity is None in `signs` where its sign was not asked for.
+    `signs` has None for a factor with even multiplicity whose sign was not computed.
     """
 
     form: NormalForm
@@ -63,16 +64,16 @@ class Analysis:
     signs: tuple[FactorSign | None, ...]
 
     @property
-    def left(self) -> int:
+    def first_sign(self) -> int:
         """The sign of f right after the lower end."""
         result = self.sign
         for sign in self.signs:
             if sign is not None and sign.multiplicity % 2:
-                result *= sign.left
+                result *= sign.first_sign
         return result
 
     def roots(self) -> list[Root]:
-        """The roots strictly inside the interval of the factors looked at, as eps, in no order."""
+        """The roots of the analyzed factors strictly inside the interval, as eps, in no particular order."""
         result: list[Root] = []
         scale = self.form.scale
         interval = self.interval.scaled(scale)
@@ -91,7 +92,7 @@ class Analysis:
         return result
 
     def vanishes_at(self, eps: Fraction) -> bool:
-        """Whether f is 0 at this rational."""
+        """Whether f is 0 at the rational `eps`."""
         return any(rational_root(factor.polynomial) == eps * self.form.scale for factor in self.factors)
 
 
@@ -106,7 +107,7 @@ def sign_at(f: ExpPoly, eps: Fraction, limits: Limits | None = None) -> int:
 
 
 def sign_of_form(form: NormalForm, eps: Fraction, budget: DecisionBudget) -> int:
-    """The same for a normal form."""
+    """The sign of a normal form at a rational eps > 0: -1, 0 or 1, and 0 only where the value is exactly 0."""
     return sign_at_point(Layout(form.polynomial), eps * form.scale, budget)
 
 
@@ -122,9 +123,9 @@ def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> 
 
 
 def isolate_roots(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> tuple[Root, ...]:
-    """All roots of f in the interval, closed ends included, increasing, in isolating intervals with rational ends.
+    """The roots of f in the interval, closed ends included, increasing, in isolating intervals with rational ends.
 
-    f must not be zero.
+    f must not be zero. Raises LimitReached.
     """
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
@@ -161,8 +162,8 @@ def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
     """The chart of a complete analysis."""
     assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
-    roots = separated(analysis.roots(), budget)
-    signs = [analysis.left]
+    roots = separate(analysis.roots(), budget)
+    signs = [analysis.first_sign]
     for root in roots:
         signs.append(-signs[-1] if root.multiplicity % 2 else signs[-1])
     lower_sign = upper_sign = None
@@ -175,14 +176,14 @@ def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
 
 
 class _MaybeMultipleError(Exception):
-    """A polynomial taken as square-free may not be."""
+    """A polynomial treated as square-free may not be square-free."""
 
 
 def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
-    """Factor F as far as it is needed and find the sign of every factor on the interval, which must not be a point.
+    """Factor F as far as necessary, and find the sign of every factor on the interval, which must not be a point.
 
-    F is taken as it is, except for factors in t alone; only when a multiple root is suspected is it tested for being
-    square-free and split. With `skip_even` the factors of even multiplicity, which change no sign, are left alone.
+    F is treated as square-free, except for factors in t alone; only when a multiple root is suspected is F tested and
+    split. With `skip_even` the factors of even multiplicity, which change no sign, are not analyzed.
     """
     content = split_content(form.polynomial, budget)
     scaled = interval.scaled(form.scale)
@@ -211,18 +212,18 @@ def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, ski
 
 
 def _nothing() -> None:
-    """What is known to be square-free is not suspected."""
+    """Ignore a suspicion: the factor is known to be square-free."""
 
 
 def _suspect(polynomial: Polynomial, budget: DecisionBudget) -> None:
-    # Too high a degree to test: more precision settles it, unless there is a multiple root.
+    # A polynomial of too high a degree is not tested: more precision decides, unless there is a multiple root.
     if polynomial.degree_z <= budget.limits.degree and not is_surely_square_free(polynomial):
         raise _MaybeMultipleError
 
 
-# --- Simple rationals at which something is negative, between neighboring roots ---------------------------------------
+# --- Simple rationals at which a function is negative, between neighboring roots --------------------------------------
 
-#: A simpler counterexample is not worth more bits than this.
+#: The most bits that are spent on finding a simpler counterexample.
 _WITNESS_BITS = 4096
 
 
@@ -233,11 +234,13 @@ def simplest_in_gap(
     is_negative: Callable[[Fraction, DecisionBudget], bool],
     budget: DecisionBudget,
 ) -> Fraction:
-    """A rational of the interval with `is_negative`, at least as simple as any in the gap, unless that takes too much
-    precision; then one of the gap between the isolating intervals.
+    """A rational of the interval at which a function is negative, at least as simple as any in the gap.
 
-    Everywhere between `left` and `right`, roots or ends of the interval (None), it is negative; and in an isolating
-    interval, on either side of its root, everywhere or nowhere. The ends that belong to the interval are asked about.
+    If that takes more precision than the budget allows, the result is the simplest one between the isolating intervals.
+
+    The function must be negative everywhere between `left` and `right`, which are roots or, as None, ends of the
+    interval. In an isolating interval, it must be negative everywhere or nowhere on either side of the root.
+    `is_negative` is called for the ends that belong to the interval.
     """
     low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
     high_closed = (
@@ -254,7 +257,7 @@ def simplest_in_gap(
                 lower_closed=low_closed,
                 upper_closed=high_closed,
             )
-            # Where the candidate lies in an isolating interval, it may be on the wrong side of the root.
+            # A candidate in an isolating interval may be on the wrong side of the root.
             if is_negative(widest, cheap):
                 return widest
             if left and left.lower < widest < left.upper:
@@ -267,7 +270,7 @@ def simplest_in_gap(
                 right = refine_within(right, right.width / (1 << halvings), cheap)
             halvings *= 2
     while True:
-        # It is negative at the ends of isolating intervals too, except for roots that are exact.
+        # The function is negative at the ends of isolating intervals too, except at exact roots.
         low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, low_closed)
         high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, high_closed)
         if high is None or low < high or (low == high and low_closed and high_closed):
@@ -278,19 +281,20 @@ def simplest_in_gap(
 
 # --- The roots of several functions on one interval together, in order, with a rational sample between any two --------
 
-#: Common divisors are not looked for once the products of the pairs may have more monomials than this together.
-
 
 @frozen
 class Arrangement:
-    """Where on `interval` some functions may change their signs.
+    """The places on `interval` where some given functions may change their signs.
 
-    `base`: pairwise coprime functions such that each function given is a product of powers of them and a unit; which
-    ones, `divisors` says, function by function. Coprime functions have no root eps > 0 in common. `roots`: all roots of
-    all of them strictly inside, increasing, their isolating intervals disjoint except for end points; `owners` says
-    which base function each is a root of. `samples`: a rational in each gap between the roots, where no function given
-    is 0; for a point, the point itself, whatever is 0 there. On each gap every function given has one sign, that at the
-    sample.
+    - `base`: pairwise coprime functions. Each given function is a unit times a product of powers of some of them;
+      coprime functions have no common root eps > 0.
+    - `divisors`: for each given function, the indices of the base functions that divide it.
+    - `roots`: all roots of the base strictly inside, increasing, with isolating intervals that share at most end
+      points.
+    - `owners`: for each root, the index of its base function.
+    - `samples`: a rational in each gap between roots where no given function is 0; for a point, the point itself.
+
+    Invariant: on each gap every given function has one sign, its sign at the sample.
     """
 
     interval: Interval
@@ -301,16 +305,16 @@ class Arrangement:
     samples: tuple[Fraction, ...]
 
     def vanishes(self, function: int, root: int) -> bool:
-        """Whether the function given at that position is 0 at the root at that position."""
+        """Whether given function number `function` is 0 at root number `root`."""
         return self.owners[root] in self.divisors[function]
 
     def gap(self, gap: int) -> tuple[Root | None, Root | None]:
-        """The roots at the ends of a gap; None for an end of the interval."""
+        """The roots at the ends of gap number `gap`; None for an end of the interval."""
         return (self.roots[gap - 1] if gap else None), (self.roots[gap] if gap < len(self.roots) else None)
 
 
 def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | None = None) -> Arrangement:
-    """The arrangement of functions none of which is zero. Raises LimitReached."""
+    """The arrangement of `functions`, none of which may be zero. Raises LimitReached."""
     budget = DecisionBudget(limits or Limits())
     base, divisors = coprime_base(functions, limits)
     if interval.is_point:
@@ -322,7 +326,7 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
         for root in chart_of(analysis, budget).roots:
             owner[root.polynomial, root.scale] = position
             roots.append(root)
-    ordered = tuple(separated(roots, budget))
+    ordered = tuple(separate(roots, budget))
     samples = tuple(
         _sample(interval, ordered[gap - 1] if gap else None, ordered[gap] if gap < len(ordered) else None, budget)
         for gap in range(len(ordered) + 1)
@@ -334,11 +338,12 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
 def coprime_base(
     functions: Sequence[ExpPoly], limits: Limits | None = None
 ) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
-    """Pairwise coprime functions, none a unit, such that every given function is a product of them; and which of them
-    divide each given one.
+    """Pairwise coprime functions, none a unit, such that every given function is a product of them up to a unit.
 
-    None of the functions may be zero; raises LimitReached. By refinement: what two have in common becomes an element
-    of its own, until no two have anything in common (Bach, Driscoll and Shallit 1993).
+    The second result gives, for each given function, the indices of the base functions that divide it.
+
+    The base is computed by refinement: a common divisor of two elements becomes an element, until no two have one
+    (Bach, Driscoll and Shallit 1993). None of the functions may be zero. Raises LimitReached.
     """
     base: list[tuple[ExpPoly, frozenset[int]]] = []
     waiting = [(f, frozenset((index,))) for index, f in reversed(list(enumerate(functions)))]
@@ -354,7 +359,7 @@ def coprime_base(
                 break
             work += other.product_box(value)
             if work > most:
-                raise LimitReached("monomials", "the functions to be ordered have too many different exponents")
+                raise LimitReached("monomials", "the functions to be compared have too many different exponents")
             shared = other.common_divisor(value)
             if not shared.is_unit():
                 del base[position]
@@ -374,11 +379,12 @@ def coprime_base(
 
 
 def _sample(interval: Interval, left: Root | None, right: Root | None, budget: DecisionBudget) -> Fraction:
-    """A simple rational strictly between two neighboring roots, or ends of the interval, outside isolating intervals
-    except for their ends.
+    """A simple rational strictly between two neighboring roots, or ends of the interval.
+
+    The rational is outside the isolating intervals, or at an end of one.
     """
     while True:
-        # Where intervals of irrational roots touch, no function has a root at the point itself.
+        # Where the intervals of irrational roots touch, no function has a root at the common point.
         low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, False)
         high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, False)
         if high is None or low < high:
@@ -389,23 +395,23 @@ def _sample(interval: Interval, left: Root | None, right: Root | None, budget: D
         right = right and refine_within(right, right.width / 4, budget)
 
 
-# --- Where on the line of eps something is, in the words of diagnostics -----------------------------------------------
+# --- Texts of places on the line of eps, for diagnostics --------------------------------------------------------------
 
 _DIGITS = 6
 
 
 def refined(root: Root, limits: Limits) -> Root:
-    """The root, known well enough to be shown."""
+    """The root, enclosed narrowly enough to be printed."""
     return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
 
 
 def place_text(root: Root) -> str:
-    """`at eps = 1` or, for a root that is not rational, `at eps = 0.693147…`."""
+    """The place in words: `at eps = 1` or, for a root that is not rational, `at eps = 0.693147…`."""
     return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
 
 
 def number_text(low: Fraction, high: Fraction) -> str:
-    """The number known to lie in [low, high], exactly where it is a short one, else its first digits and `…`."""
+    """The text of the number in [low, high]: exact if it is short, else its first digits and `…`."""
     if low == high and len(str(low)) <= 2 * _DIGITS:
         return str(low)
     if low < 0:
@@ -419,10 +425,11 @@ def number_text(low: Fraction, high: Fraction) -> str:
 
 @frozen
 class Holds:
-    """f >= 0 on the whole interval.
+    """The proof that f >= 0 on the whole interval.
 
-    The proof: None if f is the zero function or the interval is a point; for others the analysis: the product of its
-    sign and of the signs of the factors of odd multiplicity, none of which has a root inside, is positive.
+    `proof` is None if f is the zero function or the interval is a point. Otherwise it is an analysis in which the
+    product of its sign and of the signs of the factors of odd multiplicity is positive, and none of these factors has a
+    root inside.
     """
 
     proof: Analysis | None
@@ -447,11 +454,11 @@ class FailureRegion:
 
 @frozen
 class Fails:
-    """f < 0 exactly on the union of `regions`, and at `witness`.
+    """The proof that f < 0 exactly on the union of `regions`, with a `witness`.
 
-    The witness is the simplest rational in the regions, the one that the Stern-Brocot tree reaches first; or, where
-    simpler ones are too near to a root to be judged, the simplest in the parts between the isolating intervals. The
-    chart is that of the analysis, which is complete; None where the interval is a point.
+    The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. Where simpler
+    ones are too near to a root to be decided, it is the simplest one between the isolating intervals. `analysis` is
+    complete, and `chart` is its chart; None where the interval is a point.
     """
 
     witness: Fraction
@@ -464,7 +471,7 @@ Decision = Holds | Fails
 
 
 def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
-    """Whether f >= 0 at all eps of the interval. Never wrong; raises LimitReached where the limits do not suffice."""
+    """Decide f >= 0 at all eps of the interval. Never wrong; raises LimitReached where the limits do not suffice."""
     budget = DecisionBudget(limits or Limits())
     if f.is_zero():
         return Holds(None)
@@ -472,7 +479,7 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = N
     if interval.is_point:
         return _decide_point(form, interval, budget)
     analysis = analyze(form, interval, budget, skip_even=True)
-    if analysis.left > 0 and not any(root.multiplicity % 2 for root in analysis.roots()):
+    if analysis.first_sign > 0 and not any(root.multiplicity % 2 for root in analysis.roots()):
         return Holds(analysis)
     if not all(analysis.signs):
         analysis = analyze(form, interval, budget, skip_even=False)
@@ -512,7 +519,7 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
 
 
 def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:
-    """A rational of the chart's interval at which f < 0, as simple as said at `Fails`."""
+    """A rational of the chart's interval at which f < 0, as simple as `Fails` states."""
     bounds = [None, *chart.roots, None]
     candidates = [
         simplest_in_gap(

@@ -1,4 +1,4 @@
-"""Intervals of eps, and the simplest rational of one."""
+"""Intervals of eps, and the simplest rational in one."""
 
 from __future__ import annotations
 
@@ -36,16 +36,19 @@ class Interval:
 
     @classmethod
     def open(cls, lower: Fraction | int, upper: Fraction | int | None) -> Interval:
-        """(lower, upper)."""
+        """The interval (lower, upper)."""
         return cls(Fraction(lower), None if upper is None else Fraction(upper), False, False)
 
     @classmethod
     def closed(cls, lower: Fraction | int, upper: Fraction | int | None) -> Interval:
-        """[lower, upper], or [lower, inf)."""
+        """The interval [lower, upper], or [lower, inf)."""
         return cls(Fraction(lower), None if upper is None else Fraction(upper), True, upper is not None)
 
-    def between(self, low: Fraction, high: Fraction | None) -> Interval:
-        """What of this interval is between two of its points or ends, with those of them that are points of it."""
+    def subinterval(self, low: Fraction, high: Fraction | None) -> Interval:
+        """The subinterval from `low` to `high`, including an end exactly where this interval does.
+
+        `low` and `high` are points or ends of this interval. An end that is not an end of this interval is included.
+        """
         return Interval(low, high, low != self.lower or self.lower_closed, high != self.upper or self.upper_closed)
 
     @property
@@ -55,7 +58,7 @@ class Interval:
 
     @property
     def inner_point(self) -> Fraction:
-        """A rational of the interval: inside, unless the interval is a point."""
+        """A rational of the interval, inside unless the interval is a point."""
         return self.lower + 1 if self.upper is None else (self.lower + self.upper) / 2
 
     def __contains__(self, value: Fraction) -> bool:
@@ -64,7 +67,7 @@ class Interval:
         return above and below
 
     def covers(self, other: Interval) -> bool:
-        """Whether all of the other interval lies in this one."""
+        """Whether this interval contains all of `other`."""
         left = (other.lower, not other.lower_closed) >= (self.lower, not self.lower_closed)
         if self.upper is None or other.upper is None:
             return left and self.upper is None
@@ -107,8 +110,8 @@ def simplest_between(
         first = floor if lower_closed and lower == floor else floor + 1
         if upper is None or first < upper or (first == upper and upper_closed):
             break
-        # Every point is strictly between `floor` and `floor + 1`, except possibly a closed end that `first` covered:
-        # write it floor + 1/y and go on with y, whose ends change places.
+        # Every point is strictly between `floor` and `floor + 1`, except possibly a closed end that `first` covered.
+        # Write the point as floor + 1/y and continue with y, whose ends change places.
         quotients.append(floor)
         new_upper = None if lower == floor else 1 / (lower - floor)
         lower, upper = 1 / (upper - floor), new_upper

@@ -1,8 +1,8 @@
 """Sums of exponential polynomials times functions of the normal distribution: `erfc(c*eps)` and `exp(-c*eps^2)`.
 
-A claim about a single normal noise is about such a sum: it holds with equality where all summands cancel. Its sign
-next to 0 is that of the first Taylor coefficient, which is a rational where it may be 0; for large eps the factor
-e^{-r·eps²} with the least r is taken out, and what is left is bounded from
+A claim about a single normal noise is about such a sum. It holds with equality where all summands cancel. The sign near
+0 is that of the first nonzero Taylor coefficient; the only coefficient that may be 0 is rational, and is computed
+exactly. For large eps the factor e^{-r·eps²} with the least r is divided out, and the rest is bounded by
 
     2/√π / (x + √(x² + 2)) <= e^{x²}·erfc(x) <= 1/(x·√π)    for x > 0.
 """
@@ -25,14 +25,15 @@ from dipc.sign.piecewise import FormCell, PiecewiseForm
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Bits of balls, Taylor coefficients at 0, and how near to 0 it is looked.
+#: Bits of balls, the number of Taylor coefficients at 0, and the n of the least radius 2^-n that is tried.
 _BITS, _LENGTH, _NEAREST = 256, 24, 40
 
 
 @frozen
 class NormalFunction:
-    """erfc(scale·eps), or e^{-scale·eps²} where it is an `exponential`; erfc(scale), a number, where it is `fixed`. The
-    scale is positive.
+    """The function erfc(scale·eps), or e^{-scale·eps²} where it is `exponential`, with a positive scale.
+
+    Where it is `fixed` it is the number erfc(scale).
     """
 
     scale: Real
@@ -44,14 +45,14 @@ class NormalFunction:
             return f"exp(-{_times(self.scale, 'eps^2')})"
         return f"erfc({self.scale if self.fixed else _times(self.scale, 'eps')})"
 
-    def at(self, eps: Real) -> Real:
-        """Its value."""
+    def value(self, eps: Real) -> Real:
+        """The value at `eps`."""
         if self.fixed:
             return self.scale.erfc()
         return (-(self.scale * eps * eps)).exp() if self.exponential else (self.scale * eps).erfc()
 
-    def of(self, eps: flint.arb_series) -> flint.arb_series:
-        """Its Taylor series."""
+    def taylor_series(self, eps: flint.arb_series) -> flint.arb_series:
+        """The Taylor series of the function composed with the series `eps`."""
         scale = self.scale.ball()
         if self.fixed:
             return flint.arb_series([scale.erfc()])
@@ -60,7 +61,10 @@ class NormalFunction:
         return (eps * scale).erfc()
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """At least the absolute value on the disk: |erfc(z)| <= 2 + |e^{-z²}|, and -Re z² <= (Im z)² - (Re z)²."""
+        """An upper bound of the absolute value on the disk.
+
+        It follows from |erfc(z)| <= 2 + |e^{-z²}| and -Re z² <= (Im z)² - (Re z)².
+        """
         if self.fixed:
             return flint.arb(1)
         square = self.scale.ball() if self.exponential else self.scale.ball() ** 2
@@ -71,7 +75,7 @@ class NormalFunction:
 
     @property
     def rate(self) -> Real:
-        """The r of e^{-r·eps²} that it falls like."""
+        """The r such that the function decays like e^{-r·eps²}."""
         return ZERO if self.fixed else self.scale if self.exponential else self.scale * self.scale
 
 
@@ -88,14 +92,14 @@ Terms = Mapping[NormalFunction, ExpPoly]
 
 @frozen
 class NormalSum:
-    """plain + Σ weight·function."""
+    """The sum plain + Σ weight·function, over distinct functions with nonzero weights."""
 
     plain: ExpPoly
     terms: Terms
 
     @staticmethod
-    def of(plain: ExpPoly, terms: Iterable[tuple[NormalFunction, ExpPoly]]) -> NormalSum:
-        """Equal functions are added up, and those with the weight 0 left out."""
+    def collect(plain: ExpPoly, terms: Iterable[tuple[NormalFunction, ExpPoly]]) -> NormalSum:
+        """The sum of the terms; equal functions are added up, and those with the weight 0 left out."""
         total: dict[NormalFunction, ExpPoly] = {}
         for function, weight in terms:
             total[function] = total[function] + weight if function in total else weight
@@ -103,34 +107,36 @@ class NormalSum:
 
     @staticmethod
     def single(weight: ExpPoly, function: NormalFunction | None) -> NormalSum:
-        """One summand; None is 1."""
-        return NormalSum.of(weight, ()) if function is None else NormalSum.of(ExpPoly.ZERO, [(function, weight)])
+        """The sum with the one summand weight·function, or `weight` where the function is None."""
+        return (
+            NormalSum.collect(weight, ()) if function is None else NormalSum.collect(ExpPoly.ZERO, [(function, weight)])
+        )
 
     def __add__(self, other: NormalSum) -> NormalSum:
-        return NormalSum.of(self.plain + other.plain, [*self.terms.items(), *other.terms.items()])
+        return NormalSum.collect(self.plain + other.plain, [*self.terms.items(), *other.terms.items()])
 
     def times(self, factor: ExpPoly) -> NormalSum:
-        """The product."""
-        return NormalSum.of(self.plain * factor, [(f, weight * factor) for f, weight in self.terms.items()])
+        """The product with `factor`."""
+        return NormalSum.collect(self.plain * factor, [(f, weight * factor) for f, weight in self.terms.items()])
 
     @property
     def is_number(self) -> bool:
-        """Whether it is seen to be the same for every eps."""
+        """Whether the sum is visibly the same for every eps."""
         return all(f.fixed for f in self.terms) and all(
             not k and not q for f in (self.plain, *self.terms.values()) for k, q, _ in f.terms()
         )
 
     @property
     def is_zero(self) -> bool:
-        """Whether all summands cancel: it is 0 for every eps then."""
+        """Whether all summands cancel, so that the sum is 0 for every eps."""
         return self.plain.is_zero() and not self.terms
 
     def is_zero_at(self, eps: Fraction) -> bool:
-        """Whether it is seen to be 0 there: its summands cancel as numbers."""
+        """Whether the summands visibly cancel as numbers at `eps`; False proves nothing."""
         total = ZERO
         try:
             for function, weight in [(None, self.plain), *self.terms.items()]:
-                value = ONE if function is None else function.at(Real.from_rational(eps))
+                value = ONE if function is None else function.value(Real.from_rational(eps))
                 for k, q, c in weight.terms():
                     total = total + Real.from_rational(c * eps**k) * Real.from_rational(q * eps).exp() * value
         except NotReal:
@@ -138,22 +144,22 @@ class NormalSum:
         return not total.sign
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series at the center, 0 too, as long and precise as FLINT is set to."""
+        """The Taylor series at `center` (which may be 0), to FLINT's current length and precision."""
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         total = series_at(self.plain, eps)
         for function, weight in self.terms.items():
-            total = total + series_at(weight, eps) * function.of(eps)
+            total = total + series_at(weight, eps) * function.taylor_series(eps)
         return total
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """At least the absolute value on the disk."""
+        """An upper bound of the absolute value on the disk."""
         total = majorant_around(self.plain, center, radius)
         for function, weight in self.terms.items():
             total += majorant_around(weight, center, radius) * function.majorant(center, radius)
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Rationals around its value, apart by about 2^-bits."""
+        """Rationals low <= value <= high, approximately 2^-bits apart."""
         with flint.ctx.workprec(2 * bits + 64):
             cap, flint.ctx.cap = flint.ctx.cap, 1
             try:
@@ -162,9 +168,12 @@ class NormalSum:
                 flint.ctx.cap = cap
             return dyadic(ball.lower()), dyadic(ball.upper())
 
-    def below(self, *, near_zero: bool = False) -> ExpPoly | None:
-        """An exponential polynomial that it is at least, as 0 <= function <= 1, or `near_zero` as erfc(x) >= 1 - 8/7·x,
-        for 2/√π < 8/7, and e^{-x} >= 1 - x. None where a weight has no sign.
+    def lower_bound(self, *, near_zero: bool = False) -> ExpPoly | None:
+        """An exponential polynomial that is a lower bound, from 0 <= function <= 1.
+
+        None where a weight has no constant sign.
+
+        With `near_zero` the bound uses erfc(x) >= 1 - 8/7·x, which holds since 2/√π < 8/7, and e^{-x} >= 1 - x.
         """
         total = self.plain
         for function, weight in self.terms.items():
@@ -180,7 +189,7 @@ class NormalSum:
         return total
 
     def positive_from_zero(self) -> Fraction | None:
-        """An r > 0 such that it is positive on (0, r], proved; None where none is found."""
+        """An r > 0 such that the sum is positive on (0, r], proved; None where none is found."""
         with flint.ctx.workprec(_BITS):
             cap, flint.ctx.cap = flint.ctx.cap, _LENGTH
             try:
@@ -206,13 +215,13 @@ class NormalSum:
         return None
 
     def _at_zero(self) -> Fraction | None:
-        """The value at 0 where that is a rational."""
+        """The value at 0; None where it may be irrational."""
         if any(function.fixed for function in self.terms):
             return None
         return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
-        """Whether it is positive on [start, inf), proved; for one without a plain part."""
+        """Whether a sum without a plain part is proved to be positive on [start, inf)."""
         weights: list[tuple[NormalFunction, Fraction]] = []
         for function, weight in self.terms.items():
             ((k, q, c), *more) = weight.terms()
@@ -230,7 +239,7 @@ class NormalSum:
             root_of_pi = flint.arb.pi().sqrt()
             total = flint.arb(0)
             for function, c in weights:
-                # eps·e^{least·eps²} times the summand, from below on [start, inf).
+                # A lower bound of eps·e^{least·eps²} times the summand on [start, inf).
                 more_rate = function.rate - least
                 weight_ball, scale = flint.arb(to_fmpq(c)), function.scale.ball()
                 if c > 0:
@@ -255,7 +264,7 @@ class NormalSum:
 
 
 def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
-    """The function of a series in place of eps."""
+    """The function composed with the series `eps`."""
     total = flint.arb_series([0])
     for k, q, c in function.terms():
         term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
@@ -264,7 +273,7 @@ def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
 
 
 def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
-    """At least the absolute value of the function on the disk around the center."""
+    """An upper bound of the absolute value of the function on the disk around `center`."""
     total, far = flint.arb(0), flint.arb(to_fmpq(center + radius))
     for k, q, c in function.terms():
         most = max(q * (center - radius), q * (center + radius))
@@ -273,8 +282,9 @@ def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> fl
 
 
 class NormalBeta(PiecewiseForm):
-    """A beta that is a closed form plus such terms. It has no cells of closed forms: what asks for them is told that,
-    with NoClosedForm.
+    """A beta that is a sum with functions of the normal distribution. It has no cells of closed forms.
+
+    Methods that need the cells raise NoClosedForm.
     """
 
     __slots__ = ("sum",)
@@ -334,7 +344,10 @@ def _product(weight: str, function: str) -> str:
 
 
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-    """The sum of c·f for the (c, f), f None for 1, that is `function` of scale·eps^power. Raises NoClosedForm."""
+    """The function `function` of scale·eps^power as a sum of c·f over pairs (c, f), with None for f = 1.
+
+    Raises NoClosedForm.
+    """
     if function == "erfc" and power in (0, 1):
         if not scale.sign:
             return ((_ONE, None),)
@@ -343,5 +356,5 @@ def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tup
     if function == "exp" and power == 2 and scale.sign <= 0:
         return ((_ONE, NormalFunction(-scale, exponential=True) if scale.sign else None),)
     raise NoClosedForm(
-        "the argument of erfc must be a number or a number times eps, and that of exp a negative number times eps^2"
+        "the argument of erfc must be c or c*eps, and the argument of exp must be -c*eps^2, with a number c"
     )

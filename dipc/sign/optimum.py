@@ -1,4 +1,4 @@
-"""The supremum of a quotient of exponential polynomials on an interval of eps: exact, with the place where it is."""
+"""The supremum of a quotient of exponential polynomials on an interval of eps: exact, with its place."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import Layout, normal_form
 from dipc.sign.roots import Root, TaylorCoefficients, refine, refine_within
 
-# --- Whether two functions vanish at the same place, decided exactly --------------------------------------------------
+# --- Common roots of two functions, decided exactly -------------------------------------------------------------------
 #
 # For x > 0 the numbers x and e^{x/n} are not both algebraic (Lindemann). So two exponential polynomials without a
 # common divisor in the ring have no common root x > 0: there both their resultants would vanish.
 
-#: Two roots whose intervals still overlap when they are narrower than this part of their size may be equal.
+#: Two roots are tested for equality when their intervals overlap and are narrower than this fraction of their size.
 _SUSPICIOUS = Fraction(1, 1 << 64)
 
 
 def root_function(root: Root) -> ExpPoly:
-    """The factor of which `root` is a root, as a function of eps."""
+    """The function of eps whose simple root `root` is."""
     scale = root.scale
     return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
 
 
 def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None) -> bool:
-    """Whether f is 0 at this rational eps > 0 or at this root. Exact; raises LimitReached."""
+    """Whether f is 0 at `point`, a rational eps > 0 or a root. Exact; raises LimitReached."""
     if f.is_zero():
         return True
     if isinstance(point, Fraction):
         return f.value_is_zero(point)
     if point.is_exact:
         return f.value_is_zero(point.lower)
-    # A common divisor vanishes at no other point of the interval, because the root's factor does not.
+    # A common divisor vanishes at no other point of the interval, since the root's own function does not.
     divisor = f.common_divisor(root_function(point))
     return not divisor.is_unit() and bool(isolate_roots(divisor, Interval.open(point.lower, point.upper), limits))
 
@@ -64,19 +64,20 @@ def order(first: Root, second: Root, budget: DecisionBudget) -> int:
         first, second = (refine_within(root, root.width / (1 << 32), budget) for root in (first, second))
 
 
-# --- Real numbers that are values of quotients: rational, or known by enclosures as narrow as one likes ---------------
+# --- Real numbers that are values of quotients: rational, or enclosed arbitrarily narrowly ----------------------------
 
-#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
+#: Numbers above 2^n or below 2^-n, for this n, are not written out: an exact text would fill the memory.
 _MOST_MAGNITUDE = 300_000
 
 _FIRST_BITS = 64
 
 
-class Number:
-    """numerator/denominator at a rational eps or at an isolated root, where the denominator is not 0; or a rational.
+class QuotientValue:
+    """The value of numerator/denominator at a rational eps or an isolated root, where the denominator is not 0.
 
-    `low` <= number <= `high` holds always. Enclosures only
-    ever become narrower.
+    Or a rational.
+
+    Invariant: `low` <= number <= `high`, and enclosures only become narrower.
     """
 
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
@@ -84,7 +85,7 @@ class Number:
     def __init__(
         self, numerator: ExpPoly, denominator: ExpPoly, point: Fraction | Root, limits: Limits | None = None
     ) -> None:
-        """Raises LimitReached where the number is too large or too small to be written out."""
+        """Enclose the value. Raises LimitReached where the number is too large or too small to be written out."""
         self._numerator = numerator
         self._denominator = denominator
         self._at = point
@@ -99,20 +100,20 @@ class Number:
             self.is_exactly(Fraction(0))
 
     @classmethod
-    def rational(cls, value: Fraction) -> Number:
-        """This rational."""
+    def rational(cls, value: Fraction) -> QuotientValue:
+        """The number with the rational value `value`."""
         return cls(ExpPoly.constant(value), ExpPoly.ONE, Fraction(1))
 
     def __repr__(self) -> str:
         return f"Number({self.low})" if self.exact() is not None else f"Number({float(self.low)}...)"
 
     def exact(self) -> Fraction | None:
-        """The number where it is known to be rational."""
+        """The number where it is known to be rational, else None."""
         return self.low if self.low == self.high else None
 
     @property
-    def at(self) -> Fraction | Root:
-        """The place, as well as it is known."""
+    def place(self) -> Fraction | Root:
+        """The place, to the precision reached so far."""
         return self._at
 
     # --- narrower ---------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ class Number:
         return self.low, self.high
 
     def narrow(self) -> None:
-        """Make the enclosure much narrower, once. Raises LimitReached."""
+        """Narrow the enclosure substantially, once. Raises LimitReached."""
         if self.exact() is not None:
             return
         enclosure = self._enclose()
@@ -135,10 +136,10 @@ class Number:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure at the current precision, which it doubles for the next one; None where it was too low."""
+        """An enclosure at the current precision; None where that was too low. Each call doubles the precision."""
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
-            raise LimitReached("bits", f"a value could not be computed with numbers of {bits} bits")
+            raise LimitReached("bits", f"a value of the function could not be computed with numbers of {bits} bits")
         if self._denominator == 1 and isinstance(self._at, Fraction):
             terms = self._numerator.terms()
             if not any(q for _, q, _ in terms):
@@ -162,13 +163,14 @@ class Number:
             if any(abs(_exponent(end)) > _MOST_MAGNITUDE for end in ends):
                 if ball.contains(0):
                     return None
-                raise LimitReached(None, f"a value near eps = {low.numerator // low.denominator} is too large or small")
+                near = low.numerator // low.denominator
+                raise LimitReached(None, f"a value near eps = {near} is too large or too small to be written out")
             return dyadic(ends[0]), dyadic(ends[1])
 
     # --- exact questions --------------------------------------------------------------------------
 
     def is_exactly(self, value: Fraction) -> bool:
-        """Whether the number is this rational: decided exactly, by whether numerator - value·denominator vanishes."""
+        """Whether the number equals `value`, decided exactly: numerator - value·denominator vanishes at the place."""
         if not self.low <= value <= self.high:
             return False
         known = self.exact()
@@ -182,7 +184,7 @@ class Number:
         self._unlike.add(value)
         return False
 
-    def against(self, value: Fraction) -> int:
+    def compare_to(self, value: Fraction) -> int:
         """The sign of number - value, exactly. Raises LimitReached."""
         while self.low <= value <= self.high:
             if self.is_exactly(value):
@@ -191,27 +193,27 @@ class Number:
         return 1 if self.low > value else -1
 
     def recognize(self) -> None:
-        """Find out whether the number is a rational much simpler than others that agree with it to many digits."""
+        """Test whether the number is a rational that is much simpler than others that agree with it to many digits."""
         low, high = self.enclosure(_RECOGNIZED)
         if self.exact() is None and low * high > 0:
             simple = simplest_between(min(abs(low), abs(high)), max(abs(low), abs(high)))
-            # Most intervals of this width have no rational with so few bits.
+            # Most intervals of this width contain no rational with so few bits.
             if simple.denominator.bit_length() + simple.numerator.bit_length() < 3 * _RECOGNIZED // 2:
                 self.is_exactly(simple if low > 0 else -simple)
 
 
-def compare(first: Number, second: Number, digits: int) -> tuple[int, bool]:
-    """The sign of first - second, and True where it is proved.
+def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[int, bool]:
+    """The sign of first - second, and True where the sign is proved.
 
-    (0, False) means that they agree to more than `digits` significant digits, but are not proved to be equal: that
-    happens only where neither is known to be rational. Raises LimitReached.
+    (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal;
+    this happens only where neither is known to be rational. Raises LimitReached.
     """
     if first is second:
         return 0, True
     while True:
         for known, other, sign in ((first.exact(), second, -1), (second.exact(), first, 1)):
             if known is not None:
-                return sign * other.against(known), True
+                return sign * other.compare_to(known), True
         if first.high < second.low:
             return -1, True
         if second.high < first.low:
@@ -228,7 +230,7 @@ def compare(first: Number, second: Number, digits: int) -> tuple[int, bool]:
 
 
 def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
-    """A ball around the values of f on the ball `eps`, at the current precision."""
+    """A ball that contains the values of f on the ball `eps`, at FLINT's current precision."""
     unit, terms = f.integer_terms()
     exponentials: dict[int, flint.arb] = {}
     total = flint.arb(0)
@@ -245,21 +247,21 @@ def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
 
 
 def _exponent(exact: flint.arb) -> int:
-    """About the power of 2 of a ball of radius 0; 0 for 0."""
+    """The approximate power of 2 of a ball of radius 0; 0 for 0."""
     mantissa, exponent = exact.man_exp()
     return int(exponent) + int(mantissa).bit_length() if mantissa != 0 else 0
 
 
-# --- Quotients whose supremum is asked for, in lowest terms -----------------------------------------------------------
+# --- Quotients in lowest terms ----------------------------------------------------------------------------------------
 
 
 @frozen
-class Ratio:
-    """(numerator·common)/(denominator·common) up to a factor that is positive for every eps, where numerator and
-    denominator have no common divisor.
+class ReducedQuotient:
+    """A quotient in lowest terms, together with the common divisor that was removed.
 
-    So at no eps > 0 do both of these vanish. Where `common` does, the quotient that was given is 0/0: it has a limit,
-    or a pole, but no value.
+    The given quotient is (numerator·common)/(denominator·common), up to a factor that is positive for every eps.
+    `numerator` and `denominator` have no common divisor, so at no eps > 0 do both vanish. Where `common` vanishes, the
+    given quotient is 0/0: it has a limit or a pole there, but no value.
     """
 
     numerator: ExpPoly
@@ -267,10 +269,12 @@ class Ratio:
     common: ExpPoly
 
     @classmethod
-    def of(cls, numerator: ExpPoly, denominator: ExpPoly) -> Ratio:
-        """numerator/denominator in lowest terms; the denominator must not be zero. Raises LimitReached.
+    def from_fraction(cls, numerator: ExpPoly, denominator: ExpPoly) -> ReducedQuotient:
+        """The quotient numerator/denominator in lowest terms.
 
-        The same function always has the same numerator and denominator here.
+        Raises LimitReached, and ValueError for a zero denominator.
+
+        The same function always has the same reduced numerator and denominator.
         """
         if denominator.is_zero():
             raise ValueError("a quotient by the zero function has no values")
@@ -281,17 +285,19 @@ class Ratio:
             common = ExpPoly.ONE
         else:
             numerator, denominator = numerator.exact_quotient(common), denominator.exact_quotient(common)
-        # A unit has no sign that changes and no root; this one makes the form unique.
+        # A unit has no root and no change of sign; this unit makes the form unique.
         exponent, coefficient = denominator.lowest()
         unit = ExpPoly.term(1 / coefficient, 0, -exponent)
         return cls(numerator * unit, denominator * unit, common if coefficient > 0 else -common)
 
-    def scaled(self, factor: Fraction) -> Ratio:
-        """The same with factor·eps in place of eps, factor > 0."""
-        return Ratio(self.numerator.scaled(factor), self.denominator.scaled(factor), self.common.scaled(factor))
+    def scaled(self, factor: Fraction) -> ReducedQuotient:
+        """The quotient with factor·eps in place of eps, for factor > 0."""
+        return ReducedQuotient(
+            self.numerator.scaled(factor), self.denominator.scaled(factor), self.common.scaled(factor)
+        )
 
     def rate(self) -> Fraction:
-        """The greatest rational of which all exponents of numerator and denominator are multiples; 1 without any."""
+        """The greatest rational r such that all exponents are multiples of r; 1 if all exponents are 0."""
         exponents = [q for poly in (self.numerator, self.denominator) for _, q, _ in poly.terms() if q]
         if not exponents:
             return Fraction(1)
@@ -299,13 +305,13 @@ class Ratio:
         return Fraction(gcd(*(q.numerator * (below // q.denominator) for q in exponents)), below)
 
     def slope(self) -> ExpPoly:
-        """N'D - ND': the derivative times the square of the denominator, so of the same sign."""
+        """The function N'D - ND': the derivative times the squared denominator, which has the derivative's sign."""
         if self.denominator == 1:
             return self.numerator.derivative()
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
     def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
-        """Whether the quotient that was given is 0/0 there."""
+        """Whether the given quotient is 0/0 at `point`."""
         return not self.common.is_unit() and vanishes_at(self.common, point, limits)
 
 
@@ -313,7 +319,7 @@ class Ratio:
 
 
 class Infinite(Enum):
-    """A limit that is no number."""
+    """A limit that is not a number."""
 
     PLUS = 1
     MINUS = -1
@@ -323,7 +329,7 @@ Limit = Fraction | Infinite
 
 
 def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
-    """(n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0. f must not be zero. Raises LimitReached."""
+    """The (n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0. f must not be zero. Raises LimitReached."""
     budget = DecisionBudget(limits or Limits())
     form = normal_form(f, budget)
     coefficients = TaylorCoefficients(Layout(form.polynomial))
@@ -335,7 +341,7 @@ def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Frac
 
 
 def leading_at_infinity(f: ExpPoly) -> tuple[tuple[Fraction, int], Fraction]:
-    """((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) for eps -> inf and c != 0. f must not be zero."""
+    """The ((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) for eps -> inf and c != 0. f must not be zero."""
     q, k, c = max((q, k, c) for k, q, c in f.terms())
     return (q, k), c
 
@@ -359,7 +365,11 @@ def limit_at_infinity(numerator: ExpPoly, denominator: ExpPoly) -> Limit:
 
 
 def _limit(growth: int, ratio: Fraction) -> Limit:
-    """`growth` says whether the numerator is of the higher (1), the same (0), or the lower order (-1)."""
+    """The limit of a quotient with these leading coefficients in `ratio`.
+
+    `growth` is 1 where the numerator is of higher order than the denominator, 0 where of the same, -1 where of lower
+    order.
+    """
     if growth == 0:
         return ratio
     if growth < 0:
@@ -367,30 +377,32 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
     return Infinite.PLUS if ratio > 0 else Infinite.MINUS
 
 
-# --- The places where a quotient has a local maximum between two ends, or is largest as an end is approached ----------
+# --- Local maxima of a quotient between two ends, and its limits at the ends ------------------------------------------
 
 
 class Far(Enum):
-    """Places that are no single eps: next to 0, towards infinity, and everywhere, where the quotient is constant."""
+    """Places that are not a single eps: next to 0, towards infinity, and everywhere (for a constant quotient)."""
 
     ZERO = "0+"
     INFINITY = "inf"
     EVERYWHERE = "everywhere"
 
 
-#: A rational eps, an isolated one, or a place that is no single eps.
-Where = Fraction | Root | Far
+#: A rational eps, an isolated root, or a place that is not a single eps.
+PeakPlace = Fraction | Root | Far
 
 
 @frozen(eq=False)
 class Peak:
-    """The quotient has this value at `at` (`attained`), or approaches it there. `value` None is infinity: the quotient
-    exceeds every bound near `at`, or, where `attained`, its denominator is 0 there and its numerator positive.
+    """A place where the quotient has the given value (`attained`), or approaches it.
+
+    `value` None is infinity: the quotient exceeds every bound near the place or, where `attained`, its denominator is 0
+    there and its numerator positive.
     """
 
-    at: Where
+    place: PeakPlace
     attained: bool
-    value: Number | None
+    value: QuotientValue | None
 
 
 def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
@@ -398,21 +410,21 @@ def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
     return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
 
 
-def peaks(ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Peaks of the quotient among the eps between the ends, so that the greatest of their values is its supremum.
+def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
+    """Peaks of the quotient between the ends, such that the greatest of their values is the supremum.
 
-    Both ends are positive, or 0 for the lower and infinity for the upper one; the lower comes first, or they are the
-    same closed rational. The denominator that was given must be at least 0 between them; where both that and the
-    numerator are 0 the quotient has no value and counts for nothing.
+    Both ends are positive, except that the lower may be 0 and the upper infinity. The lower comes first, or both are
+    the same closed rational. The given denominator must be at least 0 between them; where it and the numerator are both
+    0, the quotient has no value, and the place is ignored.
 
-    If a peak is infinite, the supremum is. Empty only where the quotient has a value nowhere, or is minus infinity at
-    the only point. Raises LimitReached.
+    If a peak is infinite, so is the supremum. The result is empty only where the quotient has no value anywhere, or is
+    minus infinity at the only point. Raises LimitReached.
     """
     return _Search(ratio, lower, upper, limits or Limits()).peaks()
 
 
 class _Search:
-    def __init__(self, ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: Limits) -> None:
+    def __init__(self, ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits) -> None:
         self.ratio = ratio
         self.lower = _plain(lower)
         self.upper = _plain(upper)
@@ -428,7 +440,7 @@ class _Search:
             # The derivative is 0, so the quotient is constant: its limit is its value everywhere.
             value = limit_at_infinity(self.ratio.numerator, self.ratio.denominator)
             assert isinstance(value, Fraction)
-            return [Peak(Far.EVERYWHERE, True, Number.rational(value))]
+            return [Peak(Far.EVERYWHERE, True, QuotientValue.rational(value))]
         poles = list(self._poles())
         if poles:
             return poles
@@ -439,7 +451,7 @@ class _Search:
     def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
         """The peak at a place where the reduced denominator is not 0."""
         attained = closed and not self.ratio.is_gap(point, self.limits)
-        return Peak(point, attained, Number(self.ratio.numerator, self.ratio.denominator, point, self.limits))
+        return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
 
     def _at_point(self, eps: Fraction) -> Iterator[Peak]:
         if self.ratio.is_gap(eps):
@@ -450,7 +462,7 @@ class _Search:
             yield Peak(eps, True, None)
 
     def _ends(self) -> Iterator[Peak]:
-        """What the quotient approaches at the ends, where that is not minus infinity or at a pole."""
+        """The limits of the quotient at the ends, except minus infinity and poles."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for end in (self.lower, self.upper):
             match end.value:
@@ -468,7 +480,7 @@ class _Search:
     # --- roots between the ends -------------------------------------------------------------------
 
     def _outer(self) -> Interval:
-        """A rational open interval that holds all that is between the ends, and perhaps a little more."""
+        """A rational open interval that contains everything between the ends, and perhaps slightly more."""
         low, high = self.lower.value, self.upper.value
         assert low is not None
         return Interval.open(
@@ -476,8 +488,9 @@ class _Search:
         )
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
-        """The roots of f in the closed region as (root, side, signs of f before and after it); `side` is -1 at the
-        lower end, 1 at the upper, 0 between them. Rational ends are left out.
+        """The roots of f in the closed region as (root, side, signs of f before and after it), without rational ends.
+
+        `side` is -1 at the lower end, 1 at the upper end and 0 between them.
         """
         if _one_sign(f):
             return []
@@ -491,7 +504,7 @@ class _Search:
         return result
 
     def _poles(self) -> Iterator[Peak]:
-        """The places in the closed region where the quotient grows beyond every bound, 0 and infinity apart."""
+        """The places in the closed region, except 0 and infinity, where the quotient exceeds every bound."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
@@ -508,11 +521,11 @@ class _Search:
 
     def _sign_near(self, f: ExpPoly, root: Root) -> int:
         """The sign of f at a root of another function, where f is not 0."""
-        number = Number(f, ExpPoly.ONE, root, self.limits)
-        return number.against(Fraction(0))
+        number = QuotientValue(f, ExpPoly.ONE, root, self.limits)
+        return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """The maxima strictly between the ends: there the derivative changes from plus to minus."""
+        """The maxima strictly between the ends, where the derivative changes from plus to minus."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root
@@ -526,59 +539,61 @@ def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
         case Infinite.MINUS:
             pass
         case Fraction():
-            yield Peak(far, False, Number.rational(limit))
+            yield Peak(far, False, QuotientValue.rational(limit))
 
 
 def _one_sign(f: ExpPoly) -> bool:
-    """True only if f, which must not be zero, has no root eps > 0, seen by its coefficients."""
+    """True only if the coefficients show that f, which must not be zero, has no root eps > 0."""
     signs = {c > 0 for _, _, c in f.terms()}
     return len(signs) == 1
 
 
 def _plain(end: RegionEnd) -> RegionEnd:
-    """The same end, as a rational where it is known to be one."""
+    """The same end, as a rational where it is known to be rational."""
     return RegionEnd(end.value.lower, end.closed) if isinstance(end.value, Root) and end.value.is_exact else end
 
 
 # --- The greatest of some peaks, and the supremum of a quotient on an interval ----------------------------------------
 
-#: Significant digits of a supremum unless more are asked for.
+#: The default number of significant digits of a supremum.
 DIGITS = 30
 
 
 @frozen(eq=False)
 class Highest:
-    """The peaks with the greatest value, in the order given. Their values are equal, or, unless `proved`, agree at
-    least to the digits asked for, while all other peaks are lower for certain.
+    """The peaks with the greatest value, in the order given; all other peaks are proved to be lower.
+
+    The values of these peaks are equal if `proved`; otherwise they agree at least to the requested digits.
     """
 
     peaks: tuple[Peak, ...]
     proved: bool
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
-        """The values, of which the greatest is the maximum; empty where it is infinite."""
+    def numbers(self) -> tuple[QuotientValue, ...]:
+        """The values of the peaks, whose greatest is the maximum; empty where the maximum is infinite."""
         return tuple(peak.value for peak in self.peaks if peak.value is not None)
 
     @property
     def is_infinite(self) -> bool:
-        """Whether the values are infinite."""
+        """Whether the maximum is infinite."""
         return self.peaks[0].value is None
 
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
-        """Rationals low <= maximum <= high, high - low at most 10^-digits times the larger of |low|, |high| where
-        `proved`, else about so. The maximum must be finite. Raises LimitReached.
+        """Rationals low <= maximum <= high for a finite maximum. Raises LimitReached.
+
+        high - low is at most 10^-digits times the larger of |low|, |high| where `proved`, else approximately.
         """
         ends = [number.enclosure(digits) for number in self.numbers]
         return max(low for low, _ in ends), max(high for _, high in ends)
 
-    def against(self, value: Fraction) -> int:
-        """The sign of maximum - value, exactly; the maximum must be finite. Raises LimitReached."""
-        return max(number.against(value) for number in self.numbers)
+    def compare_to(self, value: Fraction) -> int:
+        """The sign of maximum - value, exactly, for a finite maximum. Raises LimitReached."""
+        return max(number.compare_to(value) for number in self.numbers)
 
 
 def highest(candidates: Iterable[Peak], digits: int = DIGITS) -> Highest | None:
-    """The greatest of the candidates; None where there are none. Raises LimitReached."""
+    """The peaks of `candidates` with the greatest value; None for no candidates. Raises LimitReached."""
     best: list[Peak] = []
     proved = True
     for peak in candidates:
@@ -601,9 +616,8 @@ def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
 class QuotientSupremum:
     """The supremum of a quotient: `low` <= supremum <= `high`, both None where it is infinite.
 
-    `peaks` are the places where it is attained or approached, all of them except for gaps of the quotient next to each
-    other; where there are several, their values are equal if `proved`, and agree to the digits asked for if not.
-    `attained` is None where it is not known which of those is the greatest.
+    `peaks` are all places where the supremum is attained or approached, except for adjacent gaps of the quotient. The
+    values of several peaks are equal if `proved`, and otherwise agree to the requested digits.
     """
 
     low: Fraction | None
@@ -613,7 +627,7 @@ class QuotientSupremum:
 
     @property
     def attained(self) -> bool | None:
-        """Whether the quotient has this value somewhere."""
+        """Whether the quotient attains the supremum; None where it is not known which peak is the greatest."""
         attained = [peak.attained for peak in self.peaks]
         if self.proved:
             return any(attained)
@@ -629,13 +643,13 @@ def supremum(
 ) -> QuotientSupremum:
     """The supremum of numerator/denominator on the interval: the least f with f·denominator >= numerator everywhere.
 
-    The denominator must not be the zero function, and at least 0 on the interval; where it is 0, a positive numerator
-    makes the supremum infinite and any other counts for nothing. high - low <= 10^-digits·max(|low|, |high|), where
-    the places are not unproved ties; more digits only make the enclosure narrower.
+    The denominator must not be the zero function, and must be at least 0 on the interval. Where it is 0, a positive
+    numerator makes the supremum infinite, and any other numerator is ignored. high - low <= 10^-digits·max(|low|,
+    |high|), unless the peaks are unproved ties. More digits only narrow the enclosure.
 
-    Raises LimitReached, and ValueError where the quotient has a value nowhere on the interval.
+    Raises LimitReached, and ValueError where the quotient has no value on the interval.
     """
-    maximum = highest(peaks(Ratio.of(numerator, denominator), *ends_of(interval), limits), digits)
+    maximum = highest(peaks(ReducedQuotient.from_fraction(numerator, denominator), *ends_of(interval), limits), digits)
     if maximum is None:
         raise ValueError("the quotient has no value on the interval")
     for number in maximum.numbers:
@@ -644,19 +658,18 @@ def supremum(
     return QuotientSupremum(low, high, maximum.peaks, maximum.proved)
 
 
-# --- The supremum of a quotient of exponential polynomials on an interval of eps: exact, with the place where it is ---
+# --- The supremum of a quotient of exponential polynomials on an interval of eps --------------------------------------
 #
-# A number found here is a rational, or known by enclosures as narrow as one likes; where it is compared with a rational
-# the answer is exact.
+# A number is a rational, or is enclosed arbitrarily narrowly; comparisons with rationals are exact.
 
 __all__ = [
     "Far",
     "Highest",
-    "Number",
     "Peak",
+    "PeakPlace",
     "QuotientSupremum",
-    "Ratio",
-    "Where",
+    "QuotientValue",
+    "ReducedQuotient",
     "ends_of",
     "highest",
     "order",
@@ -666,26 +679,25 @@ __all__ = [
 ]
 
 
-# --- Numbers to this many digits: the digits are those of the number itself, so that more digits only add some
-# ----------
+# --- Decimal digits of numbers: they are digits of the number itself, so more digits only extend fewer ----------------
 #
-# A decimal cell is a pair (low, high): low is the number cut off after the digits asked for and high is one unit of the
-# last digit more, or both are the number, which is rational then.
+# A decimal cell is a pair (low, high). Either low is the number cut off after the requested digits and high is one unit
+# of the last digit more, or both are the number, which is then rational.
 
-#: Digits beyond those asked for that an enclosure has at first.
+#: Digits that the first enclosure has beyond the requested ones.
 _SPARE = 3
 
 Cell = tuple[Fraction, Fraction]
 
-#: Digits by which a simple rational is recognized.
+#: Digits that must agree before a simple rational is tested for equality.
 _RECOGNIZED = 40
 
 
-def number_cell(number: Number, digits: int) -> Cell:
+def number_cell(number: QuotientValue, digits: int) -> Cell:
     """The cell of a number >= 0. Raises LimitReached.
 
-    It ends: where an enclosure holds a decimal number on the edge of two cells, it is decided exactly whether that is
-    the number.
+    The computation ends: where an enclosure contains a decimal number on the boundary of two cells, it is decided
+    exactly whether the number is that decimal.
     """
     spare = _SPARE
     while True:
@@ -701,14 +713,17 @@ def number_cell(number: Number, digits: int) -> Cell:
 
 
 def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
-    """The cell of a root. Raises LimitReached. It ends, because a root that is not known to be rational is none."""
+    """The cell of a root. Raises LimitReached.
+
+    The computation ends, because a root that is not exact is irrational.
+    """
     spare = _SPARE
     while not root.is_exact:
         root = refine(root, root.upper / 10 ** (digits + spare), limits)
         edge = round_down(root.upper, digits)
         if root.lower >= edge:
             return _cell(edge, digits)
-        # Next time the edge is no longer inside.
+        # At the next precision the edge is outside.
         spare *= 2
     return root.lower, root.upper
 

@@ -1,4 +1,4 @@
-"""Functions of eps in cells, with one closed form on each, and the divisors they may have."""
+"""Functions of eps in cells with one closed form on each, and the divisors that they may have."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from dipc.sign.chart import RegionEnd, arrange, isolate_roots, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine
 
-# --- Functions of eps in cells, with one closed form on each: what a beta is ------------------------------------------
+# --- Functions of eps in cells with one closed form on each: the betas ------------------------------------------------
 #
-# A closed form for every eps > 0 is one cell. Min, max and abs, and divisors that are nonzero only on the intervals
-# asked about, make more of them.
+# A closed form for every eps > 0 is one cell. Min, max, abs, and divisors that are nonzero only on the intervals of the
+# claim, give more cells.
 
-#: Isolated ends of cells are known to this part of their size.
+#: The relative precision of isolated ends of cells.
 _PRECISION = Fraction(1, 10**9)
 
 
@@ -40,10 +40,9 @@ _PRECISION = Fraction(1, 10**9)
 class FormCell:
     """A cell of an interval on which the function is numerator/denominator, with denominator > 0.
 
-    `lower` and `upper` are ends of the interval or, closed, roots of `conditions` of the function; the closed form
-    holds at them too, by continuity, where they belong to the interval. `hull` is an interval with rational ends that
-    holds the cell, inside the interval; where it is wider, the closed form need not be the function's. `sample` is a
-    rational of the cell.
+    `lower` and `upper` are ends of the interval or, closed, roots of `conditions` of the function; by continuity the
+    closed form holds there too. `hull` is the smallest known subinterval with rational ends that contains the cell;
+    outside the cell, the closed form need not be the function's. `sample` is a rational of the cell.
     """
 
     lower: RegionEnd
@@ -55,20 +54,22 @@ class FormCell:
 
 
 class PiecewiseForm:
-    """A function of eps, continuous on the intervals it was made for: one closed form for every eps > 0, which is
-    `closed` then, or one on each of finitely many cells, with None for `closed`.
+    """A function of eps with one closed form, or with one on each of finitely many cells.
 
-    `str()` is read back by `sympy.sympify`. Those with one closed form are equal exactly if they are the same function;
-    others if their texts are equal: they are then the same function.
+    It is continuous on the intervals it was made for. `closed` is the closed form for every eps > 0, or None where
+    there are several cells.
+
+    Functions with one closed form are equal exactly if they are the same function. Others are equal if their texts are,
+    and are then the same function. `sympy.sympify` reads the text of `str()` back.
     """
 
     __slots__ = ("_cells", "_text", "closed", "value")
 
-    #: Whether there are such cells: what asks for those of a function without closed forms is told so.
+    #: Whether there are cells of closed forms; where there are none, methods that need them raise NoClosedForm.
     has_cells = True
 
     def __init__(self, value: Closed | Selected) -> None:
-        """A closed form, or selections that do not depend on an unknown."""
+        """Create the function from a closed form, or from selections that do not depend on an unknown."""
         self.value = value
         self.closed = ClosedForm(value) if isinstance(value, ExpPoly | Quotient) else None
         self._text: str | None = None
@@ -104,9 +105,9 @@ class PiecewiseForm:
         return self.expr
 
     def fraction_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-        """Numerator and denominator of a closed form that has the function's value at `eps`, denominator(eps) > 0.
+        """The numerator and the denominator of a closed form with the function's value at `eps`.
 
-        Raises ValueError where the function has no value.
+        The denominator is positive at `eps`. Raises ValueError where the function has no value.
         """
         if isinstance(self.value, ExpPoly | Quotient):
             return fraction_of(self.value)
@@ -120,7 +121,7 @@ class PiecewiseForm:
         raise ValueError(f"{self} has no value at eps = {eps}")
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
+        """Rationals lo <= value <= hi at `eps` > 0, proved, with about `digits` digits in common."""
         point = exact_eps(eps)
         if self.closed is not None:
             return self.closed.enclosure(point, digits)
@@ -132,14 +133,13 @@ class PiecewiseForm:
     # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
-        """Functions between whose roots this is one closed form. Raises TooLarge."""
+        """Functions such that between their roots this function is one closed form. Raises TooLarge."""
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
-        """The cells of the interval from left to right, as few as there are changes of the closed form; each begins
-        where the one before ends. Raises LimitReached.
+        """The cells of the interval from left to right, as few as possible; each begins where the one before ends.
 
-        The interval must lie inside those that the function was made for.
+        The interval must lie inside those that the function was made for. Raises LimitReached.
         """
         known = self._cells.get(interval)
         if known is None:
@@ -168,7 +168,7 @@ class PiecewiseForm:
 
 
 BetaForm = PiecewiseForm
-"""What a beta is at a row."""
+"""The type of beta at one row."""
 
 
 def _sign(function: ExpPoly, eps: Fraction) -> int:
@@ -176,15 +176,15 @@ def _sign(function: ExpPoly, eps: Fraction) -> int:
 
 
 def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
-    """The least interval with rational ends that is known to hold what is between."""
+    """The least interval with rational ends that is known to contain everything between `lower` and `upper`."""
     low = lower.value.lower if isinstance(lower.value, Root) else lower.value
     high = upper.value.upper if isinstance(upper.value, Root) else upper.value
     assert low is not None
-    return interval.between(low, high)
+    return interval.subinterval(low, high)
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both without units of the ring in the denominator, whose sign they keep."""
+    """The same quotient without a denominator where that is a unit."""
     if denominator.is_unit():
         ((_, q, c),) = denominator.terms()
         return numerator * ExpPoly.term(1 / c, 0, -q), ExpPoly.ONE
@@ -208,7 +208,7 @@ def _text(value: Selected) -> str:
 
 
 def _factor(value: Selected) -> str:
-    """A text that may stand in a product or behind a plus."""
+    """The text of a factor, or of a summand after a plus."""
     text = _text(value)
     return text if isinstance(value, Selection) or text.isalnum() else f"({text})"
 
@@ -245,12 +245,13 @@ def _sympy(value: Closed | Selected) -> Any:
     assert_never(value)
 
 
-# --- Denominators of beta: admitted where they are proved to have one sign for every eps > 0 --------------------------
+# --- Denominators of beta: accepted where they are proved to have one sign --------------------------------------------
 
 
-def over_positive(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
-    """numerator/denominator, None where the denominator is not proved to have one sign for every eps > 0, or for every
-    one of the intervals.
+def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
+    """The quotient numerator/denominator; None where the denominator is not proved to have one sign.
+
+    The sign must be constant for every eps > 0, or on all of the intervals.
     """
     if denominator == 1:
         return numerator
@@ -263,7 +264,7 @@ def over_positive(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[
 
 
 def _constant_sign(value: ExpPoly) -> int:
-    """1 or -1 where `value` has that sign for every eps > 0, proved; 0 where that is not known."""
+    """The sign that `value` is proved to have for every eps > 0; 0 where none is proved."""
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     if len(signs) == 1:
         return signs.pop()
@@ -274,7 +275,7 @@ def _constant_sign(value: ExpPoly) -> int:
 
 
 def _sign_on(value: ExpPoly, intervals: Sequence[Interval]) -> int:
-    """1 or -1 where `value` has that sign on all intervals, proved; 0 where that is not known, and for none."""
+    """The sign that `value` is proved to have on all intervals; 0 where none is proved, and for no intervals."""
     signs = set()
     for interval in intervals:
         try:
@@ -292,14 +293,14 @@ def _inside(interval: Interval) -> Fraction:
     return (interval.lower + interval.upper) / 2
 
 
-# --- Divisors of beta: admitted where they are proved to be 0 nowhere on the intervals of eps that are asked about ----
+# --- Divisors of beta: accepted where they are proved to be nonzero on the intervals of eps ---------------------------
 
 
 def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:
-    """An eps of the intervals at which the value is 0; None where it is proved to be 0 at none of them.
+    """An eps of the intervals at which the value is 0; None where it is proved to be nonzero on all of them.
 
-    The value must be continuous on each interval and not depend on an unknown. Raises Undecided past a
-    limit, and TooLarge for a value that may be too many forms.
+    The value must be continuous on each interval and must not depend on an unknown. Raises Undecided past a limit, and
+    TooLarge for a value with too many possible forms.
     """
     for interval in intervals:
         result = _zero_on(value, interval)
@@ -322,14 +323,14 @@ def _zero_on(value: Selected, interval: Interval) -> Fraction | Root | None:
         if end is not None and end in interval and numerator.value_is_zero(end):
             return end
     for position, root in enumerate(arrangement.roots):
-        # The value is continuous, so at the root it is what it is on either side.
+        # The value is continuous, so at the root it equals its limit from either side.
         if active[position] in functions and arrangement.vanishes(functions.index(active[position]), position):
             return root
     return None
 
 
 def sign_throughout(intervals: Sequence[Interval]) -> Signs:
-    """The sign that a function is proved to have on all the intervals; 0 where it is not proved, or not one sign."""
+    """The function that gives the proved sign of its argument on all the intervals; 0 where none is proved."""
 
     def sign(function: ExpPoly) -> int:
         if plain := coefficient_sign(function):

@@ -45,12 +45,12 @@ EXP_ERROR = 2
 
 
 def decay_bits(numerator: int, denominator: int) -> int:
-    """Some n >= 0 with e^{-x} <= 2^{-n}, for x = numerator/denominator >= 0; at most one less than the best."""
+    """An n >= 0 with e^{-x} <= 2^{-n}, for x = numerator/denominator >= 0; at most one less than the best."""
     return LOG2E_LOW * numerator // (LOG2E_SCALE * denominator)
 
 
 def growth_bits(numerator: int, denominator: int) -> int:
-    """Some n with e^x <= 2^n, for x = numerator/denominator >= 0."""
+    """An n with e^x <= 2^n, for x = numerator/denominator >= 0."""
     return LOG2E_HIGH * numerator // (LOG2E_SCALE * denominator) + 1
 
 
@@ -85,17 +85,19 @@ def exp_minus(numerator: int, denominator: int, bits: int) -> int:
 
 @frozen
 class Polynomial:
-    """Σ c·t^k·z^j as triples (j, k, c), sorted, with c a nonzero integer and no (j, k) twice; never zero.
+    """The polynomial Σ c·t^k·z^j as sorted triples (j, k, c), with c a nonzero integer and no (j, k) twice.
 
-    Neither t nor z nor an integer above 1 divides it: some j is 0 and some k is 0. As a function it is
-    t -> Σ c·t^k·e^{-j·t}.
+    Never zero.
+
+    Neither t nor z nor an integer above 1 divides it: some j is 0 and some k is 0. As a function it is t -> Σ
+    c·t^k·e^{-j·t}.
     """
 
     terms: tuple[tuple[int, int, int], ...]
 
     @classmethod
-    def of(cls, terms: Iterable[tuple[int, int, int]]) -> Polynomial:
-        """Of triples in any order, no (j, k) twice."""
+    def from_terms(cls, terms: Iterable[tuple[int, int, int]]) -> Polynomial:
+        """The polynomial of triples in any order, with no (j, k) twice."""
         ordered = tuple(sorted(terms))
         assert ordered
         assert ordered[0][0] == 0
@@ -104,27 +106,28 @@ class Polynomial:
 
     @property
     def degree_t(self) -> int:
-        """Degree in t."""
+        """The degree in t."""
         return max(k for _, k, _ in self.terms)
 
     @property
     def degree_z(self) -> int:
-        """Degree in z."""
+        """The degree in z."""
         return self.terms[-1][0]
 
     def __str__(self) -> str:
         return " + ".join(f"{c}*t^{k}*exp(-{j}*t)" for j, k, c in self.terms)
 
 
-#: Exponent gaps up to this are reached by multiplying; larger ones by an exponential of their own.
+#: Exponent gaps up to this size are computed by multiplication, larger ones by a separate exponential.
 _SMALL_GAP = 16
 
 
 class Layout:
     """A polynomial arranged for repeated evaluation.
 
-    `exponents`: the distinct j, increasing from 0. `columns[k]`: for the terms with t^k, the positions of their
-    exponents and their coefficients. `norms[k]`: the sum of the absolute values of the coefficients with t^k.
+    - `exponents`: the distinct j, increasing from 0.
+    - `columns[k]`: the positions of the exponents of the terms with t^k, and their coefficients.
+    - `norms[k]`: the sum of the absolute values of the coefficients with t^k.
     """
 
     __slots__ = (
@@ -166,9 +169,10 @@ class Layout:
         return errors
 
     def powers(self, numerator: int, denominator: int, bits: int, count: int) -> list[int]:
-        """Integers Z_i, i < count, with |Z_i - 2^bits·e^{-exponents[i]·t}| <= power_errors[i] at t = the fraction.
+        """Integers Z_i, i < count, near 2^bits·e^{-exponents[i]·t} at t = numerator/denominator.
 
-        Needs bits >= 64 and power errors below 2^31, which holds below 10^7 terms.
+        Each has an error of at most power_errors[i]. Needs bits >= 64 and power errors below 2^31, which holds below
+        10^7 terms.
         """
         steps: dict[int, int] = {}
         value = 1 << bits
@@ -182,7 +186,7 @@ class Layout:
         return result
 
     def size_bits(self, numerator: int, denominator: int) -> int:
-        """Some n with Σ |c|·t^k <= 2^n at t = numerator/denominator > 0."""
+        """An n with Σ |c|·t^k <= 2^n at t = numerator/denominator > 0."""
         total = 0
         power = 1
         for norm in reversed(self.norms):
@@ -214,7 +218,7 @@ _FIRST_BITS = 24
 
 @frozen
 class PointValue:
-    """F(t)·scale lies within `error` of `value`; `sign` is the sign of F(t)."""
+    """An enclosure of F(t): F(t)·scale lies within `error` of `value`; `sign` is the sign of F(t)."""
 
     value: int
     error: int
@@ -223,10 +227,10 @@ class PointValue:
 
 
 def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: int = _FIRST_BITS) -> PointValue:
-    """F at a rational t > 0 to about `precision` significant bits, with its sign, 0 only where F(t) = 0 exactly.
+    """The value of F at a rational t > 0 to approximately `precision` significant bits, with its sign.
 
-    e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is the zero polynomial in z, and otherwise
-    enough precision separates the value from 0.
+    The sign is 0 only where F(t) = 0 exactly. e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z)
+    is the zero polynomial in z; otherwise enough precision separates the value from 0.
     """
     numerator, denominator = t.numerator, t.denominator
     coefficients = _coefficients_of_z(layout, numerator, denominator)
@@ -237,14 +241,14 @@ def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: 
     size = sum(map(abs, coefficients)).bit_length()
     bits = precision - coefficients[0].bit_length() if coefficients[0] else precision - size
     while True:
-        # Exponents j with e^{-jt} <= 2^-(size + bits + 1) are left out: less than a unit together.
+        # Exponents j with e^{-jt} <= 2^-(size + bits + 1) are left out: their sum is less than a unit.
         cut = max(1, -(-(size + bits + 1) * LOG2E_SCALE * denominator // (LOG2E_LOW * numerator)))
         kept = bisect_left(layout.exponents, cut)
         work = max(64, size + bits + layout.power_errors[kept - 1].bit_length())
         budget.check_bits(work)
         powers = layout.powers(numerator, denominator, work, kept)
         value = sum(map(int.__mul__, coefficients, powers)) >> (work - bits)
-        # The errors of the powers together, of what is left out, and of rounding are below a unit each.
+        # The errors of the powers together, of the terms left out, and of rounding are below a unit each.
         error = 3
         missing = precision - abs(value).bit_length()
         if abs(value) > error and missing <= 0:
@@ -259,7 +263,7 @@ def sign_at_point(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
 
 
 def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """About log2 |F(t)| at a rational t > 0 with F(t) != 0: within 2."""
+    """The approximate log2 |F(t)| at a rational t > 0 with F(t) != 0, with an error of at most 2."""
     value = point_value(layout, t, budget)
     scale = value.scale
     return abs(value.value).bit_length() - scale.numerator.bit_length() + scale.denominator.bit_length()
@@ -281,10 +285,11 @@ def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list
 
 @frozen
 class NormalForm:
-    """f(eps) = factor · eps^power · e^{exponent·eps} · F(t, e^{-t}) with t = scale·eps, for all eps.
+    """A function f as a positive function times an integer polynomial F of t = scale·eps and e^{-t}.
 
-    factor > 0 and scale > 0, so f and F have the same sign at every eps > 0. F's coefficients have no common
-    divisor, and its exponents neither: equal F on equal intervals of t is an equal sign problem.
+    f(eps) = factor · eps^power · e^{exponent·eps} · F(t, e^{-t}) for all eps, with factor > 0 and scale > 0. So f and F
+    have the same sign at every eps > 0. F's coefficients have no common divisor, and neither have its exponents: equal
+    F on equal intervals of t are the same sign problem.
     """
 
     polynomial: Polynomial
@@ -307,12 +312,12 @@ def normal_form(f: ExpPoly, budget: DecisionBudget) -> NormalForm:
     step = step or 1
     up, down = scale.numerator, scale.denominator
     common = lcm(*[int(c.q) for c in coefficients])
-    # eps^k = (t/scale)^k; everything is multiplied by common·up^degree to be an integer.
+    # eps^k = (t/scale)^k; the factor common·up^degree makes all coefficients integers.
     powers = [down**k * up ** (degree - k) for k in range(degree + 1)]
     raw = [((top - j) // step, k - power, int(c.p) * (common // int(c.q)) * powers[k - power]) for k, j, c in terms]
     content = gcd(*(c for _, _, c in raw))
     return NormalForm(
-        polynomial=Polynomial.of((j, k, c // content) for j, k, c in raw),
+        polynomial=Polynomial.from_terms((j, k, c // content) for j, k, c in raw),
         scale=scale,
         factor=Fraction(content, common * up**degree),
         power=power,
@@ -320,7 +325,7 @@ def normal_form(f: ExpPoly, budget: DecisionBudget) -> NormalForm:
     )
 
 
-#: Primes for the modular test, with values of t to try. Which ones does not matter, only that some succeed.
+#: Primes and values of t for the modular test. Any choice is sound; one of them should succeed.
 _PRIMES = (2**61 - 1, 2**62 - 57, 2**62 - 87)
 _VALUES_OF_T = (3, 5, 8)
 
@@ -335,7 +340,7 @@ class Factor:
 
 @frozen
 class Content:
-    """F = sign · Π factors^multiplicity · primitive, for F whose coefficients have no common divisor.
+    """A factorization F = sign · Π factors^multiplicity · primitive, for F whose coefficients have no common divisor.
 
     The factors are in t alone and irreducible over Q. `primitive` has no factor in t alone; None if it is 1.
     """
@@ -346,7 +351,7 @@ class Content:
 
 
 def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
-    """Take the factors in t alone out of F."""
+    """Split the factors in t alone off from F."""
     columns: dict[int, dict[int, int]] = {}
     for j, k, c in polynomial.terms:
         columns.setdefault(j, {})[k] = c
@@ -372,7 +377,7 @@ def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
         # F is in t alone; all of it is content, up to the sign of a unit.
         ((_, _, unit),) = terms
         return Content(sign if unit > 0 else -sign, tuple(factors), None)
-    return Content(sign, tuple(factors), Polynomial.of(terms))
+    return Content(sign, tuple(factors), Polynomial.from_terms(terms))
 
 
 def rational_root(polynomial: Polynomial) -> Fraction | None:
@@ -403,7 +408,7 @@ def is_surely_square_free(polynomial: Polynomial) -> bool:
 
 
 def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[int, list[Factor]]:
-    """sign and square-free, pairwise coprime factors with F = sign · Π factors^multiplicity.
+    """A sign and square-free, pairwise coprime factors with F = sign · Π factors^multiplicity.
 
     The identity is checked by multiplying out.
     """
@@ -419,7 +424,7 @@ def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[i
     for factor, multiplicity in raw:
         product *= factor ** int(multiplicity)
         factors.append(
-            Factor(Polynomial.of((int(j), int(k), int(c)) for (k, j), c in factor.terms()), int(multiplicity))
+            Factor(Polynomial.from_terms((int(j), int(k), int(c)) for (k, j), c in factor.terms()), int(multiplicity))
         )
     assert product * constant == whole
     assert abs(constant) == 1
@@ -433,30 +438,27 @@ def _univariate(column: dict[int, int]) -> flint.fmpz_poly:
 
 
 def _from_univariate(p: flint.fmpz_poly) -> Polynomial:
-    return Polynomial.of((0, k, int(c)) for k, c in enumerate(p.coeffs()) if c != 0)
+    return Polynomial.from_terms((0, k, int(c)) for k, c in enumerate(p.coeffs()) if c != 0)
 
-
-# --- Polynomials on a box ---------------------------------------------------------------------------------------------
-#
-# Functions of two unknowns that are nowhere negative: on a box, and for every integer from some one on.
 
 # --- Polynomials in two unknowns that are nowhere negative on a box: by Bernstein's coefficients and bisection --------
 #
-# Where all Bernstein coefficients of a polynomial over a box are not negative, neither is the polynomial there: it is a
-# sum of them with weights that are not negative. Factors that are positive inside the box are taken out first, since
-# most claims are met with nothing to spare at its edges.
+# On a box the polynomial is a sum of its Bernstein coefficients with nonnegative weights. So if no coefficient is
+# negative, neither is the polynomial. Factors that are positive inside the box are divided out first, since most
+# polynomials here vanish at its edges.
 
 #: The coefficient of X^i·W^j in row i.
 _Rows = list[list[int]]
 
-#: Boxes that are looked at, and coefficients that a polynomial may have.
+#: The most boxes, and the most coefficients of a polynomial.
 _MOST_BOXES = 100
 _MOST_COEFFICIENTS = 20_000
 
 
 def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, high: Fraction) -> bool:
-    """Whether Σ c·X^i·W^j >= 0 for all low < X < high and 0 < W < 1, terms by (i, j): True is proved, False says
-    nothing. Requires 0 <= low < high <= 1.
+    """Whether Σ c·X^i·W^j >= 0 is proved for all low < X < high and 0 < W < 1; False proves nothing.
+
+    `terms` gives c by (i, j). Requires 0 <= low < high <= 1.
     """
     kept = {key: c for key, c in terms.items() if c}
     if all(c > 0 for c in kept.values()):
@@ -471,8 +473,8 @@ def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, h
         rows[i - first][j - second] = int(c * below)
     if high == 1:
         rows = _without_factor(rows)
-    rows = _turned(_without_factor(_turned(rows)))
-    return _searched(_moved(rows, low, high))
+    rows = _transpose(_without_factor(_transpose(rows)))
+    return _is_nonnegative(_restrict(rows, low, high))
 
 
 def _without_factor(rows: _Rows) -> _Rows:
@@ -485,12 +487,12 @@ def _without_factor(rows: _Rows) -> _Rows:
     return rows
 
 
-def _turned(rows: _Rows) -> _Rows:
-    """With the unknowns exchanged."""
+def _transpose(rows: _Rows) -> _Rows:
+    """The polynomial with the unknowns exchanged."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _moved(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
+def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
     """A positive multiple of the polynomial with X = low + (high - low)·s for 0 <= s <= 1, by Horner's rule."""
     if low == 0 and high == 1:
         return rows
@@ -507,8 +509,8 @@ def _moved(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
     return result
 
 
-def _searched(rows: _Rows) -> bool:
-    """Whether the polynomial is not negative on the unit square, in at most this many boxes."""
+def _is_nonnegative(rows: _Rows) -> bool:
+    """Whether the polynomial is proved to be nonnegative on the unit square, with at most _MOST_BOXES boxes."""
     pending = [(rows, 0)]
     looked_at = 0
     while pending:
@@ -523,23 +525,23 @@ def _searched(rows: _Rows) -> bool:
         if all(c >= 0 for row in coefficients for c in row):
             continue
         across = len(box) > 1 and (depth % 2 == 0 or len(box[0]) == 1)
-        sides = _halves(box) if across else [_turned(half) for half in _halves(_turned(box))]
+        sides = _halves(box) if across else [_transpose(half) for half in _halves(_transpose(box))]
         pending += [(side, depth + 1) for side in sides]
     return True
 
 
 def _bernstein(rows: _Rows) -> _Rows:
     """The Bernstein coefficients over the unit square, each times its binomial coefficients, which are positive."""
-    return _turned(_by_rows(_turned(_by_rows(rows))))
+    return _transpose(_by_rows(_transpose(_by_rows(rows))))
 
 
 def _by_rows(rows: _Rows) -> _Rows:
-    # Σ c_k·s^k with s = t/(1 + t) is Σ b_i·t^i over (1 + t)^n: the reversed polynomial, moved by 1.
+    # Σ c_k·s^k with s = t/(1 + t) is Σ b_i·t^i over (1 + t)^n: the reversed polynomial, shifted by 1.
     return _shifted(rows[::-1])[::-1]
 
 
 def _shifted(rows: _Rows) -> _Rows:
-    """With X + 1 in place of X."""
+    """The polynomial with X + 1 in place of X."""
     result = [list(row) for row in rows]
     for first in range(len(result) - 1):
         for i in range(len(result) - 2, first - 1, -1):
@@ -548,24 +550,23 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """Positive multiples of the polynomial over the lower and the upper half of X, each seen as [0, 1]."""
+    """Positive multiples of the polynomial over the lower and the upper half of X, each rescaled to [0, 1]."""
     degree = len(rows) - 1
     lower = [[c << (degree - i) for c in row] for i, row in enumerate(rows)]
     return [lower, _shifted(lower)]
 
 
-# --- Functions of eps and of an integer k that are nowhere negative, for every k from some one on ---------------------
+# --- Functions of eps and of an integer k that are nowhere negative, for every k >= start -----------------------------
 #
-# A trend is Σ c·eps^e·k^p·exp(-(a + b·k)·eps). With k = start + j, X = exp(-eps/q) and W = X^j for a q that makes all
-# exponents integers, it is a polynomial in X and W except for powers of eps and of j. For these there are bounds on
-# both sides, which get as sharp as one likes as q grows: 1 - X <= eps/q <= (1 - X)/X, and from the geometric sum (1 -
-# W)/(1
-# - X) <= j <= X·(1 - W)/((1 - X)·W). What is left is a polynomial on a box (see `box`): X and W are taken for unknowns
-# that do not depend on each other.
+# A trend is Σ c·eps^e·k^p·exp(-(a + b·k)·eps). Let k = start + j, X = exp(-eps/q) and W = X^j for a q that makes all
+# exponents integers. Then a trend is a polynomial in X and W except for powers of eps and of j. These have bounds that
+# become arbitrarily sharp as q grows: 1 - X <= eps/q <= (1 - X)/X and, from the geometric sum,
+# (1 - W)/(1 - X) <= j <= X·(1 - W)/((1 - X)·W). The rest is a polynomial on a box, with X and W as independent
+# unknowns.
 
 
-class Growth(NamedTuple):
-    """eps^powers · k^degree · exp(-(rate + slope·k)·eps)."""
+class GrowthTerm(NamedTuple):
+    """The function eps^powers · k^degree · exp(-(rate + slope·k)·eps)."""
 
     powers: int
     degree: int
@@ -573,13 +574,13 @@ class Growth(NamedTuple):
     slope: Fraction
 
 
-#: A sum of these.
-Trend = dict[Growth, Fraction]
+#: A sum of growth terms, by their coefficients.
+Trend = dict[GrowthTerm, Fraction]
 
 _ZERO = Fraction(0)
 _Polynomial = dict[tuple[int, int], Fraction]
 
-#: By how much q is greater than it has to be, where that matters; digits of the ends of the box.
+#: The multiples of the least possible q that are tried where it matters, and the digits of the ends of the box.
 _REFINED = (1, 2, 4)
 _DIGITS = 12
 #: The greatest exponents of polynomials.
@@ -587,7 +588,7 @@ _MOST_DEGREE = 400
 
 
 def total(trends: Iterable[Trend]) -> Trend:
-    """The sum."""
+    """The sum of the trends."""
     result: Trend = {}
     for trend in trends:
         for growth, c in trend.items():
@@ -596,22 +597,26 @@ def total(trends: Iterable[Trend]) -> Trend:
 
 
 def times(left: Trend, right: Trend) -> Trend:
-    """The product."""
+    """The product of two trends."""
     return total(
-        {Growth(one.powers + two.powers, one.degree + two.degree, one.rate + two.rate, one.slope + two.slope): c * d}
+        {
+            GrowthTerm(one.powers + two.powers, one.degree + two.degree, one.rate + two.rate, one.slope + two.slope): c
+            * d
+        }
         for one, c in left.items()
         for two, d in right.items()
     )
 
 
-def of_ring(value: ExpPoly) -> Trend:
-    """A function of eps alone."""
-    return total({Growth(k, 0, -q, _ZERO): c} for k, q, c in value.terms())
+def trend_of(value: ExpPoly) -> Trend:
+    """The trend equal to a function of eps alone."""
+    return total({GrowthTerm(k, 0, -q, _ZERO): c} for k, q, c in value.terms())
 
 
 def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> bool:
-    """Whether the trend is >= 0 for every integer k >= start >= 0 and every eps of the intervals: True is proved, False
-    says nothing.
+    """Whether the trend is proved to be >= 0 for every integer k >= start and every eps of the intervals.
+
+    start must be >= 0. False proves nothing.
     """
     moved = _started_at(trend, start)
     mixed = any(growth.powers or growth.degree for growth in moved)
@@ -622,10 +627,10 @@ def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> b
 
 
 def _started_at(trend: Trend, start: int) -> Trend:
-    """With start + k in place of k."""
+    """The trend with start + k in place of k."""
     return total(
         {
-            Growth(growth.powers, n, growth.rate + start * growth.slope, growth.slope): c
+            GrowthTerm(growth.powers, n, growth.rate + start * growth.slope, growth.slope): c
             * comb(growth.degree, n)
             * start ** (growth.degree - n)
         }
@@ -638,7 +643,7 @@ def _proved(trend: Trend, refined: int, interval: Interval) -> bool:
     if not trend:
         return True
     unit = refined * lcm(*[number.denominator for growth in trend for number in (growth.rate, growth.slope)])
-    # A power of X and one of W are taken out, which are positive.
+    # A power of X and a power of W, which are positive, are divided out.
     rate, slope = min(growth.rate for growth in trend), min(growth.slope for growth in trend)
     groups: dict[tuple[int, int], _Polynomial] = {}
     for growth, c in trend.items():
@@ -655,7 +660,7 @@ def _proved(trend: Trend, refined: int, interval: Interval) -> bool:
 
 
 def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
-    """Rationals around exp(-rate), from 0 to 1."""
+    """Rationals in [0, 1] that enclose exp(-rate)."""
     low, high = ExpPoly.term(1, 0, -rate).enclosure(Fraction(1), _DIGITS)
     return max(low, _ZERO), min(high, Fraction(1))
 
@@ -666,8 +671,8 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
     result: _Polynomial = {}
     for (e, p), group in groups.items():
         for same_sign, sign in _by_sign(group, low, high) if e or p else [(group, 1)]:
-            # Times (1 - X)^P·X^E·W^P: (1 - X)^(P + e - p)·(1 - W)^p·X^E·W^P for the lower bounds of eps/q and j, and
-            # with X^(E - e + p)·W^(P - p) for the upper ones.
+            # The multiple (1 - X)^P·X^E·W^P gives (1 - X)^(P + e - p)·(1 - W)^p·X^E·W^P for the lower bounds of eps/q
+            # and j, and the same with X^(E - e + p)·W^(P - p) for the upper bounds.
             factor = _product(_one_less(most_degree + e - p, 0), _one_less(p, 1))
             by_x, by_w = (most_powers, most_degree) if sign > 0 else (most_powers - e + p, most_degree - p)
             for (i, j), c in _product(same_sign, factor).items():
@@ -677,7 +682,7 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
 
 
 def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_Polynomial, int]]:
-    """The polynomial as a sum of some that are nowhere negative (1) and some that are nowhere positive (-1)."""
+    """The polynomial as a sum of parts that are nowhere negative (1) or nowhere positive (-1)."""
     if nowhere_negative(group, low, high):
         return [(group, 1)]
     if nowhere_negative({key: -c for key, c in group.items()}, low, high):
@@ -689,7 +694,7 @@ def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_P
 
 
 def _one_less(power: int, variable: int) -> _Polynomial:
-    """(1 - X)^power, or (1 - W)^power for variable 1."""
+    """The power (1 - X)^power, or (1 - W)^power for variable 1."""
     return {((n, 0) if variable == 0 else (0, n)): Fraction((-1) ** n * comb(power, n)) for n in range(power + 1)}
 
 

@@ -27,27 +27,27 @@ from dipc.sign.taylor import (
     TaylorModel,
     least_order,
     needed_bits,
-    parts,
     sign_by_partial_sums,
+    subintervals,
     taylor_model,
 )
 
-# --- The sign next to 0: order of vanishing by exact Taylor coefficients, and a radius on which it holds --------------
+# --- The sign near 0: the order of vanishing from exact Taylor coefficients, and a radius on which the sign holds -----
 
-#: Taylor coefficients used beyond the first that does not vanish.
+#: Taylor coefficients used after the first nonzero one.
 _EXTRA_TERMS = 20
 _GUARD_BITS = 40
-#: Radii above 2^-this are not looked for.
+#: The n of the largest radius 2^-n that is tried.
 _LEAST_SHIFT = -8
 
 
 @frozen
 class NearZero:
-    """F has the strict sign `sign` on (0, radius].
+    """The strict sign `sign` of F on (0, radius].
 
-    Let a_n be the Taylor coefficients of F at 0. Then a_n = 0 for n < order, and all the partial sums of
-    Σ a_n·radius^{n - order} up to some n = last have the sign `sign` and are larger than a bound for
-    Σ |a_n|·radius^{n - order}, n > last. On (0, radius], F(t)/t^order is a mean of these partial sums, plus the tail.
+    Let a_n be the Taylor coefficients of F at 0. Then a_n = 0 for n < order. All partial sums of Σ a_n·radius^{n -
+    order} up to some n = last have the sign `sign`, and are larger than a bound for Σ |a_n|·radius^{n - order} over n >
+    last. On (0, radius], F(t)/t^order is a mean of these partial sums, plus the tail.
     """
 
     order: int
@@ -68,7 +68,7 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
     top = layout.exponents[-1]
     last = max(order + _EXTRA_TERMS, layout.degree)
     numbers = [coefficients[n] for n in range(order, last + 1)]
-    # radius = 2^-shift: first 2/top or so, then ever smaller until it is proved, or else larger while it is.
+    # radius = 2^-shift: approximately 2/top first, then smaller until the sign is proved, or larger while it is.
     shift = top.bit_length() - 2 if top else 0
     best = _prove(layout, numbers, order, last, shift)
     step = 1 if best is None else -1
@@ -85,7 +85,7 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
 
 
 class TaylorCoefficients:
-    """n! times the n-th Taylor coefficient of F at 0, an integer, computed in order and once."""
+    """The integers n!·a_n, for the n-th Taylor coefficient a_n of F at 0, computed in order and once."""
 
     def __init__(self, layout: Layout) -> None:
         self._rows = [
@@ -116,7 +116,7 @@ class TaylorCoefficients:
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
-    """Try the radius 2^-shift."""
+    """The proof for the radius 2^-shift; None where it fails."""
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
     tail = _tail(layout, order, last, shift, bits)
     if tail is None:
@@ -130,7 +130,7 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
         move = bits - shift * i
         terms.append((number << move) // fact if move >= 0 else number // (fact << -move))
     sums = list(accumulate(terms))
-    # Every partial sum is too small by less than one unit for each of its terms.
+    # Rounding makes every partial sum too small by less than one unit for each of its terms.
     slack = len(terms) + tail
     sign = (min(sums) > slack) - (max(sums) < -slack)
     if not sign:
@@ -140,10 +140,12 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
 
 
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
-    """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift; None if r is too large to say.
+    """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift.
 
-    The terms c·t^k·e^{-jt} contribute at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!, and the sum is at most twice its
-    first term where j·r is at most half of last + 2 - k.
+    None if r is too large for a bound.
+
+    The terms c·t^k·e^{-jt} contribute at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!. The sum is at most twice its first
+    term where j·r is at most half of last + 2 - k.
     """
     top = layout.exponents[-1]
     if not top:
@@ -163,19 +165,19 @@ def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int |
     return total
 
 
-# --- The sign near infinity: a bound past which the leading term wins -------------------------------------------------
+# --- The sign near infinity: a bound past which the leading term dominates --------------------------------------------
 
 _GUARD_BITS_AT_INFINITY = 16
-#: Smaller bounds than 2^this are not worth looking for.
+#: The n of the least bound 2^n that is tried.
 _LEAST_EXPONENT = -40
 
 
 @frozen
 class AtInfinity:
-    """F has the strict sign `sign` on [bound, inf).
+    """The strict sign `sign` of F on [bound, inf).
 
-    The leading term is c·t^degree, the one with e^{-0·t} and the highest power. On [bound, inf) each other term
-    divided by t^degree is decreasing in absolute value, and at t = bound these add up to less than |c|.
+    The leading term is c·t^degree, the one with e^{-0·t} and the highest power. On [bound, inf) each other term divided
+    by t^degree decreases in absolute value, and at t = bound these add up to less than |c|.
     """
 
     degree: int
@@ -224,20 +226,21 @@ def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) 
 
 # --- Cover an interval by pieces on which the sign of F, or of its derivative, is proved ------------------------------
 
-#: Bits by which |F| at the left end of a model exceeds the model's unit, at first. Doubled where that is not enough.
+#: Bits by which |F| at the left end of the first model exceeds the model's unit; doubled where necessary.
 _FIRST_BITS = 20
 #: A wider model is not tried where it takes more powers than this, and more than this part of the needed bits.
 _MOST_TERMS = 64
 _TERMS_PER_BIT = Fraction(2, 5)
-#: From this many bits on it is time to ask whether there is a multiple root.
+#: The bits from which a multiple root is suspected.
 _SUSPICIOUS_BITS = 80
 
 
 @frozen
 class CoverPiece:
-    """F has the strict sign `sign` on [lower, upper], proved by a Taylor model with unit 2^-bits.
+    """The strict sign `sign` of F on [lower, upper], proved by a Taylor model with unit 2^-bits.
 
-    If `slope` is not 0, the model proves that F' has the strict sign `slope` there, and F has sign `sign` at both ends.
+    If `slope` is not 0, the model proves that F' has the strict sign `slope` there, and F has the sign `sign` at both
+    ends.
     """
 
     lower: Fraction
@@ -253,10 +256,10 @@ class CoverPiece:
 
 
 @frozen
-class Crossing:
-    """F has exactly one root in [lower, upper], simple and inside.
+class RootPiece:
+    """An interval [lower, upper] in which F has exactly one root, simple and inside.
 
-    F' has the strict sign `slope` on [lower, upper], and F the signs -slope and slope at its ends.
+    F' has the strict sign `slope` on [lower, upper], and F has the signs -slope and slope at its ends.
     """
 
     lower: Fraction
@@ -272,11 +275,11 @@ class Crossing:
 
 def cover(
     layout: Layout, lower: Fraction, upper: Fraction, budget: DecisionBudget, on_suspicion: Callable[[], None]
-) -> list[CoverPiece | Crossing]:
-    """Pieces and crossings from left to right, each beginning where the one before ends, from `lower` to `upper`.
+) -> list[CoverPiece | RootPiece]:
+    """Pieces that cover the interval from `lower` to `upper`, each beginning where the one before ends.
 
-    Needs 0 < lower < upper, and an F that is 0 at no rational point. It ends if F has simple roots only.
-    `on_suspicion` is called, once, when a multiple root is suspected; what it raises ends the search.
+    Needs 0 < lower < upper and an F that is 0 at no rational point. The search ends if F has simple roots only. When a
+    multiple root is suspected, `on_suspicion` is called once; an exception from it ends the search.
     """
     worker = _Worker(layout, budget, on_suspicion)
     worker.solve(lower, upper, _FIRST_BITS)
@@ -284,7 +287,7 @@ def cover(
     return worker.result
 
 
-def _check_joined(pieces: list[CoverPiece | Crossing], lower: Fraction, upper: Fraction) -> None:
+def _check_joined(pieces: list[CoverPiece | RootPiece], lower: Fraction, upper: Fraction) -> None:
     """Assert that the pieces cover the interval and agree in sign wherever they meet."""
     position, sign = lower, 0
     for piece in pieces:
@@ -300,7 +303,7 @@ class _Worker:
         self.layout = layout
         self.budget = budget
         self.on_suspicion: Callable[[], None] | None = on_suspicion
-        self.result: list[CoverPiece | Crossing] = []
+        self.result: list[CoverPiece | RootPiece] = []
 
     def solve(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         """Append the cover of [lower, upper]."""
@@ -322,7 +325,7 @@ class _Worker:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """How far a model from `lower` on should go, its need of bits and its order."""
+        """The end of a model that starts at `lower`, its need of bits and its order."""
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
             step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
@@ -338,7 +341,7 @@ class _Worker:
         """Append the cover of the model's interval, part by part."""
         unknown: tuple[Fraction, Fraction] | None = None
         width = model.upper - model.lower
-        for cell in parts(model, self.budget):
+        for cell in subintervals(model, self.budget):
             size = width / (1 << cell.depth)
             lower = model.lower + cell.index * size
             upper = lower + size
@@ -348,13 +351,11 @@ class _Worker:
             if unknown:
                 self._sharpen(*unknown, precision)
                 unknown = None
-            self.result.append(self._settled(model, cell, lower, upper))
+            self.result.append(self._piece(model, cell, lower, upper))
         if unknown:
             self._sharpen(*unknown, precision)
 
-    def _settled(
-        self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction
-    ) -> CoverPiece | Crossing:
+    def _piece(self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction) -> CoverPiece | RootPiece:
         if cell.shape is Shape.SIGNED:
             return CoverPiece(lower, upper, cell.sign, 0, model.bits)
         left = cell.left or sign_at_point(self.layout, lower, self.budget)
@@ -363,10 +364,10 @@ class _Worker:
             return CoverPiece(lower, upper, left, cell.sign, model.bits)
         assert left == -cell.sign
         assert right == cell.sign
-        return Crossing(lower, upper, cell.sign, model.bits)
+        return RootPiece(lower, upper, cell.sign, model.bits)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover of a part that the model was too coarse for."""
+        """Append the cover of a part for which the model was too coarse."""
         if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
             self.on_suspicion()
             self.on_suspicion = None
@@ -380,8 +381,8 @@ class _Worker:
 class Root:
     """The only root of a factor of f in [lower, upper], as eps; lower == upper means that the root is this rational.
 
-    f has there a root of exactly this multiplicity. The factor is t -> polynomial(t, e^{-t}) at t = scale·eps; it has a
-    simple root there, and is not 0 at the ends unless the root is rational.
+    `multiplicity` is the root's exact multiplicity in f. The factor is t -> polynomial(t, e^{-t}) at t = scale·eps. Its
+    root there is simple, and it is nonzero at the ends unless the root is rational.
     """
 
     lower: Fraction
@@ -397,7 +398,7 @@ class Root:
 
     @property
     def width(self) -> Fraction:
-        """upper - lower."""
+        """The difference upper - lower."""
         return self.upper - self.lower
 
 
@@ -418,9 +419,10 @@ def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
 def _narrow(
     layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: DecisionBudget
 ) -> tuple[Fraction, Fraction]:
-    """Quadratic interval refinement (Abbott 2014): try the part in which the secant ends of 2^k parts of the interval.
+    """Refine an isolating interval quadratically (Abbott 2014), to at most this width.
 
-    Where the root is in it, k doubles, else k is halved; each interval kept is one at whose ends the signs differ.
+    Divide the interval into 2^k parts and test the part in which the secant ends. Where the root is in it, k doubles,
+    else k is halved; the signs at the ends of each interval differ.
     """
     left, right = point_value(layout, lower, budget), point_value(layout, upper, budget)
     assert left.sign == -right.sign != 0
@@ -465,13 +467,13 @@ def _narrow(
 
 
 def _secant(left: PointValue, right: PointValue) -> Fraction:
-    """Where between 0 and 1 the secant is 0; only a guess."""
+    """The zero of the secant, between 0 and 1; only a guess."""
     a, b = abs(left.value) / left.scale, abs(right.value) / right.scale
     return a / (a + b)
 
 
-def separated(roots: list[Root], budget: DecisionBudget) -> list[Root]:
-    """The same roots in increasing order, refined until their intervals have at most end points in common.
+def separate(roots: list[Root], budget: DecisionBudget) -> list[Root]:
+    """Sort the roots and refine them until their intervals have at most end points in common.
 
     The roots must be different numbers.
     """
@@ -486,7 +488,7 @@ def separated(roots: list[Root], budget: DecisionBudget) -> list[Root]:
             continue
         budget.check_bits(halvings)
         pair = [refine_within(r, r.width / (1 << halvings), budget) for r in (first, second)]
-        # Few steps separate, or give up, roots that lie extremely close to each other.
+        # Roots that are extremely close to each other are separated, or given up, in few steps.
         halvings *= 2
         roots[position : position + 2] = pair
         roots.sort(key=_isolating_ends)
@@ -500,7 +502,7 @@ def _isolating_ends(root: Root) -> tuple[Fraction, Fraction]:
 
 # --- The sign of one factor on an interval of t, from near 0 through the middle to infinity ---------------------------
 
-#: Intervals that begin above this do not need the sign near 0 to be fast.
+#: For intervals that begin above this point the sign near 0 is not computed, since it saves no time.
 _NEAR = Fraction(1, 64)
 
 
@@ -508,24 +510,23 @@ _NEAR = Fraction(1, 64)
 class FactorSign:
     """The sign of t -> G(t, e^{-t}) between two positive t, `lower` and `upper` (None: infinity).
 
-    `zero` holds the sign from 0 on, `infinity` that from some bound on; `pieces` cover what is between them, inside
-    [lower, upper], each beginning where the one before ends. A linear G in t alone has none of them: its
-    `rational_root` says all.
-    `left` is the sign right after `lower`.
+    `zero` is the sign next to 0, `infinity` the sign from some bound on. `pieces` cover the part between them, inside
+    [lower, upper], each beginning where the one before ends. A linear G in t alone has only a `rational_root`.
+    `first_sign` is the sign right after `lower`.
     """
 
     polynomial: Polynomial
     multiplicity: int
     zero: NearZero | None
     infinity: AtInfinity | None
-    pieces: tuple[CoverPiece | Crossing, ...]
+    pieces: tuple[CoverPiece | RootPiece, ...]
     rational_root: Fraction | None
-    left: int
+    first_sign: int
 
     @property
-    def crossings(self) -> tuple[Crossing, ...]:
-        """The isolated roots."""
-        return tuple(piece for piece in self.pieces if isinstance(piece, Crossing))
+    def crossings(self) -> tuple[RootPiece, ...]:
+        """The pieces with an isolated root."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, RootPiece))
 
 
 def factor_sign(
@@ -559,7 +560,7 @@ def factor_sign(
             high = infinity.bound
         else:
             infinity = None
-    pieces: list[CoverPiece | Crossing] = []
+    pieces: list[CoverPiece | RootPiece] = []
     assert high is not None
     if low < high:
         pieces = cover(layout, low, high, budget, on_suspicion)
@@ -568,9 +569,9 @@ def factor_sign(
 
 
 def _signs_at_joints(
-    zero: NearZero | None, pieces: list[CoverPiece | Crossing], infinity: AtInfinity | None
+    zero: NearZero | None, pieces: list[CoverPiece | RootPiece], infinity: AtInfinity | None
 ) -> list[int]:
-    """The signs on both sides of the middle; asserts that the parts agree where they meet."""
+    """The signs at the joints; asserts that the parts agree where they meet."""
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:
         assert zero.sign == infinity.sign

@@ -1,4 +1,4 @@
-"""Taylor models, and the signs of polynomials known up to an error by Bernstein coefficients."""
+"""Taylor models, and the signs of approximately known polynomials by Bernstein coefficients."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from dipc.algebra.limits import DecisionBudget
 from dipc.frozen import frozen
 from dipc.sign.polynomial import LOG2E_LOW, LOG2E_SCALE, Layout, growth_bits
 
-# --- Taylor models: a polynomial with integer coefficients and a proved distance to F on an interval ------------------
+# --- Taylor models: polynomials with integer coefficients and a proved distance to F on an interval -------------------
 #
 # On [a, b] with middle m and half width r, F(m + r·u) for -1 <= u <= 1 is
 #
 #     Σ_k (μ + ν·u)^k · b^k · Σ_j c_jk·e^{-jm}·e^{-jr·u},     μ = m/b, ν = r/b, μ + ν = 1,
 #
-# and e^{-jr·u} is cut after the power n - 1 of u. The remainder is at most e^{jr}·(jr)^n/n!, so that of a term with
-# e^{-jm} in front is at most e^{-ja}·(jr)^n/n!, which is below (r/a)^n *whatever j is*: its maximum over j is at
-# ja = n, and n! > (n/e)^n. Hence an interval [a, 2a] gains a bit with every power, however large the exponents. The
-# other bound used is (Jr)^n/n! with the largest exponent J. Terms too small to reach the last bit are left out whole.
+# and e^{-jr·u} is cut after the power n - 1 of u. Its remainder is at most e^{jr}·(jr)^n/n!. The remainder of a term
+# with the factor e^{-jm} is then at most e^{-ja}·(jr)^n/n!, which is below (r/a)^n for *every* j: its maximum over j is
+# at ja = n, and n! > (n/e)^n. Hence on an interval [a, 2a] every power gains a bit, however large the exponents are.
+# The other bound used is (Jr)^n/n! with the largest exponent J. Terms too small to reach the last bit are left out.
 #
 # Everything is computed in fixed point; the errors of rounding are bounded in the l1 norm of the coefficients of u, in
 # which multiplication by μ + ν·u has norm 1.
 
 _LOG2 = log(2)
 
-#: About as many bits as a product may grow by before it is rounded.
+#: Approximately the bits by which a product may grow before it is rounded.
 _EXACT_BITS = 128
 
-#: What is left of small numbers that are rounded down.
+#: The values to which small numbers are rounded down.
 _NOTHING = (0, -1)
 
 
 @frozen
 class TaylorModel:
-    """F on [lower, upper]: with p(u) = Σ coefficients[n]·u^n and unit = 2^-bits,
+    """A polynomial p(u) = Σ coefficients[n]·u^n that approximates F on [lower, upper], in units of 2^-bits.
 
-    |F(m + r·u) - unit·p(u)| <= unit·value_error and |d/du of this difference| <= unit·slope_error for -1 <= u <= 1.
+    With the middle m, half the width r and unit = 2^-bits, |F(m + r·u) - unit·p(u)| <= unit·value_error for -1 <= u <=
+    1, and the derivative of this difference by u is at most unit·slope_error in absolute value.
     """
 
     lower: Fraction
@@ -53,7 +54,9 @@ class TaylorModel:
 
 
 def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, most: int) -> int | None:
-    """Some n <= most with (r/a)^n <= 2^-need or (Jr)^n/n! <= 2^-need, proved; about the least. None if none is found.
+    """An n <= most with (r/a)^n <= 2^-need or (Jr)^n/n! <= 2^-need, proved, and nearly the least.
+
+    None if none is found.
 
     Needs 0 < lower <= upper.
     """
@@ -64,7 +67,7 @@ def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, mos
     width = bn * ad - an * bd
     by_ratio = most + 1
     if width < 2 * an * bd:
-        # 16·log2(a/r), rounded down
+        # gain is 16·log2(a/r), rounded down
         gain = ((2 * an * bd) ** 16 // width**16).bit_length() - 1
         if gain > 0:
             by_ratio = min(by_ratio, -(-16 * need // gain))
@@ -78,7 +81,7 @@ def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, mos
 
 
 def _guess_order(log_reach: float, need: int, most: int) -> int:
-    """About the least n <= most with x^n/n! <= 2^-need, where log_reach = log2(x). To be proved by the caller."""
+    """Approximately the least n <= most with x^n/n! <= 2^-need, where log_reach = log2(x); the caller proves it."""
     low = high = 1 if log_reach < 0 else int(2.0 ** min(log_reach, 40.0)) + 1
     while high < most and high * log_reach - lgamma(high + 1) / _LOG2 > -need:
         low, high = high, 2 * high
@@ -92,12 +95,12 @@ def _guess_order(log_reach: float, need: int, most: int) -> int:
 
 
 def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
-    """The `need` of `least_order` for a model on [.., upper] with unit 2^-bits: a remainder below a unit."""
+    """The bits that `least_order` needs for a model on [.., upper] with unit 2^-bits and a remainder below a unit."""
     return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
 
 
 def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, need: int, order: int) -> TaylorModel:
-    """The model with a unit of about 2^-bits; `need` and `order` as found by `needed_bits` and `least_order`."""
+    """The model with a unit of approximately 2^-bits; `need` and `order` come from `needed_bits` and `least_order`."""
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     an, ad = lower.numerator, lower.denominator
     rn, rd = radius.numerator, radius.denominator
@@ -113,7 +116,7 @@ def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, ne
         dropped_slope = ratio * (degree + layout.exponents[kept] * an // ad + 1) // 16 + 1
     top = layout.exponents[kept - 1]
     growth = growth_bits(top * rn, rd)
-    # One unit pays for all roundings: see the errors below.
+    # One unit covers all roundings: see the errors below.
     errors = (layout.power_errors[kept - 1] + 2 + order) * layout.count + (order + degree + 1) * 4 * (degree + 1)
     guard = errors.bit_length()
     fine = bits + growth + guard
@@ -125,7 +128,7 @@ def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, ne
     result: list[int] = []
     for k in range(degree, -1, -1):
         if result:
-            # times μ + ν·u: at most one unit of rounding for each coefficient
+            # multiply by μ + ν·u, with at most one unit of rounding for each coefficient
             raised = [mu_n * c // mu_d for c in result]
             raised.append(0)
             for n, c in enumerate(result):
@@ -157,13 +160,18 @@ def _series(
 ) -> list[int]:
     """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`, in units 2^-(work - shift).
 
-    c·Z is off by at most c times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that
-    error, one for rounding, and one for the last bits of c, which are left out where they make less than that: no Z is
-    twice as large as the first, 2^work. The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more each.
+    Errors: a product c·Z is off by
 
-    Products are rounded after some powers, by at most 1 (what rounds to 0 or -1 is left out from there on), else they
-    would grow with each: what is rounded at the power m comes to at most (jr)^(n - m)/(n - m)! at the power n, and so
-    to at most `order` times as much.
+    1. at most |c| times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that error,
+    2. one unit for rounding,
+    3. one unit for the last bits of c, which are left out where they contribute less: no Z is twice as large as the
+       first, 2^work.
+
+    The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Rounding the results adds one unit each.
+
+    Products would grow with each power, so they are rounded after some powers, by at most 1; what rounds to 0 or -1 is
+    left out from there on. A rounding at the power m contributes at most (jr)^(n - m)/(n - m)! at the power n, so all
+    roundings together at most `order` times as much.
     """
     exponents, rn, rd = layout.exponents, radius.numerator, radius.denominator
     if positions[-1] >= kept:
@@ -208,11 +216,12 @@ def _rounded(
         keep = extra
         coefficients = fine
     unit = 1 << keep
-    # Powers of u above the first that together stay below a unit only make the tests below slower.
+    # The highest powers of u are dropped while their sum stays below a unit, since they only slow down the tests below.
     spare = unit
     while len(coefficients) > 1 and abs(coefficients[-1]) <= spare:
         spare -= abs(coefficients.pop())
-    # Values: rounding in the series and of the coefficients, the remainder, terms left out, powers of u cut.
+    # The error of values: rounding in the series and of coefficients, the remainder, terms left out, powers of u
+    # dropped.
     value_error = 3 * unit
     # A power u^n multiplies an error by at most n in the derivative; the remainder's derivative is at most
     # order + degree times the bound for the remainder.
@@ -222,12 +231,12 @@ def _rounded(
 
 # --- Signs of a polynomial known up to an error, by its Bernstein coefficients and de Casteljau's subdivision ---------
 
-#: Where all coefficients are below this many times the error, more precision is needed, not smaller intervals.
+#: Where all coefficients are below this multiple of the error, more precision is needed instead of smaller intervals.
 _NOISE = 8
 
 
 class Shape(Enum):
-    """What is known of F on a part of an interval."""
+    """The knowledge about F on a part of an interval."""
 
     SIGNED = "signed"
     """F has one strict sign."""
@@ -239,10 +248,10 @@ class Shape(Enum):
 
 @frozen
 class Subinterval:
-    """The part [index, index + 1]·2^-depth of the model's interval, with its length taken as 1.
+    """The part [index, index + 1]·2^-depth of the model's interval, rescaled to length 1.
 
-    `sign` is that of F, of F', or 0, as `shape` says. `left` and `right` are the signs of F at the two ends, or 0 where
-    unknown.
+    `sign` is the sign of F or of F', or 0, as `shape` says. `left` and `right` are the signs of F at the two ends, or 0
+    where they are unknown.
     """
 
     index: int
@@ -254,7 +263,7 @@ class Subinterval:
 
 
 def sign_by_partial_sums(model: TaylorModel) -> int:
-    """The strict sign of F on the model's interval, or 0 where this test does not tell.
+    """The strict sign of F on the model's interval, or 0 where this test does not decide.
 
     For 0 <= u <= 1 the powers of u decrease, so Σ c_n·u^n is a mean of the partial sums of the c_n.
     """
@@ -269,11 +278,12 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
     return sign if proved else 0
 
 
-def parts(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
-    """The model's interval cut into subintervals from left to right, each with what the model says about it."""
+def subintervals(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
+    """Split the model's interval into subintervals from left to right, each with the knowledge that the model gives."""
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
-    # Values shrink with every halving near a root until they drown in the error; this only makes sure of an end.
+    # Near a root the values shrink with every halving until the error exceeds them; this bound only ensures
+    # termination.
     most_halvings = 2 * max(abs(c) for c in coefficients).bit_length() + 8
     # Two units of rounding in the conversion; the derivative with respect to a variable that runs over [0, 1] doubles.
     stack = [(0, 0, coefficients, model.value_error + 2)]
@@ -304,8 +314,9 @@ def _sign(value: int, error: int) -> int:
 def _monotone(values: list[int], degree: int, slope_error: int, depth: int, rounding: int) -> int:
     """The strict sign of F' on the part, or 0.
 
-    The derivative of the polynomial over the part, seen as [0, 1], has the Bernstein coefficients degree·(differences).
-    F' differs from it by at most slope_error·2^-depth for the model and 2·degree·rounding for the roundings since.
+    The derivative of the polynomial over the part, rescaled to [0, 1], has the Bernstein coefficients
+    degree·(differences). F' differs from it by at most slope_error·2^-depth for the model and 2·degree·rounding for
+    later roundings.
     """
     bound = (slope_error >> depth) + 1 + 2 * degree * rounding
     rises = values[-1] > values[0]
@@ -322,7 +333,7 @@ def _monotone(values: list[int], degree: int, slope_error: int, depth: int, roun
 
 
 def _to_bernstein(coefficients: list[int]) -> list[int]:
-    """The Bernstein coefficients over x in [0, 1] of Σ c_n·(2x - 1)^n, each within 2."""
+    """The Bernstein coefficients over x in [0, 1] of Σ c_n·(2x - 1)^n, each with an error of at most 2."""
     degree = len(coefficients) - 1
     if not degree:
         return coefficients
@@ -343,7 +354,7 @@ def _to_bernstein(coefficients: list[int]) -> list[int]:
 
 
 def _halves(values: list[int]) -> tuple[list[int], list[int]]:
-    """The coefficients over both halves, each within the error of `values` plus len(values) - 1."""
+    """The coefficients over both halves; the errors exceed the error of `values` by at most len(values) - 1."""
     left = [values[0]]
     right = [values[-1]]
     row = values

@@ -290,7 +290,7 @@ class Statements:
         match distribution:
             case ast.Noise(law, rate, mean):
                 least = _LEAST_WHOLE_RATE if law.whole else _LEAST_RATE
-                values = law.drawn(self._noise, self._rate(rate, least, runs, deviation=law.by_deviation), size)
+                values = law.draw_floats(self._noise, self._rate(rate, least, runs, deviation=law.by_deviation), size)
                 drawn = self._around(mean, values, runs)
             case ast.ExponentialMechanism():
                 drawn = self._exponential(distribution, runs)

@@ -108,7 +108,7 @@ BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseTyp
 #: The functions of expressions, with the number of arguments; None is one or more.
 FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1, "sqrt": 1, "erfc": 1}
 DISTRIBUTIONS = (*(law.keyword for law in LAWS), "Exp")
-_USES = ", ".join(f"`{law.written(law.scale_word, 'mean')}`" for law in LAWS)
+_USES = ", ".join(f"`{law.draw_text(law.scale_word, 'mean')}`" for law in LAWS)
 KNOWN_DISTRIBUTIONS = (
     f"the distributions are {_USES}, `Exp(rate, v in D : score)` and `choose {{ value : weight, ... }}`"
 )

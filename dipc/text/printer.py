@@ -246,7 +246,7 @@ def _statement(statement: ast.Statement, indent: str) -> Iterator[str]:
 def _distribution(distribution: ast.Distribution) -> str:
     match distribution:
         case ast.Noise(law, rate, mean):
-            return law.written(print_expression(rate), "" if mean is None else print_expression(mean))
+            return law.draw_text(print_expression(rate), "" if mean is None else print_expression(mean))
         case ast.ExponentialMechanism(rate, variable, domain, score):
             return f"Exp({print_expression(rate)}, {variable} in {_type(domain)} : {print_expression(score)})"
         case ast.Choose(arms):

@@ -20,7 +20,7 @@ from dipc.chain.state import (
     graph_entails,
     irredundant,
 )
-from dipc.linear.halfspace import graph_of, greatest_bounds
+from dipc.linear.halfspace import difference_graph, greatest_bounds
 from dipc.text.ast import CompareOp
 from tests.linear.elimination import is_feasible
 
@@ -61,7 +61,7 @@ def general(draw):
 
 @given(st.lists(differences(), max_size=8), differences())
 def test_longest_paths_agree_with_elimination(facts, question):
-    graph = graph_of(fact.bound for fact in facts)
+    graph = difference_graph(fact.bound for fact in facts)
     feasible = is_feasible(facts)
     assert contradict(facts) is (not feasible)
     if feasible:
@@ -170,7 +170,7 @@ def test_a_row_made_from_another_one_is_as_if_made_at_once(pool, data):
             assert row.others == len(items) - len(bounds)
             assert row.whole == sum(item.whole for item in items)
             turned = [(lower, upper, weight) for upper, lower, weight in bounds]
-            assert [dict(graph) for graph in row.graphs] == [graph_of(turned), graph_of(bounds)]
+            assert [dict(graph) for graph in row.graphs] == [difference_graph(turned), difference_graph(bounds)]
             for side in (0, 1):
                 for ends in ({0}, {0, 3}):
                     wanted = [item for item in items if item.bound is not None and item.bound[side] in ends]
@@ -191,4 +191,4 @@ def test_the_greatest_bounds_are_those_of_all_walks(facts, start):
     for upper, lower, (weight, strict) in edges:
         if lower in best:
             again[upper] = max(again[upper], (best[lower][0] + weight, best[lower][1] + strict))
-    assert greatest_bounds(graph_of(edges), start) == (best if again == best else None)
+    assert greatest_bounds(difference_graph(edges), start) == (best if again == best else None)

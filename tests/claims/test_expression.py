@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
-from dipc.sign.piecewise import over_positive
+from dipc.sign.piecewise import proved_quotient
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 VALUES = {"alpha": Fraction(2), "gamma": Fraction(1, 3), "m": Fraction(3), "c": Fraction(1, 2), "dd": Fraction(5)}
@@ -24,7 +24,7 @@ INFINITE = {**NAMES, "alpha": Parametric.unknown("alpha")}
 def closed(text: str, names: Mapping[str, Parametric] = NAMES) -> ClosedForm:
     form = ClaimExpression.parse("beta", text, "<beta>").evaluate(names).limit()
     assert form is not None
-    value = over_positive(form.numerator_flat(), form.denominator)
+    value = proved_quotient(form.numerator_flat(), form.denominator)
     assert value is not None
     return ClosedForm(value)
 
@@ -221,7 +221,7 @@ def test_refusals_with_an_infinite_distance(text: str, code: str) -> None:
 def test_denominators_need_one_sign(text: str, proved: bool) -> None:
     below = ClaimExpression.parse("beta", text, "<beta>").evaluate({}).flat()
     assert below is not None
-    value = over_positive(ExpPoly.ONE, below)
+    value = proved_quotient(ExpPoly.ONE, below)
     assert (value is not None) == proved
     if value is not None:
         assert value * below == 1

@@ -53,7 +53,7 @@ def is_feasible(constraints: Iterable[Constraint], at_most: int = 400) -> bool |
 
 
 def _put(system: System, terms: dict[int, Fraction], constant: Fraction, closed: bool) -> bool:
-    """Adds an inequality; False when it has no variables and does not hold."""
+    """Add an inequality; False when it has no variables and does not hold."""
     items = sorted((key, value) for key, value in terms.items() if value)
     if not items:
         return constant >= 0 if closed else constant > 0

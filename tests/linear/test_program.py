@@ -175,10 +175,10 @@ def test_a_solver_that_lies_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(NotConfirmed):
         solution(impossible)
     monkeypatch.undo()
-    monkeypatch.setattr(Simplex, "minimized", lambda self, goal: {0: F(2)})
+    monkeypatch.setattr(Simplex, "minimize", lambda self, goal: {0: F(2)})
     with pytest.raises(NotConfirmed):
         minimum(half(0, x0=1), possible)
-    monkeypatch.setattr(Simplex, "minimized", lambda self, goal: None)
+    monkeypatch.setattr(Simplex, "minimize", lambda self, goal: None)
     with pytest.raises(NotConfirmed):
         minimum(half(0, x0=1), possible)
     assert program.NotConfirmed().reason

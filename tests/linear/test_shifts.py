@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.limits import LimitReached
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.shifts import Ball, least_shift, proved_cost, worst_shift
+from dipc.linear.shifts import MoveNorm, least_shift, proved_cost, worst_shift
 from tests.patience import examples
 
 F = Fraction
@@ -52,25 +52,27 @@ moving = st.builds(
 
 
 @settings(max_examples=examples(4))
-@given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.sampled_from(Ball))
-def test_no_move_of_the_ball_is_worse(inequalities: list[Halfspace], equations: list[Halfspace], ball: Ball) -> None:
+@given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.sampled_from(MoveNorm))
+def test_no_move_of_the_ball_is_worse(
+    inequalities: list[Halfspace], equations: list[Halfspace], ball: MoveNorm
+) -> None:
     move, worst = worst_shift(RATES, inequalities, equations, [10, 11], ball, F(2), MOST)
-    assert _in(ball, move[10], move[11])
+    assert _is_in_ball(ball, move[10], move[11])
     if worst is None:
         return
     for first, second in product([F(n, 2) for n in range(-4, 5)], repeat=2):
-        if _in(ball, first, second):
-            at = [_moved(item, first, second) for item in inequalities]
-            found = least_shift(RATES, at, [_moved(item, first, second) for item in equations])
+        if _is_in_ball(ball, first, second):
+            at = [_substitute(item, first, second) for item in inequalities]
+            found = least_shift(RATES, at, [_substitute(item, first, second) for item in equations])
             assert found is not None
             assert found.cost <= worst.cost
 
 
-def _in(ball: Ball, first: Fraction, second: Fraction) -> bool:
-    return (abs(first) + abs(second) if ball is Ball.L1 else max(abs(first), abs(second))) <= 2
+def _is_in_ball(ball: MoveNorm, first: Fraction, second: Fraction) -> bool:
+    return (abs(first) + abs(second) if ball is MoveNorm.L1 else max(abs(first), abs(second))) <= 2
 
 
-def _moved(item: Halfspace, first: Fraction, second: Fraction) -> Halfspace:
+def _substitute(item: Halfspace, first: Fraction, second: Fraction) -> Halfspace:
     constant = item.constant + item.coefficient(10) * first + item.coefficient(11) * second
     return Halfspace(tuple([(key, c) for key, c in item.coefficients if key < 10]), constant)
 
@@ -78,20 +80,22 @@ def _moved(item: Halfspace, first: Fraction, second: Fraction) -> Halfspace:
 def test_one_noisy_comparison() -> None:
     """Lap(eps, x) >= 0: a move by 1 costs 1, as in the Laplace mechanism."""
     row = Halfspace(((0, F(1)), (10, F(1))), F(0))
-    move, worst = worst_shift({0: F(1)}, [row], [], [10], Ball.LINF, F(1), MOST)
+    move, worst = worst_shift({0: F(1)}, [row], [], [10], MoveNorm.LINF, F(1), MOST)
     assert worst is not None
     assert (worst.cost, move) == (1, {10: -1})
 
 
 @pytest.mark.parametrize("queries", [2, 3, 4, 12])
 def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
-    """All queries but the last below a noisy threshold of rate 1/2, the last one above it, rates 1/4: moves of at most
-    1 cost eps; each input has one sign, so that twelve queries have one vertex.
+    """The sparse vector technique costs eps for moves of at most 1.
+
+    All queries but the last are below a noisy threshold of rate 1/2, the last one is above it, and the rates are 1/4.
+    Each input has one sign, so that twelve queries have one vertex.
     """
     rates = {0: F(1, 2), **{i: F(1, 4) for i in range(1, queries + 1)}}
     rows = [Halfspace(((0, F(1)), (i, F(-1)), (100 + i, F(-1))), F(0)) for i in range(1, queries)]
     rows.append(Halfspace(((0, F(-1)), (queries, F(1)), (100 + queries, F(1))), F(0)))
-    _, worst = worst_shift(rates, rows, [], [100 + i for i in range(1, queries + 1)], Ball.LINF, F(1), most=1)
+    _, worst = worst_shift(rates, rows, [], [100 + i for i in range(1, queries + 1)], MoveNorm.LINF, F(1), most=1)
     assert worst is not None
     assert worst.cost == min(F(queries, 4), F(1))
 
@@ -99,7 +103,7 @@ def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
 def test_impossible_shifts_and_wrong_multipliers() -> None:
     fixed = Halfspace((), F(-1))
     assert least_shift({0: F(1)}, [fixed]) is None
-    assert worst_shift({0: F(1)}, [Halfspace(((10, F(1)),), F(0))], [], [10], Ball.L1, F(1), MOST)[1] is None
+    assert worst_shift({0: F(1)}, [Halfspace(((10, F(1)),), F(0))], [], [10], MoveNorm.L1, F(1), MOST)[1] is None
     row = Halfspace(((0, F(1)),), F(-1))
     assert proved_cost({0: F(1)}, [row], [], [F(1)], []) == 1
     assert proved_cost({0: F(1)}, [row], [], [F(2)], []) is None
@@ -112,4 +116,4 @@ def test_too_many_vertices() -> None:
     rows = [Halfspace(((0, sign), *((key, F(1)) for key in keys)), F(0)) for sign in (F(1), F(-1))]
     mixed = [rows[0], Halfspace(((0, F(1)), *((key, F(-1)) for key in keys)), F(0))]
     with pytest.raises(LimitReached, match="vertices"):
-        worst_shift({0: F(1)}, mixed, [], list(keys), Ball.LINF, F(1), MOST)
+        worst_shift({0: F(1)}, mixed, [], list(keys), MoveNorm.LINF, F(1), MOST)

@@ -9,7 +9,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.linear.halfspace import Halfspace, is_covered, united
+from dipc.linear.halfspace import Halfspace, convex_union, is_covered
 from dipc.linear.program import contradiction
 from tests.linear.systems import boxed, halfspaces, systems
 from tests.patience import examples
@@ -40,7 +40,7 @@ def test_what_is_covered(system: list[Halfspace], cover: list[list[Halfspace]]) 
 @settings(max_examples=examples(4))
 @given(st.lists(parts, min_size=1, max_size=3))
 def test_a_union_has_the_points_of_its_parts(cover: list[list[Halfspace]]) -> None:
-    union = united(cover, is_empty)
+    union = convex_union(cover, is_empty)
     if union is not None:
         assert all(holds(union, at) is any(holds(part, at) for part in cover) for at in POINTS)
 
@@ -50,6 +50,6 @@ def test_a_union_has_the_points_of_its_parts(cover: list[list[Halfspace]]) -> No
 def test_what_was_cut_is_united(one: Halfspace, two: Halfspace) -> None:
     box = boxed(2, 3)
     pieces = [[*box, one, two], [*box, one, two.complement()], [*box, one.complement()]]
-    union = united(pieces, is_empty)
+    union = convex_union(pieces, is_empty)
     assert union is not None
     assert all(holds(union, at) is holds(box, at) for at in POINTS)

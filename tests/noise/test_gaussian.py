@@ -45,7 +45,7 @@ def test_laws_are_told_apart() -> None:
 def test_what_is_drawn_exactly() -> None:
     """The mass of the discrete Gaussian at 0, and the refusal of an irrational deviation."""
     bits = RandomBits(seed=3)
-    drawn = [DISCRETE_GAUSSIAN.sampled(bits, F(2, 3)) for _ in range(4000)]
+    drawn = [DISCRETE_GAUSSIAN.draw_exactly(bits, F(2, 3)) for _ in range(4000)]
     mass = 1 / sum(math.exp(-(i**2) / (2 * 1.5**2)) for i in range(-40, 41))
     assert abs(drawn.count(0) / 4000 - mass) < 5 * math.sqrt(mass * (1 - mass) / 4000)
     assert GAUSSIAN.rate_at(F(1, 2), F(3)) == F(3, 2)

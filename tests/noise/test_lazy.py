@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dipc.noise.lazy import Exponential, Inversion, LazyReal, RandomBits, Uniform
+from dipc.noise.lazy import Inversion, LazyExponential, LazyReal, LazyUniform, RandomBits
 
 
 class OutOfBits(Exception):
@@ -20,7 +20,7 @@ class OutOfBits(Exception):
 
 
 class TheseBits(RandomBits):
-    """Bits that are given, the last of a `take` first."""
+    """Given bits, the last of a `take` first."""
 
     def __init__(self, given: tuple[int, ...]) -> None:
         super().__init__(0)
@@ -34,7 +34,7 @@ class TheseBits(RandomBits):
 
 
 def shares(draw: object, length: int) -> tuple[Counter[object], Fraction]:
-    """How much of the 2^length strings of bits gives each value, and how much is not settled by them."""
+    """The share of the 2^length strings of bits that gives each value, and the share that decides none."""
     found: Counter[object] = Counter()
     open_share = Fraction(0)
     for given_bits in product((0, 1), repeat=length):
@@ -46,7 +46,7 @@ def shares(draw: object, length: int) -> tuple[Counter[object], Fraction]:
 
 
 def agrees(found: Counter[object], open_share: Fraction, law: dict[object, float]) -> None:
-    """Every value has been given at most its probability, and what is missing is not settled yet."""
+    """Every value has been given at most its probability, and the rest is not decided yet."""
     for value, probability in law.items():
         assert found[value] <= probability + 1e-12
         assert probability <= found[value] + open_share + 1e-12
@@ -54,7 +54,7 @@ def agrees(found: Counter[object], open_share: Fraction, law: dict[object, float
 
 @pytest.mark.parametrize(("above", "below"), [(0, 1), (1, 3), (1, 1), (5, 2)])
 def test_coins_of_probability_e_to_the_minus_x(above: int, below: int) -> None:
-    found, open_share = shares(lambda bits: bits.falls(above, below), 14)
+    found, open_share = shares(lambda bits: bits.bernoulli_exp(above, below), 14)
     agrees(found, open_share, {True: math.exp(-above / below), False: 1 - math.exp(-above / below)})
     assert open_share < Fraction(1, 3)
 
@@ -67,15 +67,15 @@ def test_integers_of_discrete_laws() -> None:
 
 
 def test_uniform_integers() -> None:
-    found, open_share = shares(lambda bits: bits.below(5), 12)
+    found, open_share = shares(lambda bits: bits.uniform_below(5), 12)
     agrees(found, open_share, dict.fromkeys(range(5), 1 / 5))
     assert open_share < Fraction(1, 40)
-    assert RandomBits(0).below(1) == 0
+    assert RandomBits(0).uniform_below(1) == 0
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=6).filter(any), st.integers(0, 2))
 def test_a_choice_by_inversion(weights: list[int], looseness: int) -> None:
-    """Whatever enclosures of the thresholds are given, nothing is chosen too often."""
+    """For any enclosures of the thresholds, no value is chosen too often."""
     whole = sum(weights)
 
     def threshold(count: int):  # type: ignore[no-untyped-def]
@@ -103,8 +103,8 @@ def number(draw: LazyReal, bits: RandomBits, times: int = 4) -> float:
 
 def test_real_laws() -> None:
     bits = RandomBits(11)
-    assert stats.kstest([number(Exponential(1), bits) for _ in range(20_000)], "expon").pvalue > 1e-4
-    assert stats.kstest([number(Uniform(1), bits) for _ in range(20_000)], "uniform").pvalue > 1e-4
+    assert stats.kstest([number(LazyExponential(1), bits) for _ in range(20_000)], "expon").pvalue > 1e-4
+    assert stats.kstest([number(LazyUniform(1), bits) for _ in range(20_000)], "uniform").pvalue > 1e-4
     assert stats.kstest([number(bits.normal(), bits) for _ in range(20_000)], "norm").pvalue > 1e-4
     # Far digits are nearly fair; the first are not.
     ends = Counter(_last_digit(bits) for _ in range(4000))
@@ -112,7 +112,7 @@ def test_real_laws() -> None:
 
 
 def _last_digit(bits: RandomBits) -> int:
-    draw = Exponential(1)
+    draw = LazyExponential(1)
     for _ in range(8):
         draw.refine(bits)
     return draw.whole & 1
@@ -129,7 +129,7 @@ def test_discrete_normal_numbers() -> None:
 
 def test_refining_narrows_the_same_number() -> None:
     bits = RandomBits(13)
-    for make in (lambda: Exponential(-1), bits.normal, lambda: Uniform(1, 2)):
+    for make in (lambda: LazyExponential(-1), bits.normal, lambda: LazyUniform(1, 2)):
         draw = make()
         draw.refine(bits)
         for _ in range(6):
@@ -141,4 +141,4 @@ def test_refining_narrows_the_same_number() -> None:
 
 def test_a_lazy_real_is_no_float() -> None:
     with pytest.raises(TypeError, match="cannot be rounded"):
-        float(Exponential(1))
+        float(LazyExponential(1))

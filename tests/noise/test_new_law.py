@@ -11,7 +11,7 @@ import pytest
 
 from dipc.cli.main import main
 from dipc.noise import laws
-from dipc.noise.law import Law, Piece
+from dipc.noise.law import DensityPiece, Law
 from dipc.text import parser
 from dipc.text.parser import grammar_text
 
@@ -21,17 +21,17 @@ _ZERO = Fraction(0)
 
 
 class Ramp(Law):
-    """Density (a·eps)²·x·e^{-a·eps·x} for x >= 0, and not a word more."""
+    """A law that states its density (a·eps)²·x·e^{-a·eps·x} for x >= 0, and nothing else."""
 
     keyword = "Ramp"
     name = "ramp"
 
-    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
-        return (Piece(_ZERO, None, ((rate**2, 1, -rate),)),)
+    def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
+        return (DensityPiece(_ZERO, None, ((rate**2, 1, -rate),)),)
 
 
 class Unknown(Law):
-    """A law that says nothing at all."""
+    """A law that states nothing at all."""
 
     keyword = "Ramp"
     name = "unknown"
@@ -104,7 +104,7 @@ out <- Ramp(eps, q);
 
 
 def test_rows(run: Run, law: Law) -> None:
-    """Pr[q + N >= 3] = (1 + (3 - q)·eps)·e^{-(3 - q)·eps} is less than what Laplace noise would need at large eps."""
+    """Pr[q + N >= 3] = (1 + (3 - q)·eps)·e^{-(3 - q)·eps} is less than Laplace noise would need at large eps."""
     code, text = run("check", "gate.dip", "gate.csv", "--alpha", "0", "--beta", "1/2", "--eps", "[1, 1]")
     if isinstance(law, Ramp):
         assert code == 1, text  # at q = 1: 3/e² = 0.406 is less than 1/2
@@ -160,7 +160,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_decides_or_says_what_is_missing(run: Run, law: Law, question: str) -> None:
-    """Nothing is proved of a law that says nothing, not even where it would be true of Laplace noise."""
+    """Nothing is proved of a law that states nothing, not even where it would be true of Laplace noise."""
     of_ramp, *words = QUESTIONS[question]
     code, text = run(*map(str, words))
     assert code == (of_ramp if isinstance(law, Ramp) else 3), text

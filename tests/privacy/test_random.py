@@ -151,7 +151,7 @@ def test_integer_shifts_one_by_one(seed: int) -> None:
         for values in ((1, 0), (-1, 1), (1, 1)):
             move = {found.first_input + at: Fraction(value) for at, value in enumerate(values)}
             least = integer_cost(found, move, program.limits)
-            tried = _cheapest(found, [item.at(move) for item in found.changes()[0]], farthest)
+            tried = _cheapest(found, [item.with_values(move) for item in found.changes()[0]], farthest)
             # A shift that is not tried costs more than this.
             beyond = min(found.rates.values(), default=Fraction(1)) * (farthest + 1)
             assert tried == least or (least is not None and least >= beyond)

@@ -100,7 +100,7 @@ def polynomials(draw: st.DrawFn, most_power: int = 3, most_exponent: int = 12) -
     lowest_j = min(j for j, _ in terms)
     lowest_k = min(k for _, k in terms)
     content = gcd(*terms.values())
-    return Polynomial.of((j - lowest_j, k - lowest_k, c // content) for (j, k), c in terms.items())
+    return Polynomial.from_terms((j - lowest_j, k - lowest_k, c // content) for (j, k), c in terms.items())
 
 
 rational_exponents = st.builds(Fraction, st.integers(-8, 8), st.sampled_from([1, 2, 3, 4, 8]))

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.limits import DecisionBudget, Limits
-from dipc.sign.taylor import Shape, TaylorModel, _halves, _to_bernstein, parts, sign_by_partial_sums
+from dipc.sign.taylor import Shape, TaylorModel, _halves, _to_bernstein, sign_by_partial_sums, subintervals
 
 integers = st.integers(-(2**30), 2**30)
 
 
-def at(coefficients: list[int], u: Fraction) -> Fraction:
+def evaluate(coefficients: list[int], u: Fraction) -> Fraction:
     return sum((c * u**n for n, c in enumerate(coefficients)), Fraction(0))
 
 
@@ -55,7 +55,7 @@ def test_partial_sums_never_claim_too_much(coefficients: list[int], error: int) 
     sign = sign_by_partial_sums(model(coefficients, error))
     if sign:
         for u in [x * 2 - 1 for x in grid]:
-            assert sign * at(coefficients, u) > error
+            assert sign * evaluate(coefficients, u) > error
 
 
 def test_partial_sums_find_the_plain_cases() -> None:
@@ -109,13 +109,13 @@ def check_parts(coefficients: list[int], error: int, signs: list[int]) -> None:
     ]
     slope_error = sum(n * abs(c) for n, c in enumerate(disturbance))
     end = Fraction(0)
-    for part in parts(model(coefficients, error, slope_error), DecisionBudget(Limits())):
+    for part in subintervals(model(coefficients, error, slope_error), DecisionBudget(Limits())):
         size = Fraction(1, 1 << part.depth)
         begin = part.index * size
         assert begin == end
         end = begin + size
         points = [2 * (begin + x * size) - 1 for x in grid]
-        values = [at(disturbed, u) for u in points]
+        values = [evaluate(disturbed, u) for u in points]
         if part.left:
             assert part.left * values[0] > 0
         if part.right:
@@ -127,19 +127,21 @@ def check_parts(coefficients: list[int], error: int, signs: list[int]) -> None:
                 assert all(part.sign * (b - a) > 0 for a, b in pairwise(values))
             case Shape.UNKNOWN:
                 # Only where p is small: near a root, or everywhere with so large an error.
-                assert min(abs(at(coefficients, u)) for u in points) <= 9 * (error + 2) + 8 * 200
+                assert min(abs(evaluate(coefficients, u)) for u in points) <= 9 * (error + 2) + 8 * 200
     assert end == 1
 
 
 def test_a_double_root_stays_unknown_and_simple_roots_do_not() -> None:
     found = list(
-        parts(model(from_roots([Fraction(1, 3), Fraction(1, 3)], 9 * 2**40), 100, 500), DecisionBudget(Limits()))
+        subintervals(model(from_roots([Fraction(1, 3), Fraction(1, 3)], 9 * 2**40), 100, 500), DecisionBudget(Limits()))
     )
     unknown = [part for part in found if part.shape is Shape.UNKNOWN]
     assert 1 <= len(unknown) <= 4
     assert all(part.depth >= 10 for part in unknown)
     simple = list(
-        parts(model(from_roots([Fraction(1, 3), Fraction(3, 5)], 15 * 2**40), 100, 500), DecisionBudget(Limits()))
+        subintervals(
+            model(from_roots([Fraction(1, 3), Fraction(3, 5)], 15 * 2**40), 100, 500), DecisionBudget(Limits())
+        )
     )
     assert not [part for part in simple if part.shape is Shape.UNKNOWN]
     assert [part.sign for part in simple if part.shape is Shape.MONOTONE and part.left == -part.right] == [-1, 1]

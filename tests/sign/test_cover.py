@@ -9,7 +9,7 @@ from hypothesis import given
 
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.polynomial import Layout, Polynomial
-from dipc.sign.roots import CoverPiece, Crossing, _Worker, cover
+from dipc.sign.roots import CoverPiece, RootPiece, _Worker, cover
 from dipc.sign.taylor import Shape, Subinterval, TaylorModel
 from tests.sign.oracle import polynomial_terms, terms_value
 from tests.sign.strategies import polynomials
@@ -38,29 +38,29 @@ def test_every_piece_and_crossing(polynomial: Polynomial) -> None:
         match piece:
             case CoverPiece():
                 assert all(v * piece.sign > 0 for v in values)
-            case Crossing():
+            case RootPiece():
                 assert values[0] * piece.slope < 0 < values[-1] * piece.slope
-        if isinstance(piece, Crossing) or piece.slope:
+        if isinstance(piece, RootPiece) or piece.slope:
             assert all((b - a) * piece.slope > 0 for a, b in pairwise(values))
 
 
 def test_a_monotone_part_with_unknown_ends_is_judged_by_exact_signs() -> None:
     """1 - 2·e^{-t} rises and is 0 at log 2 = 0.69314718..."""
-    layout = Layout(Polynomial.of([(0, 0, 1), (1, 0, -2)]))
+    layout = Layout(Polynomial.from_terms([(0, 0, 1), (1, 0, -2)]))
     worker = _Worker(layout, DecisionBudget(Limits()), nothing)
     before, after, end = Fraction(69314718, 10**8), Fraction(69314719, 10**8), Fraction(1)
     for lower, upper, expected in (
-        (before, end, Crossing(before, end, 1, 9)),
+        (before, end, RootPiece(before, end, 1, 9)),
         (after, end, CoverPiece(after, end, 1, 1, 9)),
         (Fraction(1, 2), before, CoverPiece(Fraction(1, 2), before, -1, 1, 9)),
-        (before, after, Crossing(before, after, 1, 9)),
+        (before, after, RootPiece(before, after, 1, 9)),
     ):
         model = TaylorModel(lower, upper, 9, 5, [], 0, 0)
-        assert worker._settled(model, Subinterval(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected
+        assert worker._piece(model, Subinterval(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected
 
 
 def test_suspicion_is_voiced_once_and_ends_the_search() -> None:
-    layout = Layout(Polynomial.of([(0, 0, 1), (1, 0, -4), (2, 0, 4)]))
+    layout = Layout(Polynomial.from_terms([(0, 0, 1), (1, 0, -4), (2, 0, 4)]))
     calls = []
 
     def suspect() -> None:

@@ -17,7 +17,7 @@ POSITIVE = Interval.POSITIVE
 
 
 def decide(f: ExpPoly, interval: Interval = POSITIVE) -> Decision:
-    """The decision, with what it says checked by independent means."""
+    """The decision, checked by independent means."""
     decision = decide_nonnegative(f, interval)
     match decision:
         case Holds():
@@ -355,7 +355,7 @@ def test_witnesses_found_with_little_precision_are_still_right(bits: int, monkey
 
 
 def test_the_proof_is_complete() -> None:
-    """What a checker gets: factors that multiply to F, and for each odd one a gapless cover from 0 to infinity."""
+    """The proof has factors that multiply to F, and for each odd one a gapless cover from 0 to infinity."""
     decision = decide_nonnegative((e(1) - 2) ** 2 * (e(-1) + EPS + 1) * (EPS + 5), POSITIVE)
     assert isinstance(decision, Holds)
     assert isinstance(decision.proof, Analysis)

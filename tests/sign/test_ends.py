@@ -59,7 +59,7 @@ def test_the_tail_of_the_taylor_series_is_bounded(polynomial: Polynomial, shift:
 def test_a_radius_is_proved_only_where_the_sign_holds(
     polynomial: Polynomial, shift: int, extra: int, part: int
 ) -> None:
-    """With so few Taylor coefficients that the tail and the roundings matter."""
+    """Few enough Taylor coefficients are used for the tail and the roundings to matter."""
     layout = Layout(polynomial)
     order = near_zero(layout, budget()).order
     last = max(order, layout.degree) + extra
@@ -72,7 +72,7 @@ def test_a_radius_is_proved_only_where_the_sign_holds(
 
 def test_a_tail_that_decides() -> None:
     """F = 1 - 10^6·(1 - e^{-t}) begins with 1, and everything depends on what follows."""
-    layout = Layout(Polynomial.of([(0, 0, 1 - 10**6), (1, 0, 10**6)]))
+    layout = Layout(Polynomial.from_terms([(0, 0, 1 - 10**6), (1, 0, 10**6)]))
     for shift in range(-4, 20):
         assert _prove(layout, [1], 0, 0, shift) is None
         assert _prove(layout, [1, -(10**6)], 0, 1, shift) is None

@@ -21,7 +21,7 @@ def expression(polynomial: Polynomial) -> sympy.Expr:
     return sympy.Add(*(c * T**k * Z**j for j, k, c in polynomial.terms))
 
 
-def of(f: ExpPoly) -> Polynomial:
+def polynomial_of(f: ExpPoly) -> Polynomial:
     return normal(f).polynomial
 
 
@@ -41,7 +41,7 @@ def test_content_multiplies_back(polynomial: Polynomial) -> None:
 
 @given(planted())
 def test_planted_multiplicities(case: Planted) -> None:
-    polynomial = of(case.f)
+    polynomial = polynomial_of(case.f)
     content = split_content(polynomial, budget())
     linear = {
         rational_root(factor.polynomial): factor.multiplicity
@@ -79,35 +79,35 @@ def test_planted_multiplicities(case: Planted) -> None:
     ],
 )
 def test_square_free(f: ExpPoly, square_free: bool) -> None:
-    assert is_surely_square_free(of(f)) is square_free
-    _, parts = square_free_parts(of(f), budget())
+    assert is_surely_square_free(polynomial_of(f)) is square_free
+    _, parts = square_free_parts(polynomial_of(f), budget())
     assert all(part.multiplicity == 1 for part in parts) is square_free
 
 
 def test_a_leading_coefficient_that_vanishes_where_it_is_tried() -> None:
     vanishing = (EPS - 3) * (EPS - 5) * (EPS - 8)
-    square = of((vanishing * e(-1) - 1) ** 2)
+    square = polynomial_of((vanishing * e(-1) - 1) ** 2)
     assert not is_surely_square_free(square)
     # F(t0, z) has a lower degree at those t0, and nothing can be said of F from them.
-    assert not is_surely_square_free(of(vanishing * e(-1) - 1))
+    assert not is_surely_square_free(polynomial_of(vanishing * e(-1) - 1))
 
 
 def test_parts_of_a_mixed_product() -> None:
     mixed, other = EPS * e(1) - 2, e(1) - 3
-    sign, parts = square_free_parts(of(-(mixed**3) * other**2), budget())
+    sign, parts = square_free_parts(polynomial_of(-(mixed**3) * other**2), budget())
     found = sorted((part.multiplicity, part.polynomial.degree_t) for part in parts)
     assert found == [(2, 0), (3, 1)]
     assert sign in (1, -1)
 
 
 def test_rational_root() -> None:
-    assert rational_root(Polynomial.of([(0, 0, -3), (0, 1, 2)])) == Fraction(3, 2)
-    assert rational_root(Polynomial.of([(0, 0, -3), (0, 2, 2)])) is None
-    assert rational_root(Polynomial.of([(0, 0, -3), (1, 1, 2)])) is None
-    assert rational_root(Polynomial.of([(0, 0, -3), (1, 0, 2)])) is None
+    assert rational_root(Polynomial.from_terms([(0, 0, -3), (0, 1, 2)])) == Fraction(3, 2)
+    assert rational_root(Polynomial.from_terms([(0, 0, -3), (0, 2, 2)])) is None
+    assert rational_root(Polynomial.from_terms([(0, 0, -3), (1, 1, 2)])) is None
+    assert rational_root(Polynomial.from_terms([(0, 0, -3), (1, 0, 2)])) is None
 
 
 def test_the_degree_has_a_limit() -> None:
     f = (e(1) - 2) ** 2 * (e(100) - 3)
     with pytest.raises(LimitReached, match="degree 102, more than 50"):
-        square_free_parts(of(f), DecisionBudget(Limits(degree=50)))
+        square_free_parts(polynomial_of(f), DecisionBudget(Limits(degree=50)))

@@ -32,19 +32,21 @@ def some_sum(chance: random.Random, *, plain: bool = True) -> NormalSum:
         weight = F(chance.choice([-3, -2, -1, 1, 2, 3]), chance.randint(1, 3))
         terms.append((function, ExpPoly.constant(weight)))
     rest = ExpPoly.term(F(chance.randint(-2, 2)), 0, F(-chance.randint(0, 2), 2)) if plain else ExpPoly.ZERO
-    return NormalSum.of(rest, terms)
+    return NormalSum.collect(rest, terms)
 
 
 def value(total: NormalSum, eps: mpmath.mpc) -> mpmath.mpc:
-    def of(function: ExpPoly) -> mpmath.mpc:
+    def plain_value(function: ExpPoly) -> mpmath.mpc:
         return mpmath.fsum(exact(c) * eps**k * mpmath.exp(exact(q) * eps) for k, q, c in function.terms())
 
-    found = of(total.plain)
+    found = plain_value(total.plain)
     for function, weight in total.terms.items():
         square = function.scale * function.scale
         assert square.rational is not None
         scale = mpmath.sqrt(exact(square.rational))
-        found += of(weight) * (mpmath.exp(-scale * eps**2) if function.exponential else mpmath.erfc(scale * eps))
+        found += plain_value(weight) * (
+            mpmath.exp(-scale * eps**2) if function.exponential else mpmath.erfc(scale * eps)
+        )
     return found
 
 
@@ -93,7 +95,7 @@ def test_the_ends_are_seen() -> None:
     """exp(-eps²/2) - erfc(eps/√2) is 0 at 0, positive after it, and small far out."""
     root = Real.from_rational(F(1, 2)).sqrt()
     exponential = NormalFunction(Real.from_rational(F(1, 2)), exponential=True)
-    total = NormalSum.of(ExpPoly.ZERO, [(exponential, ExpPoly.ONE), (NormalFunction(root), ExpPoly.constant(-1))])
+    total = NormalSum.collect(ExpPoly.ZERO, [(exponential, ExpPoly.ONE), (NormalFunction(root), ExpPoly.constant(-1))])
     near = total.positive_from_zero()
     assert near is not None
     assert total.positive_to_infinity(F(2))
@@ -106,7 +108,7 @@ def test_texts_are_read_by_sympy() -> None:
     import sympy
 
     beta = NormalBeta(
-        NormalSum.of(
+        NormalSum.collect(
             ExpPoly.constant(F(1, 3)),
             [
                 (f, ExpPoly.constant(c))

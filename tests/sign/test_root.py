@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
-from dipc.sign.roots import Root, refine, separated
+from dipc.sign.roots import Root, refine, separate
 from tests.sign.strategies import EPS, Planted, e, normal, planted
 
 
@@ -49,7 +49,7 @@ def test_roots_of_different_factors_are_separated() -> None:
     wide = Root(Fraction(1, 2), Fraction(1), 1, factor, Fraction(1))
     exact = Root(near, near, 2, linear, Fraction(1))
     other = Root(Fraction(3, 5), Fraction(7, 10), 1, normal(e(1000) - 2**1000 - 1).polynomial, Fraction(1000))
-    found = separated([wide, exact, other], DecisionBudget(Limits()))
+    found = separate([wide, exact, other], DecisionBudget(Limits()))
     assert [root.polynomial for root in found] == [linear, factor, other.polynomial]
     assert all(a.upper <= b.lower for a, b in pairwise(found))
     assert found[0].is_exact
@@ -61,4 +61,4 @@ def test_equal_roots_are_never_called_separated() -> None:
     factor = normal(e(1) - 2).polynomial
     same = [Root(Fraction(1, 2), Fraction(1), 1, factor, Fraction(1))] * 2
     with pytest.raises(LimitReached):
-        separated(same, DecisionBudget(Limits(intervals=50)))
+        separate(same, DecisionBudget(Limits(intervals=50)))

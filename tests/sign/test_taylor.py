@@ -78,7 +78,10 @@ def test_wide_intervals(polynomial: Polynomial, lower: Fraction, bits: int, wher
 def test_large_exponents(
     polynomial: Polynomial, lower: Fraction, width: Fraction, bits: int, where: list[Fraction]
 ) -> None:
-    """Their powers are rounded one after the other. Where the interval is as small, F is of the same size."""
+    """The powers of large exponents are rounded one after the other.
+
+    Where the interval is as small, F is of the same size.
+    """
     by = 10**40 + 1
     large = Polynomial(tuple((j * by, k, c) for j, k, c in polynomial.terms))
     check(large, lower / by, (lower + width) / by, bits, where)
@@ -89,9 +92,9 @@ def test_large_exponents(
 @pytest.mark.parametrize(("power", "bits"), [(100, 20), (200, -180)])
 @pytest.mark.parametrize("lower", [Fraction(1, 50), Fraction(3)])
 def test_coefficients_much_longer_than_their_sum(power: int, bits: int, lower: Fraction) -> None:
-    """Their last bits are left out, and products are rounded away: those of (1 + e^-t)^power·(1 - e^-t)^2."""
+    """Products of (1 + e^-t)^power·(1 - e^-t)^2 are rounded, and the last bits of its coefficients left out."""
     terms = [(j + k, 0, comb(power, j) * c) for j in range(power + 1) for k, c in enumerate((1, -2, 1))]
-    polynomial = Polynomial.of(terms)
+    polynomial = Polynomial.from_terms(terms)
     check(polynomial, lower, 2 * lower, bits, [Fraction(-1), Fraction(1, 4)])
 
 
@@ -114,7 +117,7 @@ def test_the_order_makes_the_remainder_small(
 @pytest.mark.parametrize("guess", [1, 2, 7, 50])
 def test_a_wrong_guess_of_the_order_does_no_harm(guess: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dipc.sign.taylor._guess_order", lambda *_: guess)
-    layout = Layout(Polynomial.of([(0, 0, 1), (3, 0, -2)]))
+    layout = Layout(Polynomial.from_terms([(0, 0, 1), (3, 0, -2)]))
     lower, upper, need = Fraction(1), Fraction(3, 2), 60
     order = least_order(layout, lower, upper, need, 100)
     assert order is not None
@@ -132,8 +135,8 @@ def test_the_needed_bits_leave_a_remainder_below_a_unit(polynomial: Polynomial, 
 
 
 def test_an_error_that_is_not_trivial() -> None:
-    """The models are close, not merely wide: 20 bits asked for are 20 bits got."""
-    layout = Layout(Polynomial.of([(0, 0, 3), (1, 2, -7), (5, 1, 11)]))
+    """The models are close, not merely wide: 20 requested bits are 20 correct bits."""
+    layout = Layout(Polynomial.from_terms([(0, 0, 3), (1, 2, -7), (5, 1, 11)]))
     model = model_of(layout, Fraction(1), Fraction(2), 20)
     assert model is not None
     assert Fraction(model.value_error, 1 << model.bits) <= Fraction(8, 1 << 20)

@@ -9,18 +9,18 @@ from math import exp
 import pytest
 
 from dipc.sign.interval import Interval
-from dipc.sign.polynomial import Growth, Trend, never_negative, nowhere_negative
+from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, nowhere_negative
 
 F = Fraction
 ALL = (Interval.POSITIVE,)
 
 
 def trend(*terms: tuple[F | int, int, int, F | int, F | int]) -> Trend:
-    """Of (c, e, p, a, b) for c·eps^e·k^p·exp(-(a + b·k)·eps)."""
-    return {Growth(e, p, F(a), F(b)): F(c) for c, e, p, a, b in terms}
+    """The trend with the terms (c, e, p, a, b) for c·eps^e·k^p·exp(-(a + b·k)·eps)."""
+    return {GrowthTerm(e, p, F(a), F(b)): F(c) for c, e, p, a, b in terms}
 
 
-def at(found: Trend, k: int, eps: float) -> float:
+def evaluate(found: Trend, k: int, eps: float) -> float:
     return sum(
         float(c) * eps**g.powers * k**g.degree * exp(-float(g.rate + g.slope * k) * eps) for g, c in found.items()
     )
@@ -62,7 +62,7 @@ def test_nothing_that_is_negative_somewhere_is_proved() -> None:
         if never_negative(found, start, ALL):
             proved += 1
             for k in (start, start + 1, start + 2, start + 5, start + 40):
-                assert min(at(found, k, eps) for eps in (0.001, 0.05, 0.3, 1, 2, 6)) >= -1e-9
+                assert min(evaluate(found, k, eps) for eps in (0.001, 0.05, 0.3, 1, 2, 6)) >= -1e-9
     assert proved > 20
 
 

@@ -45,7 +45,7 @@ def test_one_sided():
 
 @pytest.mark.parametrize("rate", [0.01, 0.7, 3.0])
 def test_discrete_laplace(rate):
-    values = DISCRETE_LAPLACE.drawn(Noise(2), rate, MANY)
+    values = DISCRETE_LAPLACE.draw_floats(Noise(2), rate, MANY)
     assert values.dtype == np.int64
     assert fits_discrete(values, rate)
     assert not fits_discrete(values, rate * 1.05)

@@ -46,7 +46,7 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
         case AssignComparison(target, text=text):
             return f"{_target(target, program)} <- {text}"
         case SampleNoise(target, law, rate, mean):
-            return f"{_target(target, program)} <- {law.written(law.scale_text(rate), show_affine(mean, slots))}"
+            return f"{_target(target, program)} <- {law.draw_text(law.scale_text(rate), show_affine(mean, slots))}"
         case SampleExponential(target, rate, values, scores):
             pairs = zip(values, scores, strict=True)
             arms = ", ".join(f"{show_value(value)} : {show_expression(score, slots)}" for value, score in pairs)

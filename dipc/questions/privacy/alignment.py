@@ -40,9 +40,9 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.state import Affine, centered, irredundant, nonnegative
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, is_covered, lengths, sorted_terms, united
+from dipc.linear.halfspace import Halfspace, absolute_value_bounds, convex_union, equation, is_covered, sorted_terms
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
-from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
+from dipc.linear.shifts import MoveNorm, Shift, least_shift, worst_shift
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Within
 from dipc.text.core import IntType, Value
@@ -93,12 +93,14 @@ class AlignedExit:
         """The exit at inputs, by their keys; None where a comparison without noise comes out otherwise there."""
         slacks = []
         for item in self.slacks:
-            value = item.at(point)
+            value = item.with_values(point)
             if value.coefficients:
                 slacks.append(value)
             elif value.constant < 0 or (item.strict and not value.constant):
                 return None
-        return replace(self, slacks=tuple(slacks), reals=tuple([(slot, form.at(point)) for slot, form in self.reals]))
+        return replace(
+            self, slacks=tuple(slacks), reals=tuple([(slot, form.with_values(point)) for slot, form in self.reals])
+        )
 
     def corresponds(self, other: AlignedExit) -> bool:
         """Whether another exit gives the same finite outputs as likely after the choices, by the same inequalities and
@@ -205,7 +207,9 @@ def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedE
             one = waiting.pop(0)
             for place, other in enumerate(apart):
                 slacks = (
-                    united([other.slacks, one.slacks], is_empty) if is_empty([*other.slacks, *one.slacks]) else None
+                    convex_union([other.slacks, one.slacks], is_empty)
+                    if is_empty([*other.slacks, *one.slacks])
+                    else None
                 )
                 if slacks is not None:
                     waiting.insert(0, replace(other, slacks=slacks))
@@ -277,14 +281,14 @@ def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     # Integer noises do not meet real inputs: they stay where they are.
     rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
     still = dict.fromkeys(aligned.whole, _ZERO)
-    slacks, equations = ([item.at(still) for item in halves] for halves in (slacks, equations))
+    slacks, equations = ([item.with_values(still) for item in halves] for halves in (slacks, equations))
     move, worst = worst_shift(rates, slacks, equations, keys, ball_of(within), within.radius, program.limits.vertices)
     return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
 
-def ball_of(within: Within) -> Ball:
+def ball_of(within: Within) -> MoveNorm:
     """The moves of real inputs."""
-    return Ball.LINF if within.distance is Distance.LINF else Ball.L1
+    return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
 def costliest_into(
@@ -343,13 +347,13 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
     """The least cost of a shift for this move, into the exit `onto` where finite inputs differ, whose `whole` parts are
     integers; None if there is none. Raises Undecided."""
-    slacks, equations = ([item.at(move) for item in halves] for halves in aligned.changes(onto))
+    slacks, equations = ([item.with_values(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
         shift = least_shift(aligned.rates, slacks, equations)
         return None if shift is None else shift.cost
     system = [*slacks, *[half for item in equations for half in equation(item.coefficients, item.constant)]]
     size = {key: 1 + max(aligned.rates) + position for position, key in enumerate(sorted(aligned.rates))}
-    system += lengths(size)
+    system += absolute_value_bounds(size)
     if integer_solution(system, aligned.whole, limits.branches) is None:
         return None
     cost = Halfspace(sorted_terms({size[key]: rate for key, rate in aligned.rates.items()}), _ZERO)
@@ -479,5 +483,8 @@ def convex_moves(within: Within, moves: range) -> list[list[Halfspace]] | None:
             assert_never(within.distance)
     sizes = [key + len(moves) for key in moves]
     return [
-        [*lengths(dict(zip(moves, sizes, strict=True))), Halfspace(tuple([(size, -_ONE) for size in sizes]), radius)]
+        [
+            *absolute_value_bounds(dict(zip(moves, sizes, strict=True))),
+            Halfspace(tuple([(size, -_ONE) for size in sizes]), radius),
+        ]
     ]

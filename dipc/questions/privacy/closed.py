@@ -140,7 +140,7 @@ def supremum_of(
             if most.low is None or most.high is None:
                 raise OutsideFragment("the upper bound of the least delta grows without limit there")
             if most.low > best[0][0]:
-                place_of_peak = most.peaks[0].at
+                place_of_peak = most.peaks[0].place
                 place: tuple[Fraction, Fraction] | str
                 match place_of_peak:
                     case Fraction():

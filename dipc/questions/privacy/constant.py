@@ -32,7 +32,7 @@ from dipc.chain.state import Affine, finite_values
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, equation, lengths, sorted_terms
+from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, sorted_terms
 from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.linear.shifts import least_shift
 from dipc.program.program import Program
@@ -53,7 +53,7 @@ from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, l
 from dipc.questions.privacy.outcome import Numbers, PrivacyAnswer, Texts, power
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Infinite, Ratio, leading_at_infinity, limit_at_zero
+from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
 from dipc.text import ast
 from dipc.text.core import DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.diagnostic import DiagnosticError, Source
@@ -569,7 +569,7 @@ def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction
         return
     try:
         # Of integer noises as if they were continuous.
-        slacks, equations = ([item.at(costly.move) for item in halves] for halves in here.changes())
+        slacks, equations = ([item.with_values(costly.move) for item in halves] for halves in here.changes())
         shift = costly.shift or least_shift(here.rates, slacks, equations)
     except Undecided:
         return
@@ -579,7 +579,7 @@ def _starts(costly: Costly, choices: _Choices) -> Iterator[Mapping[int, Fraction
     last = here.first_input + len(costly.move)
     sizes = {key: last + position for position, key in enumerate([*rates, *costly.move])}
     system = [Halfspace(item.coefficients, item.constant) for item in here.slacks]
-    system += lengths(sizes)
+    system += absolute_value_bounds(sizes)
     for (key, moved), values in zip(costly.move.items(), choices, strict=True):
         if values is not None:
             ends = min(values) - min(moved, _ZERO), max(values) - max(moved, _ZERO)
@@ -805,7 +805,7 @@ def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], li
     """Whether first/second is unbounded next to some eps > 0 of the intervals, or to an end of them: at the roots of
     its denominator in lowest terms, none of which is one of its numerator. Raises Undecided."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
-    divisor = Ratio.of(above * under, below * over).denominator
+    divisor = ReducedQuotient.from_fraction(above * under, below * over).denominator
     for interval in intervals:
         closed = replace(interval, lower_closed=interval.lower > 0, upper_closed=interval.upper is not None)
         if isolate_roots(divisor, closed, limits):

@@ -37,8 +37,8 @@ from dipc.questions.privacy.adjacency import Input, Pairs, texts
 from dipc.questions.privacy.outcome import Ends, PrivacyAnswer, Texts, ends_json
 from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Ratio
-from dipc.sign.piecewise import PiecewiseForm, over_positive
+from dipc.sign.optimum import ReducedQuotient
+from dipc.sign.piecewise import PiecewiseForm, proved_quotient
 from dipc.text.core import IntType, Slot, Value, show_value
 
 #: Why a probability is only enclosed.
@@ -322,7 +322,7 @@ def loss_text(first: Closed, second: Closed) -> str:
     """`log(exp(eps))`: the loss as the logarithm of a closed form in eps."""
     above, below = fraction_of(first)
     over, under = fraction_of(second)
-    quotient = over_positive(above * under, below * over)
+    quotient = proved_quotient(above * under, below * over)
     ratio = f"({ClosedForm(first)})/({ClosedForm(second)})" if quotient is None else str(ClosedForm(quotient))
     return f"log({ratio})"
 
@@ -338,7 +338,7 @@ def loss_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) ->
 def log_multiple(first: Closed, second: Closed) -> Fraction | None:
     """The q with first = second·e^{q·eps}; None where there is none."""
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
-    ratio = Ratio.of(above * under, below * over)
+    ratio = ReducedQuotient.from_fraction(above * under, below * over)
     if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):
         return None
     (_, q, c), (_, r, k) = ratio.numerator.terms()[0], ratio.denominator.terms()[0]
@@ -480,11 +480,11 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
     """first^order / second^(order-1), of functions that are nowhere negative; for that eps alone where the second is
     not known to be positive for every one; None is infinity there. Raises OutsideFragment."""
     above, below = fraction_of(second)
-    inverse, only_at = over_positive(below, above), None
+    inverse, only_at = proved_quotient(below, above), None
     if inverse is None:
         if above.value_is_zero(eps):
             return ClosedForm(ExpPoly.ZERO, eps) if vanishes(first, eps) else None
-        inverse, only_at = over_positive(below, above, (Interval(eps, eps, True, True),)), eps
+        inverse, only_at = proved_quotient(below, above, (Interval(eps, eps, True, True),)), eps
     if inverse is None:
         raise OutsideFragment("a probability is too close to 0")
     return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)

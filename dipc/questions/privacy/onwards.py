@@ -30,9 +30,9 @@ from dipc.algebra.exppoly import fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.chain.state import Affine, Choice, Edge, Mark, State
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, lengths, sorted_terms
+from dipc.linear.halfspace import Halfspace, absolute_value_bounds, sorted_terms
 from dipc.linear.program import Infeasible, Least, implies, minimum, solution
-from dipc.noise.law import Sides
+from dipc.noise.law import SideRates
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, Ratio, common_unit
 from dipc.questions.every_number.loop_runs import Key, stripped
@@ -426,7 +426,7 @@ class LeastCosts:
             for noise in each.state.noises:
                 sides = noise.law.sides(noise.rate)
                 one_sided = sides.left is None and noise.law.least == 0
-                if noise.law.whole or not (sides == Sides(noise.rate, noise.rate) or one_sided):
+                if noise.law.whole or not (sides == SideRates(noise.rate, noise.rate) or one_sided):
                     raise OutsideFragment("costs are those of Laplace and one-sided noise")
 
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
@@ -449,7 +449,7 @@ class LeastCosts:
         """The noises with which an exit is reached and gives the output; None where it gives another one."""
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}
-        return None if balls is None else [item.at(point).closure() for item in (*each.slacks, *balls)]
+        return None if balls is None else [item.with_values(point).closure() for item in (*each.slacks, *balls)]
 
     def _balls(self, each: AlignedExit, output: Candidate) -> list[Halfspace] | None:
         """What an exit needs to give the output; None where it gives another one."""
@@ -477,7 +477,7 @@ def _least_reached(each: AlignedExit, system: Sequence[Halfspace], rates: OwnRat
     owns = [noise.rate for noise in each.state.noises]
     count = len(owns)
     goal = Halfspace(sorted_terms({count + key: rates[own] for key, own in enumerate(owns)}), _ZERO)
-    least = minimum(goal, [*system, *lengths({key: count + key for key in range(count)})])
+    least = minimum(goal, [*system, *absolute_value_bounds({key: count + key for key in range(count)})])
     if not isinstance(least, Least):
         return None
     distances: dict[Fraction, Fraction] = {}

@@ -12,7 +12,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import DecisionBudget, Limits
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Number, compare, order, root_function, vanishes_at
+from dipc.sign.optimum import QuotientValue, compare, order, root_function, vanishes_at
 from dipc.sign.roots import Root
 from tests.sign.strategies import EPS, Place, e, places, small_rationals
 
@@ -29,7 +29,7 @@ OMEGA = root_of(EPS * e(1) - 1)
 
 
 def test_values_at_roots() -> None:
-    number = Number(EPS, ONE, LN2)
+    number = QuotientValue(EPS, ONE, LN2)
     low, high = number.enclosure(60)
     with mpmath.workdps(80):
         truth = mpmath.log(2)
@@ -38,46 +38,46 @@ def test_values_at_roots() -> None:
 
 
 def test_rational_values_are_found_out() -> None:
-    number = Number(e(2) + 1, e(1) + 5, LN2)
+    number = QuotientValue(e(2) + 1, e(1) + 5, LN2)
     assert number.exact() is None
     number.recognize()
     assert number.exact() == Fraction(5, 7)
-    other = Number(EPS, ONE, LN2)
+    other = QuotientValue(EPS, ONE, LN2)
     other.recognize()
     assert other.exact() is None
 
 
 def test_against_rationals_near_and_equal() -> None:
-    exactly = Number(e(1) * EPS, ONE, OMEGA)
-    assert exactly.against(Fraction(1)) == 0
+    exactly = QuotientValue(e(1) * EPS, ONE, OMEGA)
+    assert exactly.compare_to(Fraction(1)) == 0
     assert exactly.exact() == 1
-    close = Number(e(1) * EPS + EPS * Fraction(1, 10**90), ONE, OMEGA)
-    assert close.against(Fraction(1)) == 1
-    assert Number(e(1) * EPS - EPS * Fraction(1, 10**90), ONE, OMEGA).against(Fraction(1)) == -1
+    close = QuotientValue(e(1) * EPS + EPS * Fraction(1, 10**90), ONE, OMEGA)
+    assert close.compare_to(Fraction(1)) == 1
+    assert QuotientValue(e(1) * EPS - EPS * Fraction(1, 10**90), ONE, OMEGA).compare_to(Fraction(1)) == -1
 
 
 def test_a_value_that_is_zero() -> None:
-    assert Number(e(2) - 4, ONE, LN2).exact() == 0
-    assert Number(EPS - 2, ONE, Fraction(2)).exact() == 0
-    assert Number(e(1) - 2 + EPS * Fraction(1, 10**60), ONE, LN2).against(Fraction(0)) == 1
+    assert QuotientValue(e(2) - 4, ONE, LN2).exact() == 0
+    assert QuotientValue(EPS - 2, ONE, Fraction(2)).exact() == 0
+    assert QuotientValue(e(1) - 2 + EPS * Fraction(1, 10**60), ONE, LN2).compare_to(Fraction(0)) == 1
 
 
 def test_rational_points() -> None:
-    assert Number(EPS**2 + 1, ONE, Fraction(1, 2)).exact() == Fraction(5, 4)
-    number = Number(3 * e(1) - 3, 2 * e(1) - 2, Fraction(5))
+    assert QuotientValue(EPS**2 + 1, ONE, Fraction(1, 2)).exact() == Fraction(5, 4)
+    number = QuotientValue(3 * e(1) - 3, 2 * e(1) - 2, Fraction(5))
     number.recognize()
     assert number.exact() == Fraction(3, 2)
 
 
 def test_compare() -> None:
-    ln2, one = Number(EPS, ONE, LN2), Number.rational(Fraction(1))
+    ln2, one = QuotientValue(EPS, ONE, LN2), QuotientValue.rational(Fraction(1))
     assert compare(ln2, one, 30) == (-1, True)
     assert compare(one, ln2, 30) == (1, True)
     assert compare(ln2, ln2, 30) == (0, True)
-    assert compare(Number(e(1), ONE, LN2), Number.rational(Fraction(2)), 30) == (0, True)
-    assert compare(Number(e(1), ONE, LN2), Number(e(2), 2 * ONE, LN2), 30) == (0, True)
-    assert compare(ln2, Number(EPS * e(1), 2 * ONE, LN2), 30) == (0, False)
-    assert compare(ln2, Number(EPS + Fraction(1, 10**50), ONE, LN2), 60) == (-1, True)
+    assert compare(QuotientValue(e(1), ONE, LN2), QuotientValue.rational(Fraction(2)), 30) == (0, True)
+    assert compare(QuotientValue(e(1), ONE, LN2), QuotientValue(e(2), 2 * ONE, LN2), 30) == (0, True)
+    assert compare(ln2, QuotientValue(EPS * e(1), 2 * ONE, LN2), 30) == (0, False)
+    assert compare(ln2, QuotientValue(EPS + Fraction(1, 10**50), ONE, LN2), 60) == (-1, True)
 
 
 @given(places, places, st.sampled_from([ONE, e(-1) + 1, EPS + 1]))

@@ -29,8 +29,8 @@ def sup(
 
 
 def places(found: QuotientSupremum) -> list[object]:
-    """Where, with roots as floats."""
-    return [float(peak.at.lower) if isinstance(peak.at, Root) else peak.at for peak in found.peaks]
+    """The places of the peaks, with roots as floats."""
+    return [float(peak.place.lower) if isinstance(peak.place, Root) else peak.place for peak in found.peaks]
 
 
 # --- known suprema ---------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def test_an_interior_maximum_whose_value_is_recognized() -> None:
     found = sup(e(-1) * (1 - e(-1)))
     assert found.low == found.high == Fraction(1, 4)
     assert found.attained is True
-    (root,) = [peak.at for peak in found.peaks]
+    (root,) = [peak.place for peak in found.peaks]
     assert isinstance(root, Root)
     assert root.lower < Fraction(69315, 100000)
     assert root.upper > Fraction(69314, 100000)
@@ -159,9 +159,9 @@ def test_an_infinite_supremum(numerator: ExpPoly, denominator: ExpPoly, place: o
     assert found.attained is attained
     (peak,) = found.peaks
     if place is None:
-        assert isinstance(peak.at, Root)
+        assert isinstance(peak.place, Root)
     else:
-        at = peak.at.lower if isinstance(peak.at, Root) and peak.at.is_exact else peak.at
+        at = peak.place.lower if isinstance(peak.place, Root) and peak.place.is_exact else peak.place
         assert at == place
 
 
@@ -194,8 +194,8 @@ def test_two_maxima_that_differ_only_far_behind_the_point() -> None:
     assert few.low <= 1 + Fraction(31, 10**41)
     assert 1 + Fraction(3, 10**40) <= few.high
     (peak,) = sup(f, interval=interval, digits=50).peaks
-    assert isinstance(peak.at, Root)
-    assert peak.at.lower > 1
+    assert isinstance(peak.place, Root)
+    assert peak.place.lower > 1
 
 
 def test_equal_irrational_maxima_end_in_a_tie_that_is_not_called_proved() -> None:
@@ -260,8 +260,9 @@ def _grid(interval: Interval, count: int = 60) -> list[Fraction]:
 
 @given(exp_polys(most_terms=5), positive_factors, intervals)
 def test_the_supremum_is_the_least_factor(numerator: ExpPoly, denominator: ExpPoly, interval: Interval) -> None:
-    """f = high suffices and f a little below low does not, by the sign procedure, which knows nothing of maxima; and
-    the quotient is nowhere above high on a grid.
+    """The factor f = high suffices and a slightly smaller one does not, by the sign procedure.
+
+    The sign procedure knows nothing of maxima. The quotient is nowhere above high on a grid.
     """
     limits = Limits(bits=4000)
     try:
