@@ -20,6 +20,7 @@ from math import prod
 from typing import Any
 
 from dipc.above import VERSION
+from dipc.algebra.limits import Undecided
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import ExpressionWeight
 from dipc.execution.scripted import ProgramFault, ScriptedRun
@@ -49,6 +50,9 @@ from dipc.text.statements import lower_ideal
 
 #: Scripts of one function: this many, and at most so many more where finite inputs are enumerated.
 MOST_SCRIPTS, MOST_ENUMERATED = 50, 64
+
+#: Scripts of a function at least, however long its program is, and instructions that all scripts together may run.
+FEWEST_SCRIPTS, _MOST_INSTRUCTIONS = 8, 200_000
 
 #: The values of a constant that is left open, at which a reading is validated.
 OPEN_NUMBERS = (1, 2, 3, 5)
@@ -349,7 +353,9 @@ class Validation:
         self._weights = self.program.choices.weights
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
-        """Compare runs of `most` scripts and of the small finite inputs. Raises DefectError for a difference."""
+        """Compare runs of `most` scripts, fewer of a long program, and of the small finite inputs. Raises DefectError
+        for a difference."""
+        most = min(most, max(FEWEST_SCRIPTS, _MOST_INSTRUCTIONS // (len(self.flow.program.instructions) + 1)))
         first = deque(self._seeds())
         later: deque[Script] = deque()
         seen = set(first)
@@ -466,8 +472,8 @@ class Validation:
         draws = _ProgramDraws(run, eps, self._weights, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
-        except ProgramFault:
-            return draws.count, None
+        except (ProgramFault, Undecided):
+            return draws.count, None  # what goes wrong on a path, or is past a limit, has no verdict
         except Mismatch as mismatch:
             return draws.count, str(mismatch)
         accepted, constants = self.accepted, self.program.core.constants

@@ -8,6 +8,7 @@ decimal literals denote their decimals and `/` of integers is exact, both as Fra
 from __future__ import annotations
 
 import ast as python
+import builtins
 import copy
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -195,7 +196,7 @@ def _may_skip(statements: Sequence[python.stmt], module: Module) -> bool:
 
 
 #: Names of helpers in compiled code, which no Python text can spell.
-_TICK, _ITERATED, _EXACT = " tick", " iterated", " exact"
+_TICK, _ITERATED, _EXACT, _REFUSED = " tick", " iterated", " exact", " refused"
 _OPERATORS = {
     python.Add: " add",
     python.Mult: " multiply",
@@ -224,6 +225,12 @@ class _Bounded(python.NodeTransformer):
         if self._module.called(node.func) == "fractions.Fraction":
             kept = [each if isinstance(each, python.Constant) else self.visit(each) for each in node.args]
             return python.copy_location(python.Call(node.func, kept, node.keywords), node)
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: python.Attribute) -> python.AST:
+        """Refuse attributes that lead from a value to the interpreter."""
+        if node.attr.startswith("_"):
+            return python.copy_location(_call(_REFUSED), node)
         return self.generic_visit(node)
 
     def visit_BinOp(self, node: python.BinOp) -> python.AST:
@@ -271,6 +278,17 @@ def _call(name: str, *arguments: python.expr) -> python.Call:
 
 
 # --- what it runs with ------------------------------------------------------------------------------------
+
+
+class _NotRun:
+    """Anything that the file names and a mechanism cannot use, `print` for example: it may be named, and not called."""
+
+    def __getattr__(self, name: str) -> _NotRun:
+        return self
+
+    def __call__(self, *given: object, **named: object) -> Any:
+        del given, named
+        raise Inconclusive("this is not run")
 
 
 class _Steps:
@@ -358,11 +376,13 @@ def _range(*ends: Any) -> range:
 
 def _builtins(steps: _Steps) -> dict[str, Any]:
     names: dict[str, Any] = {
+        **dict.fromkeys((each for each in dir(builtins) if not each.startswith("_")), _NotRun()),
         **_BUILTINS,
         "range": _range,
         _TICK: steps.tick,
         _ITERATED: steps.iterated,
         _EXACT: Fraction,
+        _REFUSED: _NotRun(),
         " element": _element,
         " power": _power,
         " power=": _power,
@@ -407,8 +427,7 @@ def _aliases(module: Module, draws: DrawSource) -> dict[str, Any]:
     for name, each in members.items():
         root, _, member = name.partition(".")
         setattr(packages[root], member, each)
-    found = {name: {**members, **packages}.get(meaning) for name, meaning in module.aliases.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: {**members, **packages}.get(meaning, _NotRun()) for name, meaning in module.aliases.items()}
 
 
 def _sqrt(value: Any) -> RealBall:

@@ -267,8 +267,16 @@ class _Reader(Interpreter[Token, list[str]]):
         return result
 
     def exponential(self, target: Token, rate: Token, mean: Token) -> list[str]:
-        name = self._known_name(target)
-        return [f"{name} <- Expo({self._rate(rate)})", f"{name} <- {name} + {self._value(mean)}"]
+        name, center = self._known_name(target), self._value(mean)
+        before = []
+        if center == name:
+            # The noise takes the place of the value that it is added to.
+            center = f"{name}_before"
+            while center in self.words:
+                center += "_"
+            self.types[center] = self.types[name]
+            before = [f"{center} <- {name}"]
+        return [*before, f"{name} <- Expo({self._rate(rate)})", f"{name} <- {name} + {center}"]
 
     def remainder(self, target: Token, dividend: Token, sign: Token, word: Token) -> list[str]:
         """The remainder of a division by a number, with the sign of what is divided: for each value of it."""

@@ -313,7 +313,7 @@ def other(x=noted("default")) -> noted("annotation"):
     return OTHER
 
 
-def helper(x):
+def helper(x, y={note.format("argument")}, log=print, z=().__class__.__base__):
     return x + K
 
 
@@ -323,7 +323,7 @@ class Noted:
 
 @dipc.mechanism(ideal=lambda x: x + 7, claim=dict(alpha=0, gamma=3, beta="exp(-3*eps)"))
 def f(x: dipc.Real, eps):
-    return dipc.laplace(helper(x), scale=1 / eps)
+    return dipc.laplace(helper(x, 0, 0, 0), scale=1 / eps)
 """
     file = mechanism(text, tmp_path)
     assert run(["check", f"{file}::f", "--inputs", "x in {0, 1}"]) == 0
