@@ -1,1 +1,1 @@
-"""Questions about programs: each is a source of obligations."""
+"""Questions about programs: each is a source of cases, which list obligations."""

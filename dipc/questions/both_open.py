@@ -1,28 +1,25 @@
-"""Claims about every real and int input with alpha = dd(u) and every gamma, both distances left open; and with one
-gamma where beta has a summand of eps alone.
+"""Claims about every real and int input with alpha = dd(u) and every gamma, so that both distances are open.
 
-beta is then a function of two products, alpha·eps and gamma·eps, and each class of inputs is reduced to obligations
-about one of them. With F for "the finite outputs are right" and N for "the others are within gamma" this proves
-Pr[F and N] >= 1 - beta:
+Also claims with one gamma where beta has a summand of eps alone. Beta is a function of two products, alpha·eps and
+gamma·eps. Each class of inputs is reduced to obligations about one of them. Let F be the event that the finite outputs
+are right, and N the event that the other outputs are within gamma. To prove is Pr[F and N] >= 1 - beta.
 
-- beta = f(alpha) + g(gamma), if Pr[F] >= 1 - f, and, however the finite outputs come about, N fails with probability at
-  most g: Pr[F and N] = Pr[F] - Pr[F and not N]. Where ways i to the answer, which exclude each other and have
-  probability p_i, do not share noises with their outputs, the latter is Σ p_i·Pr[not N_i] <= max Pr[not N_i]; where
-  there is only one way, it is at most Pr[not N]. Where f and g go to 0 nothing is lost if the noises are not shared and
-  there is one way: the claim for gamma without bound is the one with f, that for alpha without bound the one with g.
-  Some of the ways will do, one of them where noises are shared: leaving out others only lowers Pr[F and N].
-- beta = f(min(alpha, gamma)), if the claim holds with gamma = alpha and f(alpha) for all inputs of the class with
-  dd(u) >= alpha, for every alpha up to the greatest: Pr never falls as gamma grows, and an input with dd(u) >= gamma
-  is among these for alpha = gamma.
-  Or if it holds with f(gamma) for every gamma: at the lesser of the two, and so at gamma.
-  Or, as the first of these, if it holds with f(alpha)/2 + f(gamma)/2, and f never grows: that is at most the greater.
-- a number for alpha where dd(u) is one on the whole class, gamma = 0 where beta does not depend on gamma, and alpha = 0
-  where it does not depend on alpha: nothing is lost.
+1. beta = f(alpha) + g(gamma). It suffices that Pr[F] >= 1 - f, and that N fails with probability at most g however the
+   finite outputs are determined, since Pr[F and N] = Pr[F] - Pr[F and not N]. Let the exits i to the answer have
+   probability p_i and share no noises with their outputs. Then Pr[F and not N] = Σ p_i·Pr[not N_i] <= max Pr[not N_i].
+   With a single exit it is at most Pr[not N]. Nothing is lost if f and g go to 0, the noises are not shared, and there
+   is one exit: the claim for gamma without bound is the one with f, and the claim for alpha without bound is the one
+   with g. Some of the exits suffice (a single one where noises are shared): leaving out others only lowers Pr[F and N].
+2. beta = f(min(alpha, gamma)). It suffices that the claim holds with gamma = alpha and f(alpha) for all inputs of the
+   class with dd(u) >= alpha, for every alpha up to the greatest. Indeed Pr never falls as gamma grows, and an input
+   with dd(u) >= gamma is among these for alpha = gamma. It also suffices that the claim holds with f(gamma) for every
+   gamma. Or, by step 1, that it holds with f(alpha)/2 + f(gamma)/2, if f never grows, as this is at most the greater of
+   the two.
+3. A number for alpha where dd(u) is one number on the whole class, gamma = 0 where beta does not depend on gamma, and
+   alpha = 0 where it does not depend on alpha. Nothing is lost.
 
-What refutes is looked for at some values of gamma, each by itself.
-
-With one gamma the first of these proves beta = f(alpha) + g, g a function of eps, as for every gamma: Pr[F] >= 1 - f,
-and N fails with probability at most g.
+Counterexamples are searched at some values of gamma, each separately. With one gamma, step 1 proves beta = f(alpha) +
+g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at most g.
 """
 
 from __future__ import annotations
@@ -64,7 +61,7 @@ _ZERO = Fraction(0)
 #: Values of gamma at which refuting inputs are searched.
 _GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
 
-#: Of ints those just before more outputs are near.
+#: The same for int inputs: just below the gammas from which on more outputs are near.
 _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 
 _BEYOND = "alpha and gamma are both left open, but the checker derives bounds for one distance at a time"
@@ -80,7 +77,7 @@ class EveryDistance(EveryInput):
 
 
 class BothOpenCase(ClassCase):
-    """The claim about one convex class of inputs."""
+    """The claim about one convex class of inputs, with alpha and gamma open."""
 
     def posed(self) -> Sequence[Posed]:
         return self._posed_by_implying(self.convex.refused or _NO_SUM)
@@ -96,19 +93,19 @@ class BothOpenCase(ClassCase):
         return False
 
     def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
-        """The claim at some inputs of the class and some values of gamma."""
+        """Yield the claim at some inputs of the class and some values of gamma."""
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most)
 
     def posed_at_one(self, most: int) -> Iterator[Posed]:  # noqa: ARG002
-        """None: what an input needs is about both of its products with eps at once."""
+        """Yield nothing: the claim at an input depends on both products with eps at once."""
         yield from ()
 
     def undecided_row(self) -> ClassResult:
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
     def settle(self) -> Settling:
-        """Raises DiagnosticError for a beta that has no exact meaning."""
+        """Decide the case; raise DiagnosticError for a beta that has no exact meaning."""
         sums = list(self.implying())
         for cases in sums:
             rows = yield from _all_proved(cases)
@@ -154,7 +151,7 @@ class BothOpenCase(ClassCase):
             yield from _right_and_near(source, convex, halves_of_beta, FREE)
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[conditions.Halves]:
-        """beta = f(min(alpha, gamma)) is at least f(alpha)/2 + f(gamma)/2, if f never grows."""
+        """Yield f(alpha)/2 + f(gamma)/2, which is at most beta = f(min(alpha, gamma)) if f never grows."""
         claim = self.source.claim
         if of_alpha is None or of_gamma is None:
             return
@@ -163,15 +160,15 @@ class BothOpenCase(ClassCase):
             yield conditions.Halves(f"({of_alpha})/2", f"({of_gamma})/2")
 
     def _dd(self) -> Fraction | None:
-        """dd(u), if it is the same number for all inputs of the class."""
+        """Return dd(u) if it is the same number for all inputs of the class, else None."""
         integral = self.source.metric.norm is Norm.DISCRETE or self.convex.inputs.integral
         greatest = self.greatest_anywhere()
         return greatest if greatest == 0 or integral else None
 
     def _is_monotone(self) -> bool:
-        """Whether what is proved of gamma = alpha = dd(u) is proved for every gamma = alpha <= dd(u)."""
+        """Return True if a proof for gamma = alpha = dd(u) also proves the claim for every gamma = alpha <= dd(u)."""
         inputs, metric = self.convex.inputs, self.source.metric
-        # Integer distances are decided one by one, and numbers for dd(u) are put in its place.
+        # Integer distances are decided one by one, with a number in place of dd(u).
         return not inputs.whole and (inputs.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
 
     def _with_gamma(self, gamma: Fraction) -> ClassCase:
@@ -185,7 +182,10 @@ class BothOpenCase(ClassCase):
     # --- rows -------------------------------------------------------------------------------------------
 
     def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
-        """The class with what proves it; where it says anything is known of one obligation alone, or far away."""
+        """Return the class as proved by `rows`.
+
+        Where its claim is vacuous is known for a single obligation, or from the limit of beta at infinity.
+        """
         evidence = _uncertified(self.source, self.convex, _BEYOND)
         result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
         if len(rows) == 1:
@@ -210,15 +210,17 @@ class BothOpenCase(ClassCase):
 
 
 class OneGamma(EveryInput):
-    """The claim about every real and int input, alpha = dd(u), and one gamma, of a beta that is no function of
-    alpha·eps."""
+    """The claim about every real and int input and one gamma, with alpha = dd(u).
+
+    Its beta is not a function of alpha·eps.
+    """
 
     def case(self, convex: ConvexClass) -> Case:
         return OneGammaCase(self, convex)
 
 
 class OneGammaCase(ClassCase):
-    """The claim about one convex class of inputs: as for every such claim, and else in two parts."""
+    """The claim about one convex class of inputs, proved as any such claim, or else in two parts."""
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
         yield from super().implying()
@@ -244,13 +246,16 @@ class OneGammaCase(ClassCase):
 
 
 def _says(case: ClassCase) -> Saying | None:
-    """For which eps beta is less than 1 where it is the least; None where that is not known."""
+    """Return the values of eps where the least value of beta is below 1, or None if no least value is known."""
     least = case.summand.least
     return None if least is None else saying(least, case.claim.intervals, case.source.program.limits)
 
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
-    """The claim about every real and int input, or, `scaled`, about multiples of its beta. Raises DiagnosticError."""
+    """Return the claim about every real and int input; with `scaled` also about multiples of its beta.
+
+    Raises DiagnosticError.
+    """
     claim = ClassClaim(program, options, together=True)
     if claim.both_open:
         return EveryDistance(program, claim, scaled=scaled)
@@ -261,8 +266,11 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
 def _right_and_near(
     source: EveryInput, convex: ConvexClass, halves_of_beta: conditions.Halves, gamma: str | None
 ) -> Iterator[list[ClassCase]]:
-    """Cases that imply the claim if all of a list are proved: that the finite outputs are right, with the one part of
-    beta, and that the others are within gamma, with the other."""
+    """Yield lists of cases; the claim follows if all cases of one list are proved.
+
+    The first case states that the finite outputs are right, with one part of beta. The others state that the other
+    outputs are within gamma, with the other part.
+    """
 
     def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
         return ClassCase(source.asking(options), replace(convex, piece=ConvexPiece(convex.piece.guards, tuple(exits))))
@@ -275,23 +283,23 @@ def _right_and_near(
 
 
 def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
-    """The rows, those in parts as their parts."""
+    """Return the rows, with each row that has parts replaced by its parts."""
     return tuple(single for row in rows for single in (row.rows or (row,)))
 
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
-    """That a class is proved, and why the checker does not follow it."""
+    """Return the evidence that a class is proved but the checker cannot verify it; `unverified` is the reason."""
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(convex.facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond))
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
-    """The cases, proved; None where one of them is not."""
+    """Return the rows of the cases, all proved, or None if some case is not proved."""
     rows: list[ClassResult] = []
     for case in cases:
         row = None
-        # A part of beta may have no limit by itself.
+        # A summand of beta alone can lack a limit.
         with suppress(Undecided, DiagnosticError):
             row = yield from case.proved()
         if row is None:
@@ -301,7 +309,7 @@ def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Dec
 
 
 def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
-    """The class refuted by an input, with the gamma that it is refuted for."""
+    """Return the class refuted by an input, with the gamma for which it is refuted."""
     assert isinstance(refuted, ClassResult)
     assert refuted.evidence is not None
     assert isinstance(refuted.evidence.ground, Refuted)
@@ -309,11 +317,11 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
     return replace(refuted, evidence=evidence)
 
 
-# --- ways to the answer in two parts ----------------------------------------------------------------
+# --- exits to the answer in two parts ---------------------------------------------------------------
 
 
 def _apart(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Ways to the answer, some of all: those that do not share noises with their outputs, and each alone."""
+    """Yield sets of exits to the answer: all that share no noises with their outputs, and each exit alone."""
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
         yield alone
@@ -322,22 +330,22 @@ def _apart(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
 
 
 def _shares(centered: CenteredExit) -> bool:
-    """Whether a noise both decides how the finite outputs come about and is compared with another output."""
+    """Return True if some noise both determines the finite outputs and is compared with another output."""
     return any(len({bool(half.radius) for half in component.halfspaces}) > 1 for component in centered.parts)
 
 
 def _finite_alone(centered: CenteredExit) -> CenteredExit:
-    """The exit with the finite outputs, whatever the others are."""
+    """Return the exit with the finite outputs, whatever the other outputs are."""
     return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
 
 
 def _nearness_alone(centered: CenteredExit) -> CenteredExit:
-    """That the other outputs are near det's, however the finite ones come about."""
+    """Return the event that the other outputs are near det's, however the finite outputs are determined."""
     return replace(centered, guards=(), weight=None, parts=_only(centered, near=True))
 
 
 def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
-    """The events that say that outputs are near, or all others."""
+    """Return the components of the constraints on outputs being near, or of all other constraints."""
     return tuple(
         [
             part

@@ -1,11 +1,11 @@
-"""How far off answers are to be expected at most at every input, where the error is that of noise alone.
+"""Upper bounds of the expected error of answers at every input, where only noise causes the error.
 
-**Lemma.** *Let D be a sum of centered noises with factors, and a(u) the exact answer. If at each exit of the program,
-for the inputs of a class, |output - a(u)| <= |D|, then E[|output - a(u)|^k] <= E[|D|^k] at each of these inputs, and
-equal where output - a(u) is D at all exits.* Exits cover all noises. ∎
+**Lemma.** *Let D be a linear combination of centered noises, and a(u) the exact answer. If at each exit of the program,
+for the inputs of a class, |output - a(u)| <= |D|, then E[|output - a(u)|^k] <= E[|D|^k] at each of these inputs, with
+equality where output - a(u) is D at all exits.* Exits cover all values of the noises. ∎
 
-For each exit and each sign of D that is that two systems of linear inequalities have no solution. Where a sum is
-clamped, D is its noise: it moves a clamped number by as much at most.
+The condition for one exit and one sign of D is that two systems of linear inequalities have no solution. Where a sum is
+clamped, D is its noise: it moves a clamped number by at most as much.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """What is expected at most in each class of inputs with one answer, of a question about every input; a class of
-    which that is not known has its reason. Raises DiagnosticError for claims that make no sense."""
+    """Yield an upper bound of the expected error in each class of inputs with one answer.
+
+    A class without a known bound has the reason. Raises DiagnosticError for claims without a meaning.
+    """
     assert isinstance(source, EveryInput)
     for case in source.cases():
         entry = case.undecided_row()
@@ -81,7 +83,7 @@ def _row(
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:
-    """The claim about a class: refuted only where the bound is what is expected."""
+    """Return the decision of the claim about a class; only a bound that is attained can refute it."""
     required = case.goal.required
     if required.beta is None or required.distances.is_open:
         raise OutsideFragment("the claim about errors depends on a distance that is left open")
@@ -104,7 +106,7 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
 
 
 def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
-    """The D of the lemma, and whether it is the error itself. Raises OutsideFragment where there is none."""
+    """Return the D of the lemma, and whether it is the error itself. Raises OutsideFragment if there is none."""
     means = {noise.id: noise.mean for state in states for noise in state.noises}
     if any(means[noise.id] != noise.mean for state in states for noise in state.noises):
         raise OutsideFragment("the mean of a noise depends on the path through the program")
@@ -124,7 +126,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
-    """Whether |gap| <= |noise| wherever the exit is reached, at inputs that satisfy the guards."""
+    """Return True if |gap| <= |noise| wherever the exit is reached, at inputs that satisfy the guards."""
     known = [
         halfspace(item.form, _ONE, strict=item.strict)
         for item in (*state.constraints.items, *state.guards.items, *guards)

@@ -1,10 +1,10 @@
 """Every real and int input as a source of obligations, class by class (Theorem 3 of the paper where it applies).
 
 For a class C of inputs with one answer let C(alpha) be its inputs with dd(u) >= alpha. Every slack of the answer's
-events is bounded below over (a superset of) C(alpha) by linear programming, and so is the probability, by monotonicity.
-If the bound meets the claim, the claim holds at every input of the class: u is in C(dd(u)). If one input attains all
-the bounds, it decides the class by itself. Whatever refutes is an input of its own, decided like a row of a table.
-A bound over all reals behind the half-spaces is one over the integers there.
+events is bounded below over a superset of C(alpha) by linear programming. By monotonicity, so is the probability. If
+the bound meets the claim, the claim holds at every input of the class, as u is in C(dd(u)). If one input attains all
+the bounds, it alone decides the class. A counterexample is always a single input, decided like a row of a table. A
+bound over all real inputs behind the half-spaces is also one over the integers there.
 """
 
 from __future__ import annotations
@@ -85,31 +85,31 @@ else:
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-#: Distances at which inputs that refute a claim about all distances are searched.
+#: Distances at which counterexamples to a claim about all distances are searched.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
 
-#: How much farther than alpha inputs are looked for where those just as far are not meant.
+#: Multiples of alpha at which inputs are tried if the claim is not about inputs at the distance alpha itself.
 _BEYOND = (1 + Fraction(1, 64), 1 + Fraction(1, 4096), 1 + Fraction(1, 2**64))
 
-#: More classes than these are announced.
+#: The number of classes from which on the user is warned.
 _MANY = 200
 
-#: How many inputs are tried of each of these.
+#: The number of inputs tried at each of these distances.
 _A_FEW = 4
 
-#: By how much a gamma is less than an integer.
+#: How far below an integer gamma is tried.
 _SHORT = Fraction(1, 4096)
 
-#: Distances at which refuting int inputs are searched.
+#: Distances at which int counterexamples are searched.
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
 
-#: What reasons begin with.
+#: The beginning of reasons.
 _UNPROVED = "the lower bound of the class's probabilities does not prove the claim"
 
-#: This many classes are gone through one by one, though some may be alike, and this many where a certificate is wanted.
+#: The most classes decided one by one although some may be alike, without and with a certificate.
 _FEW, _FEW_PROVED = 64, 512
 
-#: Inputs that are looked at of one class, and of each of its parts at least.
+#: The most inputs tried in one class, and the least number in each of its parts.
 _MOST_POINTS, _LEAST_POINTS = 400, 30
 
 
@@ -129,22 +129,25 @@ class ClassSource(Source):
 
 
 class EveryInput(ClassSource):
-    """The claim about every real and int input of one program."""
+    """The claim about every real and int input of one program.
+
+    Its cases are convex classes of inputs that together cover all inputs.
+    """
 
     def __init__(
         self, program: Program, claim: ClassClaim, like: EveryInput | None = None, *, scaled: bool = False
     ) -> None:
-        """The question; `like` is one about the same program, with another claim. `scaled`: multiples of beta are asked
-        about, and not only beta itself.
+        """Take the claim; `like` is a question about the same program with another claim, which shares its work.
 
-        Raises DiagnosticError for a program that is not of this kind.
+        With `scaled`, the question is also about multiples of beta. Raises DiagnosticError for a program without
+        classes.
         """
         super().__init__(program, claim)
         self.scaled: bool = scaled if like is None else like.scaled
         self.ideal: Ideal = Ideal(program) if like is None else like.ideal
         self.options = claim.options
         self.metric: FacetMetric = facet_metric(self.ideal) if like is None else like.metric
-        #: Which answers are as good as det's, where that depends on more than equality and gamma.
+        #: The answers as good as det's, if that depends on more than equality and gamma.
         self.near = near_answers(self.ideal, self.claim)
         self.exits: ExitFinder = (
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
@@ -153,17 +156,17 @@ class EveryInput(ClassSource):
 
     @cached_property
     def setting(self) -> Setting:
-        """What proof rules ask for."""
+        """The context that proof rules read."""
         slots = self.ideal.symbolic_inputs
         return Setting(self.program, self.claim, self.metric, self.near, self.exits, slots)
 
     @cached_property
     def witnesses(self) -> witnesses.Witnesses:
-        """Tries inputs that may refute the claim."""
+        """The search for inputs that refute the claim."""
         return witnesses.Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
-        """This question with another claim."""
+        """Return this question with another claim."""
         return EveryInput(self.program, ClassClaim(self.program, options), self)
 
     @property
@@ -175,8 +178,10 @@ class EveryInput(ClassSource):
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def announced(self) -> str | None:
-        """What makes the question long, before it is worked on, where there are very many classes; None elsewhere, and
-        where a limit is reached before their number is known."""
+        """Return a warning that the question takes long, if there are very many classes, else None.
+
+        The result is also None if a limit is reached before the number of classes is known.
+        """
         if self.near is None and classes_up_to_exchange(self.ideal, self.exits, _FEW) is not None:
             return None
         try:
@@ -192,15 +197,14 @@ class EveryInput(ClassSource):
         )
 
     def case(self, convex: ConvexClass) -> Case:
-        """The claim about one convex class."""
         return ClassCase(self, convex)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        # The checker knows no exchanges.
+        # The checker does not verify exchanges of inputs.
         return reported(self._cases(_FEW_PROVED if engine.keep_proofs else _FEW), engine)
 
     def cases(self) -> Iterator[Case]:
-        """The classes in order; where a limit is reached before they are known, one case for all inputs."""
+        """Yield the classes in order; if a limit is reached before they are known, one case for all inputs."""
         return self._cases(_FEW)
 
     def _cases(self, few: int) -> Iterator[Case]:
@@ -221,13 +225,13 @@ class EveryInput(ClassSource):
                 yield self.case(replace(convex, number=number))
 
     def _sorted_out(self, few: int) -> Iterator[InputClass]:
-        """The classes, up to the exchange of inputs where they are more than a few."""
+        """Return the classes, up to the exchange of inputs if there are more than a few."""
         alike = None if self.near is not None else classes_up_to_exchange(self.ideal, self.exits, few)
         apart = self.near is not None or not self._is_about_every_input
         return classes(self.ideal, apart=apart) if alike is None else alike
 
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
-        """Convex classes that cover these inputs; one that was not made out where a limit is reached."""
+        """Yield convex classes that cover these inputs; if a limit is reached, one class with the reason."""
         try:
             some = bool(inputs.sections) or self.exits.stays_apart(inputs.finite, inputs.region)
             exits = self.exits.bounded(inputs.region) if some else None
@@ -251,12 +255,12 @@ class EveryInput(ClassSource):
                 yield ConvexClass(0, one, piece, side, all_facets(one, own, piece.guards, side))
 
     def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
-        """The facets of the class, only for inputs inside of them, and the choices of facets of other regions."""
+        """Return the facets of the class for inputs in `inside`, and the choices of facets of other regions."""
         if inputs.sections:
             by_guard = dict(chain.from_iterable(map(self._sides_of, inputs.sections)))
             own = tuple([by_guard[guard] for guard in inputs.region.guards])
         else:
-            # Beyond the other guards of what is inside det's answer is the same.
+            # Across the other guards of `inside`, det's answer is the same.
             own = facets(inside, inputs.others, self.metric)[: len(inputs.region.guards)]
         if self._is_about_every_input or not has_static_facets(inputs, own):
             return own, ((),)
@@ -264,11 +268,11 @@ class EveryInput(ClassSource):
 
     @cached_property
     def _is_about_every_input(self) -> bool:
-        """Whether alpha is 0: however near other answers are, an input is meant."""
+        """Whether alpha is 0, so that the claim is about an input however near other answers are."""
         return not self.claim.at_distance and not self.claim.alpha_number()
 
     def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Moving]]:
-        """The facets of a section, by its guards."""
+        """Return the facets of a section with its guards."""
         if section not in self._known_sides:
             instead = [Region(guards, ()) for guards in section.instead]
             sides = facets(Region(section.guards, ()), instead, self.metric)
@@ -290,30 +294,32 @@ class EveryInput(ClassSource):
 
 @frozen
 class Unsorted:
-    """Inputs whose classes are not known, and why."""
+    """Inputs whose classes could not be computed, with the reason."""
 
     source: EveryInput
     number: int
     reason: str
 
     def posed(self) -> Sequence[Posed]:
-        """Raises Undecided."""
+        """Raise Undecided."""
         raise Undecided(self.reason)
 
     def undecided_row(self) -> ClassResult:
-        """A class without an answer, undecided."""
         alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.ZERO)
         note = ClassNote(Method.NONE)
         return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
 
     def settle(self) -> Settling:
-        """It stays undecided."""
         yield from ()
         return self.undecided_row()
 
 
 class ClassCase:
-    """The claim about one convex class of inputs."""
+    """The claim about one convex class of inputs.
+
+    It is decided by the rules that cost little, by inputs that may refute it, by the other rules, and by more inputs,
+    in this order.
+    """
 
     def __init__(self, source: EveryInput, convex: ConvexClass) -> None:
         self.source = source
@@ -330,19 +336,22 @@ class ClassCase:
 
     @cached_property
     def goal(self) -> Goal:
-        """What is to be shown. Raises Undecided, DiagnosticError."""
+        """The goal that the claim states for the class. Raises Undecided and DiagnosticError."""
         return stated_goal(self.source.setting, self.convex)
 
     def posed(self) -> Sequence[Posed]:
-        """What the first of the rules gives, the probability itself where it is known; nothing where nothing is
-        claimed. Raises Undecided, as it does where integer distances are left open, and DiagnosticError."""
+        """Return the obligations of the first rule that applies, those of the probability itself where it is known.
+
+        The result is empty if nothing is claimed. Raises Undecided, also if integer distances are open, and
+        DiagnosticError.
+        """
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
         if self.goal.is_about_integers and self.convex.inputs.integral:
             raise Undecided("distances of ints are integers, and only `check` decides these one by one")
         every = [self._exactly(proof) for proof in simple_proofs(self.goal)]
         if every:
-            # Of several answers that are near the others say more.
+            # If several answers are near, the bound from the other answers is sharper.
             return (every[-1 if self.source.near is not None else 0],)
         other = next(united_proofs(self.goal), None)
         if other is not None:
@@ -350,21 +359,23 @@ class ClassCase:
         return self._posed_by_implying(self.goal.required.reason or "beta does not depend on distance*eps alone")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
-        """Other claims about the class, one distance at most left open in each, which all of a list together imply this
-        one, where its beta is no function of the open distance times eps. Raises DiagnosticError."""
+        """Yield lists of claims about the class that together imply this one, with at most one open distance in each.
+
+        They are needed where beta is not a function of the open distance times eps. Raises DiagnosticError.
+        """
         # Integer distances are decided with beta as it is.
         if not self.source.ideal.whole_inputs:
             for beta in self.claim.lesser():
                 yield [self.claiming(replace(self.source.options, beta=beta), self.convex)]
 
     def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
-        """Another claim about the class, or about a part of what its answer is."""
+        """Return another claim about the class, or about a part of its answer."""
         return ClassCase(self.source.asking(options), convex)
 
     def _posed_by_implying(self, reason: str) -> Sequence[Posed]:
-        """What claims that imply this one come to. Raises Undecided, for this reason where there are none."""
+        """Return the obligations of claims that imply this one; raise Undecided with `reason` if there are none."""
         for cases in self.implying():
-            # A part of beta may have no limit by itself.
+            # A summand of beta alone can lack a limit.
             with suppress(DiagnosticError):
                 try:
                     every = [replace(one, why=self.summand) for case in cases for one in case.posed()]
@@ -375,22 +386,26 @@ class ClassCase:
 
     @cached_property
     def summand(self) -> Summand:
-        """That a claim with another beta implies this one."""
+        """The evidence that a claim with another beta implies this one."""
         with suppress(DiagnosticError):
             return Summand(self._least_beta())
         return Summand(None)
 
     def _least_beta(self) -> BetaForm | None:
-        """What beta is at least, as a function of eps: what it is far from other answers; None where it may be less
-        elsewhere. Raises DiagnosticError where it has no limit."""
+        """Return a function of eps that beta is at least, its limit far from other answers, or None if it may be less.
+
+        Raises DiagnosticError if beta has no limit.
+        """
         claim = self.claim
         if not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
             return None
         return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
-        """The rules that need the least of a constant, for this claim or for others that imply it. Raises
-        Undecided, DiagnosticError."""
+        """Return the rules that need the least value of a constant, for this claim or for others that imply it.
+
+        Raises Undecided and DiagnosticError.
+        """
         return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 
     def _least_of_implying(self, best: Choice, needed: Needed, enough: Fraction) -> Choice:
@@ -408,27 +423,35 @@ class ClassCase:
         return best
 
     def _at_most_one(self) -> tuple[Obligation, ...]:
-        """That a multiple of beta is at least 1, where multiples are asked about and beta is the least of 1 and the
-        sum that is proved in parts: less than 1 times beta may be less than that of the sum."""
+        """Return the obligation that a multiple of beta is at least 1, if it is needed.
+
+        It is needed if multiples of beta are asked about and beta is the least of 1 and the sum that is proved in
+        parts. A multiple < 1 of beta can be less than that of the sum.
+        """
         claim = self.claim
         if not self.source.scaled or conditions.below_one(claim.beta) == claim.beta:
             return ()
         return (Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), claim.intervals),)
 
     def is_comparable(self, posed: Posed) -> bool:
-        """Whether by how much an obligation fails says how good a bound is: not in another variable, where there is a
-        bound in this one. Raises Undecided, DiagnosticError."""
+        """Return True if the amount by which an obligation fails measures how good a bound is.
+
+        It does not if the obligation is in another variable than a bound of the goal. Raises Undecided and
+        DiagnosticError.
+        """
         return posed.variable is self.goal.required.variable or not self.goal.lower.bound.shares
 
     @property
     def has_integer_distances(self) -> bool:
-        """Whether alpha = dd(u) is left open, and an integer. Raises Undecided, DiagnosticError."""
+        """Whether alpha = dd(u) is open, and an integer. Raises Undecided and DiagnosticError."""
         goal = self.goal
         return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
 
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[Posed], Choice]:
-        """At one integer distance: the least probability itself, if it is known, else the rules that need the least of
-        a constant. Raises Undecided."""
+        """Return, at one integer distance, the least probability itself if it is known, else the best rules.
+
+        The rules are those that need the least value of a constant. Raises Undecided.
+        """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
         why = first[0].why if first and goal.empty is None else None
@@ -437,16 +460,18 @@ class ClassCase:
         return (), least_needing(goal, needed, _ZERO)
 
     def proved_from(self, start: int, factor: Fraction) -> Asking[bool]:
-        """Whether the claim with `factor` times its beta is proved at all integer distances from `start` on."""
+        """Return True if the claim with `factor` times its beta is proved at all integer distances from `start` on."""
         beta = f"({self.source.stated['beta']})*({factor})"
         scaled = self.source.asking(replace(self.source.options, beta=beta))
         established, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
         return established is not None
 
     def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
-        """The claim at some inputs of the class, as rows of a table: what they need, the class does. They are looked
-        for where slacks are least and, of a distance that is left open, where its product with some eps is the given
-        one. Raises Undecided, DiagnosticError."""
+        """Yield the claim at some inputs of the class, as rows of a table: the class needs at least as much as they do.
+
+        The inputs have least slacks. If a distance is open, its product with some eps is `product`. Raises Undecided
+        and DiagnosticError.
+        """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
             for inputs in self._inputs(alphas, most):
@@ -454,8 +479,11 @@ class ClassCase:
                     yield from self.source.witnesses.posed(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[Posed]:
-        """The claim at some inputs of the class, about the variable of its goal: where the distance that is left open
-        is 1, so that its product with eps is eps, if that may be any. Raises Undecided, DiagnosticError."""
+        """Yield the claim at some inputs of the class, about the variable of its goal.
+
+        The open distance is 1 at these inputs, so that its product with eps is eps, if every eps counts. Raises
+        Undecided and DiagnosticError.
+        """
         required = self.goal.required
         if not required.distances.is_open:
             yield from self.posed_at_inputs(None, most)
@@ -468,7 +496,7 @@ class ClassCase:
                         yield replace(posed, variable=required.variable)
 
     def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
-        """Inputs where slacks are least, of the class and of its parts: this many of each."""
+        """Yield inputs with least slacks, at most `most` of the class and of each of its parts."""
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *subclasses):
@@ -477,7 +505,6 @@ class ClassCase:
                 yield from islice(witnesses.candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
 
     def undecided_row(self) -> ClassResult:
-        """What the case is about, not decided."""
         with suppress(Undecided):
             stated = None if self.goal.empty is not None else _Shown.of(self.goal)
             return self._row(Method.NONE, Verdict.UNDECIDED, stated)
@@ -497,7 +524,7 @@ class ClassCase:
         return replace(result, count=count, rows=tuple([replace(row, count=count) for row in result.rows]))
 
     def _settled(self) -> Asking[ClassResult]:
-        """The case by the rules that cost little, inputs that may refute it, the other rules, and other inputs."""
+        """Decide the case by the cheap rules, by inputs that may refute it, by the other rules, and by more inputs."""
         goal = self.goal
         if goal.empty is not None:
             return self._established(Established(goal, goal.empty))
@@ -524,8 +551,11 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def refuted(self) -> Asking[ClassResult]:
-        """The class with an input that refutes the claim; undecided where none is found, and where none is searched
-        because the claim is seen to hold. Raises Undecided, DiagnosticError."""
+        """Return the class with an input that refutes the claim, undecided if none is found.
+
+        It is also undecided if no input is searched because the claim already holds. Raises Undecided and
+        DiagnosticError.
+        """
         if self.goal.empty is not None:
             return self._undecided(None)
         first = yield from self._first_decision()
@@ -537,8 +567,10 @@ class ClassCase:
         return self._unproved(first, None) if witness is None else self._witnessed(witness, first)
 
     def proved(self) -> Asking[ClassResult | None]:
-        """The class proved by any of the rules, as a whole or in parts; None where they prove nothing. Raises
-        Undecided, DiagnosticError."""
+        """Return the class proved by any of the rules, as a whole or in parts, or None if they prove nothing.
+
+        Raises Undecided and DiagnosticError.
+        """
         established = yield from established_as_a_whole(self.goal)
         if established is not None:
             return self._with_sayings(self._established(established), self.convex)
@@ -546,24 +578,29 @@ class ClassCase:
         return None if every is None else self._with_sayings(self._proved_by_sections(every), self.convex)
 
     def _first_decision(self) -> Asking[Decision]:
-        """What is decided of the least slacks; only measured where beta is no function of the variable."""
+        """Return the decision about the least slacks.
+
+        They are only measured if beta is not a function of the variable.
+        """
         goal = self.goal
         if goal.required.beta is None:
             measured = yield goal.lower.bound
             return replace(measured, reason=None if measured.bound is not None else measured.reason)
         return (yield Obligation(goal.lower.bound, goal.required.beta, goal.intervals))
 
-    # --- inputs that refute it --------------------------------------------------------------------------
+    # --- inputs that refute the claim -------------------------------------------------------------------
 
     def _witness_distances(
         self, product: Fraction | None, failing: Fraction | None
     ) -> tuple[Sequence[Fraction], Fraction | None]:
-        """The values of alpha at which inputs are tried, and gamma where that is left open: where they are known, the
-        claim fails where distance·eps is the `product`, and for ints at the distance `failing`."""
+        """Return the values of alpha at which inputs are tried, and gamma if it is open.
+
+        If they are known, the claim fails where distance·eps is `product`, and for ints at the distance `failing`.
+        """
         goal, distances = self.goal, self.goal.required.distances
         alpha = distances.alpha or _ZERO
         near = not self.source.claim.at_distance and self.source.claim.is_near(alpha)
-        # An input just as far as alpha is not meant: those near it are.
+        # The claim is not about an input exactly at the distance alpha, but about inputs a little farther.
         fixed = tuple([alpha * share for share in _BEYOND]) if near else (alpha,)
         if not distances.is_open:
             return fixed, None
@@ -573,7 +610,7 @@ class ClassCase:
             integers = (*([] if failing is None else [failing]), *_INTEGERS) if goal.is_about_integers else ()
             return tuple(dict.fromkeys([*alphas, *integers])), None
         if goal.is_about_integers:
-            # Just before the outputs within gamma are more.
+            # Just below the gamma from which on more outputs are within gamma.
             scale = (_ONE if failing is None else failing) - _SHORT
         return fixed, scale
 
@@ -583,14 +620,17 @@ class ClassCase:
         return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """An input that refutes the claim, of those where slacks are least."""
+        """Return an input with least slacks that refutes the claim, or None."""
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
         proposed = chain.from_iterable(self._candidates(alphas))
         return (yield from self.source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
 
     def _candidates(self, alphas: Sequence[Fraction]) -> Iterator[Iterable[Mapping[int, Value]]]:
-        """Inputs near which the probability may be least; where those as far as alpha are not meant, a few for each of
-        the `alphas`, as the corner is another one then."""
+        """Yield inputs near which the probability may be least.
+
+        If the claim is not about inputs at the distance alpha itself, the corner depends on alpha, and a few inputs are
+        tried for each of the `alphas`.
+        """
         goal, slots = self.goal, self.source.ideal.symbolic_inputs
         base = goal.required.distances.alpha_base
         if goal.required.distances.alpha_rate or base in alphas:
@@ -601,7 +641,7 @@ class ClassCase:
             yield islice(witnesses.candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
+        """Return an input that refutes the claim, among those where floats guess that it fails, or None."""
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
         if goal.required.distances.alpha_rate:
@@ -629,7 +669,7 @@ class ClassCase:
         return None
 
     def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.Claimed | None:
-        """The claim at an input of the class; `gamma` takes the place of one that is left open."""
+        """Return the claim at an input of the class; `gamma` replaces an open gamma."""
         claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
             return None if dd is not None and claim.is_near(dd) else witnesses.Claimed(gamma, claim.at_gamma(gamma))
@@ -645,7 +685,7 @@ class ClassCase:
         return witnesses.Claimed(fixed.gamma, fixed.beta)
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
-        """A value of the open distance for which the product t = distance·eps has an eps of the claim."""
+        """Return a value of the open distance for which the product t = distance·eps has an eps of the claim."""
         goal = self.goal
         if product is None:
             return goal.sample
@@ -663,7 +703,7 @@ class ClassCase:
     # --- the probability itself -------------------------------------------------------------------------
 
     def _exactly(self, proof: Proof) -> Posed:
-        """What is posed by the proof, as the least probability of the class where it is that."""
+        """Return the first step of the proof, with the evidence that its bound is the least probability, if it is."""
         goal, posed = proof.goal, proof.posed
         lower = goal.lower
         if posed.why is lower.why and lower.attained and lower.corner is not None:
@@ -673,10 +713,13 @@ class ClassCase:
                 return replace(posed, why=Approached(lower.why))
         return posed
 
-    # --- where the claim says nothing -------------------------------------------------------------------
+    # --- where the claim is vacuous ---------------------------------------------------------------------
 
     def _with_sayings(self, result: ClassResult, convex: ConvexClass) -> ClassResult:
-        """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
+        """Return the result with the values at which its claim is not vacuous.
+
+        A vacuous claim holds, decided or not.
+        """
         assert result.note is not None
         nearness = self._greatest_dd()
         if result.note.method is Method.EMPTY or nearness is not None:
@@ -698,20 +741,20 @@ class ClassCase:
         if not says.nothing:
             return result
         if result.evidence is None:
-            # Whatever the probabilities are, they are not less than 0.
+            # The claim only requires probabilities to be at least 0.
             why = Farkas(convex.facets, goal.required.distances, ())
             proof = Proof(goal, "", (Obligation(Bound(()), beta, goal.intervals),), why)
             result = replace(result, evidence=ClassEvidence(convex.facets, self._certified(proof.evidence)))
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
-        """What dd is at most at all inputs of the class, if the claim is not about such inputs."""
+        """Return an upper bound of dd on the class, if the claim is not about inputs with such a dd, else None."""
         claim = self.source.claim
         greatest = None if claim.at_distance else self.greatest_anywhere()
         return greatest if greatest is not None and claim.is_near(greatest) else None
 
     def greatest_anywhere(self) -> Fraction | None:
-        """What dd is at most at all inputs of the class, where that does not depend on how far its facets are."""
+        """Return an upper bound of dd on the class that does not depend on its facets, or None."""
         metric, inputs = self.source.metric, self.convex.inputs
         if inputs.alone or metric.apart is not None:
             return None
@@ -725,7 +768,7 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _unproved(self, first: Decision, failing: Fraction | None) -> ClassResult:
-        """The class undecided, and why."""
+        """Return the class undecided, with the reason."""
         goal = self.goal
         if goal.is_about_integers and self.convex.inputs.integral:
             reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
@@ -734,7 +777,7 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.of(goal, first.bound), reason)
 
     def _certified(self, evidence: Proved | Empty) -> Proved | Empty:
-        """The evidence, with what the checker does not follow of it where the metric says which answers are near."""
+        """Return the evidence, marked as unverified where the `metric` block counts different answers as the same."""
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
@@ -746,7 +789,7 @@ class ClassCase:
         return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
 
     def _established(self, established: Established) -> ClassResult:
-        """A class, this one or a part of it, for which the claim is known to hold."""
+        """Return the result for this class, or a part of it, for which the claim is known to hold."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
         if isinstance(established.evidence, Empty):
@@ -788,7 +831,10 @@ class ClassCase:
         *,
         of: ConvexClass | None = None,
     ) -> ClassResult:
-        """This class, or a part `of` it, at its corner for one value of the open distance, where it has a corner."""
+        """Return the row of this class, or of the convex class `part`, at its corner if it has one.
+
+        The row is for one value of the open distance.
+        """
         convex = of or self.convex
         note = self._note(method, convex, stated)
         output = answer_texts(self._core, convex.inputs.region)
@@ -837,8 +883,7 @@ class ClassCase:
 
 @frozen
 class _Shown:
-    """The fields of a row about a goal: the decided function, the input at which it is the probability, if one is
-    known, and whether it is."""
+    """The fields of a row about a goal: the decided function, and the input at which it is the probability."""
 
     goal: Goal
     bound: ClosedForm | None
@@ -851,9 +896,11 @@ class _Shown:
 
 
 def _is_approached(goal: Goal) -> bool:
-    """Whether probabilities of inputs of the class come as near to its bound as one likes: the corner is a limit of
-    these, if it is behind all facets, as the class is convex, and not empty; alpha is 0, so that all are claimed about;
-    and with continuous noises probabilities are continuous in the inputs."""
+    """Return True if probabilities at inputs of the class come arbitrarily close to the bound.
+
+    A corner behind all facets is a limit of inputs of the class, as the class is convex and not empty. Alpha is 0, so
+    that the claim is about all of them. With continuous noises the probability is continuous in the inputs.
+    """
     distances = goal.required.distances
     joint = (component for centered in goal.convex.piece.exits for component in centered.parts)
     return distances.alpha == 0 and not goal.convex.inputs.whole and all(component.continuous for component in joint)
@@ -864,12 +911,12 @@ def _failing_at(first: Decision) -> Fraction | None:
 
 
 def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
-    """The class, without its edges where they belong to others, as far from other answers as alpha."""
+    """Return the half-spaces of the class, without edges of other classes, at least alpha away from other answers."""
     return [*(guard.guard for guard in convex.guards), *(facet.at(alpha) for facet in convex.facets)]
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:
-    """A class about which the claim says nothing. No input of it is the hardest; if it was not decided, it is now."""
+    """Return the class with a claim that is vacuous: no input is the hardest, and the verdict is accurate."""
     assert result.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
     assert result.note is not None
     note = replace(result.note, hardest=None, method=method)
@@ -885,14 +932,13 @@ def _scaled(form: ClosedForm, factor: Fraction, is_open: bool) -> ClosedForm:
 
 
 def _inside(interval: Interval) -> Fraction:
-    """A point of the interval."""
     if interval.upper is None:
         return interval.lower + 1
     return (interval.lower + interval.upper) / 2
 
 
 def _unproved_integers(name: str, failing: Fraction | None) -> str:
-    """Why a class of ints is not proved, for each value of the open distance."""
+    """Return the reason why a class of ints is not proved for each value of the open distance."""
     if failing is None:
         what = f"for all large values of the {name} at once"
     elif name == "gamma":

@@ -1,4 +1,4 @@
-"""How far off answers are to be expected, in closed form, and claims that it is no more than that for every eps."""
+"""Expected errors of answers in closed form, and claims that bound them for every eps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ErrorRows(TableRows):
-    """One table under a claim about expected errors: E[error] <= beta, which is 1 - E[error] >= 1 - beta."""
+    """One table under a claim about expected errors: E[error] <= beta, as the obligation 1 - E[error] >= 1 - beta."""
 
     of_probabilities = False
 
@@ -49,9 +49,11 @@ class ErrorRows(TableRows):
 
 @frozen
 class ErrorRow:
-    """What is expected at one input: the `error` in closed form, and its `value` at the eps of the report, enclosed;
-    None and the `reason` past a limit. Of an output that is a number its `bias`, E[output - det(u)], and `variance`,
-    too. `result` is the row decided, where something is claimed."""
+    """The expected `error` at one input in closed form, and an enclosure of its `value` at the eps of the report.
+
+    Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` its
+    variance. `result` is the decided row, if there is a claim.
+    """
 
     row: int
     input: Mapping[str, str]
@@ -62,12 +64,12 @@ class ErrorRow:
     variance: ClosedForm | None = None
     reason: str | None = None
     result: RowResult | None = None
-    #: Of a class of inputs, which it is, and whether each of them has that error, or at most that.
+    #: For a class of inputs: its inequalities, and whether each input has exactly this error, or at most this error.
     where: str | None = None
     exact: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """The row's object in the JSON output."""
+        """Return the row's object in the JSON output."""
         result: dict[str, Any] = {
             "row": self.row,
             "input": dict(self.input),
@@ -101,15 +103,18 @@ def _ends(ends: tuple[Fraction, Fraction]) -> list[str]:
 
 
 def complement(ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-    """What encloses 1 - x where the ends enclose x."""
+    """Return an enclosure of 1 - x from an enclosure of x."""
     return 1 - ends[1], 1 - ends[0]
 
 
 @frozen
 class ErrorReport:
-    """The expected errors at all inputs. `worst` is the number of a row with the largest at `at`; `everywhere` says
-    that it is that for every eps asked about, proved. `claimed` is the claim, None where there is none; then
-    `verdict` is None, too."""
+    """The expected errors at all inputs.
+
+    `worst` is the number of a row with the largest error at the eps `at`; with `everywhere` this row is proved to have
+    the largest error for every eps of the intervals. `claimed` is the claim; without one `claimed` and `verdict` are
+    None.
+    """
 
     program: str
     said: str
@@ -124,7 +129,7 @@ class ErrorReport:
     constants: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON object except for its rows."""
+        """Return the JSON object without its rows."""
         result: dict[str, Any] = {
             "schema": "dipc.error/1",
             "program": self.program,
@@ -144,7 +149,7 @@ class ErrorReport:
 
 
 def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """The expected errors at the rows of the source, with decisions of the claim about them."""
+    """Yield the expected errors at the rows of the source, with decisions of the claim about them."""
     for case, row in zip(source.cases(), source.table.rows, strict=True):
         result = engine.run(case.settle()) if claimed else None
         yield _row(source, engine, row, point, case.undecided_row() if result is None else result, result)
@@ -158,7 +163,7 @@ def error_report(
     claimed: str | None,
     progress: Progress | None = None,
 ) -> ErrorReport:
-    """What is known of every row; on Ctrl-C what was known then, `interrupted`."""
+    """Return the report on all rows; after Ctrl-C it has the rows so far, and is `interrupted`."""
     program = source.program
     assert isinstance(program, Erring)
     rows: list[ErrorRow] = []
@@ -208,8 +213,10 @@ def _row(
 def errors_of(
     program: Erring, engine: Engine, bound: Callable[[Moment], Bound], point: Fraction, *, signed: bool
 ) -> tuple[ClosedForm, tuple[Fraction, Fraction], ClosedForm | None, ClosedForm | None]:
-    """The expected error, its value at the point, and the bias and the variance where errors are `signed`, of what 1
-    less each moment is. Raises Undecided."""
+    """Return the expected error, its value at the point, and, if errors are `signed`, the bias and the variance.
+
+    `bound` returns 1 less each moment. Raises Undecided.
+    """
 
     def form(moment: Moment) -> ClosedForm:
         return ClosedForm(1 - engine.bound(bound(moment)).value)
@@ -224,7 +231,7 @@ def errors_of(
 
 
 def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
-    """A row with the largest value; None where one is not known."""
+    """Return a row with the largest value, or None if some value is not known."""
     if not rows or any(row.value is None for row in rows):
         return None
     return max(rows, key=lambda row: (row.value or (Fraction(0),))[0])
@@ -233,7 +240,7 @@ def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
 def _is_worst_everywhere(
     worst: ErrorRow, rows: Sequence[ErrorRow], intervals: Sequence[Interval], engine: Engine
 ) -> bool:
-    """Whether no other row has a larger error at any eps, proved."""
+    """Return True if it is proved that no other row has a larger error at any eps."""
     assert worst.error is not None
     others = {row.error.value for row in rows if row.error is not None} - {worst.error.value}
     try:

@@ -1,4 +1,4 @@
-"""From what a user asks to the source of its obligations, and to its answer: `check`."""
+"""The way from a user's question to the source of its obligations, and to its answer: `check`."""
 
 from __future__ import annotations
 
@@ -43,21 +43,19 @@ def question(
     table: TableGiven | None = None,
     **given: Unpack[GivenSource],
 ) -> Source:
-    """The claim at every row of `table`, or for det at every one of `inputs`; see `check` for what these and `for_all`
-    may be.
+    """Return the source of the claim at every row of `table`, or for det at every one of `inputs`.
 
-    With `classes` inputs with the same obligation are one case, with their `count`; None does so where there are
-    thousands. `as_given` leaves the types of inputs as they are declared even then, for those who look at the program.
-    `progress` is called while the answers at the inputs are computed.
-
-    Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
+    The options are those of `check`. With `classes`, inputs with the same obligation are one case, with their `count`;
+    None does this for thousands of inputs. `as_given` keeps the declared types of inputs even then, for a caller that
+    reads the program. `progress` is called while the answers at the inputs are computed. Raises DiagnosticError for a
+    table, inputs or a claim that cannot be read or make no sense.
     """
     asked = Options(**given)
     return question_of(within(program, asked.limits), table, asked)
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """`question`, of options in one object, about a program that is worked on within their limits."""
+    """Return the source of a question, from options in one object and a program within their limits."""
     claim = asked.claim
     inputs = inputs_meant(program, table, asked)
     opened = asked.open_constant(None if table is not None else inputs)
@@ -115,8 +113,11 @@ def _between(
     source: Callable[[ClaimOptions], Source],
     number: str | None = None,
 ) -> Source:
-    """The source for these options; where they have logarithms, for the claim without, or between those for two. The
-    constant `number` is left open, if there is one."""
+    """Return the source for these options, replacing logarithms in the claim.
+
+    A claim with logarithms is decided by a claim without them, or by two such claims that enclose it. `number` is the
+    constant that is left open, if there is one.
+    """
     core = program.core
     left_open: tuple[str, ...] = ()
     if number is not None:
@@ -128,7 +129,7 @@ def _between(
     if stronger.numbers is not None and stronger.numbers[1] < 0:
         message = (
             "in a claim with transcendental numbers a constant that is left open must not be negative, and "
-            f"`{number}` may be"
+            f"`{number}` can be"
         )
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
     return Enclosed(stronger, source(enclosed.weaker), enclosed.said)
@@ -137,9 +138,10 @@ def _between(
 def prepared(
     program: Program, table: TableGiven | None, inputs: InputSpec | None, progress: Progress | None = None
 ) -> Table:
-    """The table to check: the one given, with what the ideal adds to it, or that of det at `inputs`.
+    """Return the table to check: the given one, completed by the `ideal`, or the table of det at `inputs`.
 
-    Raises DiagnosticError for what cannot be read, and where neither is given and the program does not do without.
+    Raises DiagnosticError for a table or inputs that cannot be read, and if neither is given and the program needs
+    them.
     """
     if table is not None and inputs is not None:
         note = "give either the inputs, to have the answers computed, or the table"
@@ -155,7 +157,7 @@ def prepared(
 
 
 def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
-    """The table of det and dd at `inputs`; by default at all inputs, which must be finite then.
+    """Return the table of det and dd at `inputs`; by default at all inputs, which must then be finite.
 
     Raises DiagnosticError for a program without an `ideal`, and as `check` does.
     """
@@ -163,8 +165,10 @@ def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Lim
 
 
 def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> InputSpec | None:
-    """The inputs that are asked about: those given, else, where there is no table either, those of the claim block. All
-    inputs, where these are finite, are enumerated as they are by default: None."""
+    """Return the inputs of the question: the given ones, else, without a table, those of the claim block.
+
+    The result is None for all inputs of a program with finite inputs, which are enumerated by default.
+    """
     given = asked.inputs
     inputs = program.core.claimed_inputs if given is None and table is None else given
     enumerated = program.core.has_finite_inputs and table is None and asked.for_all is None
@@ -173,10 +177,10 @@ def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> 
 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
     if wants_inputs or program.core.source.tree is not None:
-        message = f"the program `{program.name}` has no `ideal` block that says what the answers are at these inputs"
+        message = f"the program `{program.name}` has no `ideal` block that gives the right answers at these inputs"
         if program.core.source.tree is not None:
             message = f"the mechanism `{program.name}` makes a `choice`, so it has to say what its right answer is"
-        notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs with their answers: TABLE.csv")
+        notes = (ideals.how_to_say_the_answer(program.core), "or give a table of inputs and their answers: TABLE.csv")
         return Diagnostic("E1101", message, notes=notes)
     return Diagnostic(
         "E1115",
@@ -192,34 +196,36 @@ _PROGRESS_SECONDS = 0.1
 
 @takes(GivenCheck)
 def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenCheck]) -> Report:
-    """Decide for every row of `table`, or for det at every one of `inputs`, whether Pr[output within gamma of the
-    answer] >= 1 - beta for every eps in the intervals.
+    """Decide Pr[output within gamma of the answer] >= 1 - beta at every row of `table`, or for det at `inputs`.
 
-    `program` is what `load` gives, or a path or a text that it takes. `table` is the path of a CSV file, a list of
-    dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs`,
-    such as "q = -1..1", the path of a CSV file of inputs, a list of dicts such as [{"q": (-1, 0, 1)}] or a DataFrame,
-    needs an `ideal`. Numbers are ints, Fractions, Decimals or texts, never floats; an array is a sequence under its
-    name, or given element by element. "all" asks about every real and int input, and with `for_all`, such as "m" or
-    "m >= 3", about every real input and every value of a constant. With neither, a program whose inputs are all finite
-    is checked at all of them.
-    beta, alpha and gamma are expressions as text, or exact numbers; eps is intervals as text, or a number. None leaves
-    them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
+    It is decided for every eps in the intervals.
+
+    `program` is the result of `load`, or a path or a text that `load` takes. `table` is the path of a CSV file, a list
+    of dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs` needs
+    an `ideal`. It is a text such as "q = -1..1", the path of a CSV file of inputs, a list of dicts such as [{"q": (-1,
+    0, 1)}], or a DataFrame. Numbers are ints, Fractions, Decimals or texts, never floats; an array is a sequence under
+    its name, or given element by element. The inputs "all" are every real and int input. With `for_all`, such as "m" or
+    "m >= 3", the question is about every real input and every value of a constant. Without table and inputs, a program
+    whose inputs are all finite is checked at all of them.
+
+    beta, alpha and gamma are expressions as text, or exact numbers; eps is a text of intervals, or a number. None
+    leaves them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its `count`; None
-    does so where there are thousands of inputs. With `digits` the ends of failing intervals are given to this many
-    significant digits, and the worst eps of each interval too. With `keep_proofs` the report has the `evidence` that
-    certificates are written from.
+    does this for thousands of inputs. With `digits` the ends of failing intervals are given to this many significant
+    digits, with the worst eps of each interval. With `keep_proofs` the report has the `evidence` from which
+    certificates are written.
 
-    `jobs` processes share the work, as many as there are processors for 0 or "auto"; or the workers of the Dask
-    scheduler at the address `dask` do. What is decided is kept in the file `cache`, and what is there is not decided
-    again. None of them changes the report, except for its `effort`.
+    `jobs` processes share the work, one per processor for 0 or "auto"; with `dask` the workers of the Dask scheduler at
+    this address do. Decisions are kept in the file `cache`, and are not made again. These three options do not change
+    the report, except for its `effort`.
 
     The report has a verdict, and is neither true nor false: `dipc.check(...).require()` fails in a test unless it is
     accurate.
 
-    Raises DiagnosticError for a bad table or claim, before anything is decided, and for a cache or a cluster that
-    cannot be used; Interrupted, with the rows done so far, on Ctrl-C. A row that goes past a limit is undecided, the
-    others are decided all the same.
+    Raises DiagnosticError for a bad table or claim before anything is decided, and for a cache or a cluster that cannot
+    be used. Raises Interrupted, with the rows done so far, on Ctrl-C. A row that exceeds a limit is undecided; the
+    other rows are decided all the same.
     """
     begun = perf_counter()
     options = Options(**given)
@@ -238,7 +244,7 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
 
 
 def answer(source: Source, engine: Engine, progress: Progress | None = None) -> Report:
-    """The report on a question. Raises Interrupted, with the rows done so far, on Ctrl-C."""
+    """Return the report on a question; raise Interrupted, with the rows done so far, on Ctrl-C."""
     begun = perf_counter()
     rows, steps = source.begin(engine)
     total = source.total
@@ -273,7 +279,10 @@ def _timed(report: Report, begun: float) -> Report:
 def iter_rows(
     program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenRows]
 ) -> Iterator[RowResult]:
-    """The rows of `check` one by one, as they are decided; the table and the claim are checked first, as a whole."""
+    """Yield the rows of `check` one by one, as they are decided.
+
+    The table and the claim are checked before the first row.
+    """
     options = Options(**given, classes=False)
     program = within(program, options.limits, options.eps)
     source = question_of(program, table, options)
@@ -282,8 +291,11 @@ def iter_rows(
 
 @frozen
 class ForAll:
-    """The outcome: `report` has a row for each small number (or its classes that fail) and one for all from `start` on.
-    `least` is the least number of queries that the claim is about."""
+    """The result of `check_for_all`: a report with a row for each small number and one for all numbers from `start` on.
+
+    A small number whose claim fails has a row for each class that fails. `least` is the least number of queries that
+    the claim is about.
+    """
 
     report: Report
     least: int
@@ -294,11 +306,12 @@ class ForAll:
 def check_for_all(
     program: ProgramGiven, parameter: str, *, least: int | None = None, **given: Unpack[GivenForAll]
 ) -> ForAll:
-    """Decide the claim for every real input and every integer value of the constant `parameter`, from the first index
-    of its loop on, or from `least` on where that is greater; the other options are those of `check`.
+    """Decide the claim for every real input and every integer value of the constant `parameter`.
 
-    ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for the others. INACCURATE
-    has a number and an input. Raises DiagnosticError for what cannot be read, and for an unknown constant.
+    The values begin at the first index of its loop, or at `least` if that is greater; the other options are those of
+    `check`. ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for the others.
+    INACCURATE has a number and an input. Raises DiagnosticError for input that cannot be read, and for an unknown
+    constant.
     """
     for_all = parameter if least is None else f"{parameter} >= {least}"
     report = check(program, inputs="all", for_all=for_all, **given)
@@ -313,14 +326,14 @@ def check_for_all(
 def expected_error(
     program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenError]
 ) -> errors_of_rows.ErrorReport:
-    """How far off answers are to be expected at every row of `table`, or at det of every one of `inputs`: the mean of
-    |output - det(u)| for an `output` that is a number, of its square for `moment` 2, or of the distance of finite
-    answers that the `metric` block gives, in closed form in eps, with its value at the eps `at`.
+    """Return the expected error of answers at every row of `table`, or of det at every one of `inputs`.
 
-    With a claim, `error` or the claim block's, E[error] <= `error` is decided for every eps of the intervals.
+    The error is |output - det(u)| for a numeric `output`, its square for `moment` 2, or the distance of finite answers
+    that the `metric` block defines. It is returned in closed form in eps, with its value at the eps `at`. With a claim,
+    `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals.
 
-    Raises DiagnosticError for a bad table or claim and where answers have no such distance. A row past a limit is open,
-    with its reason; on Ctrl-C the report is `interrupted`.
+    Raises DiagnosticError for a bad table or claim, and if answers have no such distance. A row past a limit has no
+    error, but the reason; on Ctrl-C the report is `interrupted`.
     """
     options = Options(**given)
     with ExitStack() as stack:
@@ -331,14 +344,17 @@ def expected_error(
 
 @frozen
 class ErrorAsked:
-    """A question about expected errors, and the claim in it, None where there is none."""
+    """A question about expected errors, with its claim, or None if there is none."""
 
     source: Source
     claimed: str | None
 
 
 def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
-    """The answer at every row, or for every class of inputs. Raises DiagnosticError for claims that make no sense."""
+    """Return the expected errors at every row, or for every class of inputs.
+
+    Raises DiagnosticError for claims that make no sense.
+    """
     source, point, claimed = asked.source, options.at_eps, asked.claimed is not None
     if isinstance(source, errors_of_rows.ErrorRows):
         rows = errors_of_rows.table_rows(source, engine, point, claimed=claimed)
@@ -350,7 +366,7 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 
 
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
-    """The question that the options put about expected errors. Raises DiagnosticError."""
+    """Return the question about expected errors that the options define. Raises DiagnosticError."""
     erring, asked = about_errors(within(program, options.limits), options)
     stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta
     if stated is None:
@@ -375,7 +391,7 @@ def _is_about_all(source: Source) -> bool:
 
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
-    """The program whose answers are right with 1 less their expected error, and the claim about that."""
+    """Return the program whose answers are right with probability 1 less their expected error, and its claim."""
     erring = (
         program
         if isinstance(program, expected_errors.Erring)

@@ -1,11 +1,8 @@
-"""What a check found, at each row or class (verdict, counterexample, failure set) and in all, with the fields of the
-JSON contract.
+"""The result of a check, for each row or class and as a whole, with the fields of the JSON contract.
 
 Attributes hold exact Python values; subscripting (`report["verdict"]`, `row["probability"]`) gives the value that the
-JSON output has under that key.
-
-Decided rows take a few bytes each: rows with the same claim, probability and verdict share one outcome. Classes of
-inputs are rows that say as well what the class is and how it was decided.
+JSON output has under that key. Decided rows take a few bytes each: rows with the same claim, probability and verdict
+share one outcome. A class of inputs is a row that also describes the class and how it was decided.
 """
 
 from __future__ import annotations
@@ -42,16 +39,18 @@ else:
 
 @frozen
 class RowResult:
-    """One row of the table, decided.
+    """A decided row of the table.
 
     `row` counts data rows from 1. `input` and `output` map names to canonical cell texts (`1/4` for `0.25`);
-    unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None where a
-    limit was reached on the way to it. `failing` is the exact set of eps in the
-    interval where the claim fails: empty unless the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
-    `says` is where beta < 1, for values of eps, or of the variable of a class; None where the row is about no input of
-    the claim (not dd > alpha). The row is `vacuous` then, and where beta is at least 1 everywhere.
-    Where the row stands for a class of inputs, `count` is how many these are; where gamma is free, `obligations` has
-    one result for each range of gamma, and the row is the one that decides.
+    unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None if a limit was
+    reached before it was known. `failing` is the exact set of eps in the intervals where the claim fails: empty unless
+    the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
+
+    `says` has the values of eps, or of the variable of a class, where beta < 1; None if the claim is not about the
+    input of the row (not dd > alpha). The row is `vacuous` in that case, and if beta is at least 1 everywhere.
+
+    For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
+    range of gamma, and the row is the one that decides.
     """
 
     row: int
@@ -72,21 +71,21 @@ class RowResult:
 
     @property
     def variable(self) -> str:
-        """What the row's obligation is a function of."""
+        """The variable of the row's obligation."""
         return "eps"
 
     @property
     def beta(self) -> str:
-        """beta at this row in closed form, with alpha, gamma and the constants put in; text that SymPy reads."""
+        """beta at this row in closed form, with alpha, gamma and the constants substituted; text that SymPy reads."""
         return str(self.beta_form)
 
     @property
     def probability(self) -> str | None:
-        """The closed form as text that `sympy.sympify` reads, made on demand."""
+        """The closed form as text that `sympy.sympify` reads, computed on demand."""
         return None if self.closed_form is None else str(self.closed_form)
 
     def as_json(self) -> dict[str, Any]:
-        """The row's object in the JSON output."""
+        """Return the row's object in the JSON output."""
         result: dict[str, Any] = {
             "row": self.row,
             "input": dict(self.input),
@@ -117,8 +116,10 @@ class RowResult:
 
 @frozen
 class Counts:
-    """How many rows there are of each kind; `vacuous` rows are among the accurate ones, and `above_one` of these are
-    vacuous because beta >= 1."""
+    """The number of rows of each kind.
+
+    `vacuous` rows are among the accurate ones, and `above_one` of these are vacuous because beta >= 1.
+    """
 
     rows: int = 0
     accurate: int = 0
@@ -130,7 +131,10 @@ class Counts:
 
 @frozen
 class Effort:
-    """What the check took: seconds by stage (they say nothing about the result), and how much was shared."""
+    """The cost of a check: seconds by stage, and how many explorations, measures and obligations were needed.
+
+    It does not depend on the result.
+    """
 
     seconds: float = 0.0
     table_seconds: float = 0.0
@@ -144,8 +148,10 @@ class Effort:
 
 @frozen(eq=False)
 class RowOutcome:
-    """The result for a row: the claim there, the probability (None where a limit was reached), the verdict. The parts
-    are compared by identity: equal ones are the same object."""
+    """The result for a row: the claim there, the probability (None if a limit was reached), and the verdict.
+
+    The parts are compared by identity: equal ones are the same object.
+    """
 
     terms: Terms
     probability: ClosedForm | None
@@ -160,14 +166,14 @@ class RowOutcome:
 
 @frozen
 class RowNames:
-    """The names of a program's inputs and outputs, in order, and the eps that it may be `only_at`."""
+    """The names of a program's inputs and outputs, in order, and its single eps `only_at` if it has one."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     only_at: Fraction | None
 
     def result(self, row: Row, outcome: RowOutcome) -> RowResult:
-        """The row as the report shows it."""
+        """Return the row as the report shows it."""
         terms, settled = outcome.terms, outcome.settled
         return RowResult(
             row=row.number,
@@ -187,8 +193,10 @@ class RowNames:
 
 
 class DecidedRows(Sequence[RowResult]):
-    """The first rows of a table with their outcomes; a RowResult is made when it is asked for. They are equal to any
-    sequence of equal rows."""
+    """The first rows of a table with their outcomes; each RowResult is built when it is read.
+
+    Equal to any sequence of equal rows.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -215,7 +223,7 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def counts(self) -> Counts:
-        """How many rows there are of each kind, without making them."""
+        """The number of rows of each kind, without building the rows."""
         numbers = [0] * len(self._outcomes)
         for place in self._numbers:
             numbers[place] += 1
@@ -236,11 +244,11 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def sayings(self) -> Iterable[Saying]:
-        """Where the rows say something, each different one at least once."""
+        """The values of eps where the rows are informative, each different set at least once."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """The rows with this verdict, in order."""
+        """Yield the rows with this verdict, in order."""
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
         for position, number in enumerate(self._numbers):
             if wanted[number]:
@@ -271,13 +279,15 @@ class DecidedRows(Sequence[RowResult]):
 
 # --- evidence -------------------------------------------------------------------------------------
 #
-# What a check keeps for those who want to see its proofs.
+# The data that a check keeps so that its proofs can be written down.
 
 
 @frozen
 class Exchange:
-    """The places of inputs, in blocks, whose values were exchanged at the rows that the ideal takes the same way as
-    this one, and those whose value makes no difference there."""
+    """The exchanges of inputs at one row that lead to other inputs with the same obligation.
+
+    Values can be exchanged among the places of each block; the values at the places `free` make no difference.
+    """
 
     row: int
     blocks: tuple[tuple[int, ...], ...]
@@ -286,7 +296,7 @@ class Exchange:
 
 @frozen
 class Product:
-    """All inputs with one of the `values` at each place, written out, for which the rows of a report stand."""
+    """All inputs with one of the `values` at each place, which the rows of a report represent."""
 
     values: tuple[tuple[str, ...], ...]
     exchanges: tuple[Exchange, ...]
@@ -294,8 +304,10 @@ class Product:
 
 @frozen(eq=False)
 class Evidence:
-    """Everything that the verdicts of one report rest on. `product` are the inputs that the rows stand for, if these
-    are more."""
+    """The data that the verdicts of one report rest on.
+
+    `product` has the inputs that the rows represent, if these are more than the rows.
+    """
 
     program: Program
     table: Table
@@ -306,7 +318,7 @@ class Evidence:
 
     @property
     def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
-        """What was decided, with the proofs, by the closed form of the bound and by beta."""
+        """The decisions with their proofs, by the closed form of the bound and by beta."""
         outcomes, _ = self.rows.outcomes
         return {
             (outcome.probability, outcome.terms.beta): outcome.settled
@@ -317,7 +329,7 @@ class Evidence:
 
 @frozen(eq=False)
 class CaseEvidence:
-    """The results of all cases of a question, each of which has its own evidence; `product` as for `Evidence`."""
+    """The results of all cases of a question, each with its own evidence; `product` as for `Evidence`."""
 
     question: object
     results: Sequence[RowResult]
@@ -329,15 +341,14 @@ SCHEMA = "dipc.check/1"
 
 @frozen
 class Report:
-    """The outcome of a check of one program against one table.
+    """The result of a check of one program against one table.
 
-    `verdict` is INACCURATE if some row is, else UNDECIDED if some row is or if the check was `interrupted` before
-    the last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval the
-    claim was decided on, as text. `evidence` is what a certificate is written from, where it was asked for.
-    `decided_by` is the theorem that says what the rows decide besides their own obligations, or the claim that it is
-    found from. Where rows stand for classes, `inputs` is how many inputs these have together. `constants` are the
-    program's, and `stated` has alpha, beta and gamma as they were claimed, None for one that every row has its own of.
-    `warnings` say where the claim may not mean what it seems to.
+    `verdict` is INACCURATE if some row is, else UNDECIDED if some row is or if the check was `interrupted` before the
+    last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval of the
+    claim, as text. `evidence` is the data for a certificate, if it was requested. `decided_by` is the theorem by which
+    the rows decide more than their own obligations, or the claim that determines it. For classes, `inputs` is their
+    number of inputs together. `constants` are the program's. `stated` has alpha, beta and gamma of the claim, None for
+    one that each row has its own of. `warnings` list where the claim may not mean what the user expects.
 
     A report is neither true nor false: `require` fails unless it is accurate.
     """
@@ -374,28 +385,30 @@ class Report:
 
     @property
     def theorem(self) -> conditions.Theorem | None:
-        """What the rows decide besides their own obligations, found when it is asked for."""
+        """The theorem by which the rows decide more than their own obligations, computed on demand."""
         return conditions.theorem_of(self.decided_by) if isinstance(self.decided_by, Claim) else self.decided_by
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a report has one of three verdicts and no truth value: look at its `verdict`, or call `require()`"
+            "a report has one of three verdicts and no truth value: read its `verdict`, or call `require()`"
         )
 
     @property
     def claim(self) -> Mapping[str, str | None]:
-        """alpha, beta, gamma and eps as texts; None for one that every row has its own of."""
+        """alpha, beta, gamma and eps as texts; None for one that each row has its own of."""
         return {**self.stated, "eps": self.eps}
 
     @property
     def failures(self) -> tuple[RowResult, ...]:
-        """The rows that are refuted, in order, each with its `counterexample` and its `failing` eps."""
+        """The refuted rows, in order, each with its `counterexample` and its `failing` eps."""
         return tuple(self.select(Verdict.INACCURATE))
 
     @property
     def sayings(self) -> Mapping[str, Saying]:
-        """Where at least one row says something (beta < 1), by what their claims are functions of: `eps`, or a product
-        of it such as `alpha*eps`."""
+        """The values where at least one row is informative (beta < 1), by the variable of its claim.
+
+        The variable is `eps`, or a product of it such as `alpha*eps`.
+        """
         if isinstance(self.rows, DecidedRows):
             result = {"eps": list(self.rows.sayings)}
         else:
@@ -406,31 +419,40 @@ class Report:
         return {variable: together(all_of) for variable, all_of in result.items() if all_of}
 
     def require(self) -> Report:
-        """The report itself, if it is accurate. Raises AssertionError otherwise, which names a row with its input, eps,
-        probability and bound, or the reason why one is undecided."""
+        """Return the report itself if it is accurate; raise AssertionError otherwise.
+
+        The error names a row with its input, eps, probability and bound, or the reason why a row is undecided.
+        """
         if self.verdict is not Verdict.ACCURATE:
             raise AssertionError(above("shown").refusal(self))
         return self
 
     def records(self) -> list[dict[str, object]]:
-        """The rows as flat dicts of texts: row, inputs and outputs by name, alpha, beta, gamma, verdict, vacuous,
-        probability (a closed form), eps (of the counterexample), reason."""
+        """Return the rows as flat dicts of texts.
+
+        The keys are row, inputs and outputs by name, alpha, beta, gamma, verdict, vacuous, probability (a closed form),
+        eps (of the counterexample), and reason.
+        """
         result: list[dict[str, object]] = above("shown").records(self)
         return result
 
     def to_frame(self) -> Any:
-        """`records()` as a DataFrame of pandas or polars, whichever is in use or else installed. Raises ImportError
-        where neither is."""
+        """Return `records()` as a DataFrame of pandas or polars, whichever is imported, or else installed.
+
+        Raises ImportError if neither is.
+        """
         return above("shown").data_frame(self)
 
     def plot(self, row: int | None = None, axes: Any = None) -> Any:
-        """Draws Pr against 1 - beta over eps, with the failing eps shaded, and returns the axes of matplotlib: of one
-        row, by default the first that fails, else the first that says something. Raises ValueError for a row without a
-        probability in closed form, ImportError without matplotlib."""
+        """Draw Pr against 1 - beta over eps for one row, and return the axes of matplotlib.
+
+        The failing eps are shaded. The default row is the first that fails, else the first that is informative. Raises
+        ValueError for a row without a probability in closed form, ImportError without matplotlib.
+        """
         return above("shown").draw(self, row, axes)
 
     def __str__(self) -> str:
-        """The verdict in a sentence, the claim, and the worst counterexamples, as `dipc check` shows them."""
+        """Return the verdict in a sentence, the claim, and the worst counterexamples, as `dipc check` shows them."""
         text: str = above("shown").report_text(self)
         return text
 
@@ -439,7 +461,7 @@ class Report:
         return text
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """The rows with this verdict, in order."""
+        """Yield the rows with this verdict, in order."""
         if isinstance(self.rows, DecidedRows):
             return self.rows.select(verdict)
         return (row for row in self.rows if row.verdict is verdict)
@@ -453,11 +475,11 @@ class Report:
         return SCHEMA
 
     def as_json(self) -> dict[str, Any]:
-        """The whole JSON object; `dipc.outcome.formats` writes the same without holding it in memory."""
+        """Return the whole JSON object; `dipc.outcome.formats` writes the same without holding it in memory."""
         return {**self.head(), "rows": [row.as_json() for row in self.rows]}
 
     def head(self) -> dict[str, Any]:
-        """The keys of the JSON object before the rows: the verdict, what was asked, and how it is to be read."""
+        """Return the keys of the JSON object that precede the rows."""
         result: dict[str, Any] = {
             "schema": SCHEMA,
             "program": self.program,
@@ -481,7 +503,7 @@ class Report:
 
 
 def warnings_json(warnings: Sequence[Diagnostic]) -> dict[str, Any]:
-    """The key `warnings` of a JSON object; none where there are none."""
+    """Return the key `warnings` of a JSON object, or nothing if there are none."""
     if not warnings:
         return {}
     return {
@@ -493,7 +515,7 @@ def warnings_json(warnings: Sequence[Diagnostic]) -> dict[str, Any]:
 
 
 def overall(counts: Counts, interrupted: bool = False) -> Verdict:
-    """The verdict over all rows; never ACCURATE unless every row is and none is missing."""
+    """Return the verdict over all rows; never ACCURATE unless every row is and none is missing."""
     if counts.inaccurate:
         return Verdict.INACCURATE
     if counts.undecided or interrupted or counts.accurate != counts.rows or not counts.rows:
@@ -502,7 +524,10 @@ def overall(counts: Counts, interrupted: bool = False) -> Verdict:
 
 
 class Interrupted(Exception):
-    """The check was stopped by Ctrl-C. `report` holds the rows decided so far, `done` of `total` (None: unknown)."""
+    """The check was stopped by Ctrl-C.
+
+    `report` has the rows decided so far, which are `done` of `total` (None if unknown).
+    """
 
     def __init__(self, report: Report, done: int, total: int | None) -> None:
         of = "" if total is None else f" of {total}"
@@ -512,15 +537,15 @@ class Interrupted(Exception):
         self.total = total
 
 
-#: How the reason begins where the proof for every number of queries is not about programs of this shape.
+#: The beginning of the reason if the proof for every number of queries does not cover programs of this shape.
 NO_UNION_BOUND = "no union bound"
 
 
 class Method(StrEnum):
-    """How a class was decided."""
+    """The way in which a class was decided."""
 
     CORNER = "corner"
-    """One input attains the least probability of the class, and so decides it."""
+    """One input attains the least probability of the class, and therefore decides it."""
     BOUND = "bound"
     """A lower bound of the probabilities of the class meets the claim."""
     WITNESS = "witness"
@@ -528,15 +553,15 @@ class Method(StrEnum):
     UNION = "union bound"
     """A union bound over single comparisons proves the claim for every m from some number on."""
     EMPTY = "empty"
-    """No input of the class is that far from other answers, so the claim says nothing about the class."""
+    """No input of the class is far enough from other answers for the claim to be about it."""
     NOTHING = "nothing"
-    """beta is at least 1 everywhere: the claim says nothing, whatever the probabilities are."""
+    """beta is at least 1 everywhere: the claim holds whatever the probabilities are."""
     NONE = "none"
 
 
 @frozen
 class Refuted:
-    """The row of a table at which the claim is refuted, with its dd; `gamma` is its own where gamma is left open."""
+    """A row at which the claim is refuted, with its dd; `gamma` is its own if gamma is open."""
 
     row: RowResult
     dd: str
@@ -546,7 +571,11 @@ class Refuted:
 
 @frozen
 class ClassEvidence:
-    """Every input of the class at which something is claimed is in the half-spaces; None: undecided."""
+    """The evidence for one class.
+
+    Every input of the class that the claim is about lies in the `halfspaces`. `ground` is None if the class is
+    undecided.
+    """
 
     halfspaces: tuple[Moving, ...]
     ground: Proved | Refuted | Empty | None
@@ -554,8 +583,11 @@ class ClassEvidence:
 
 @frozen
 class DescribedClass:
-    """A class of inputs as reports name it: those of the `region` with these values of `finite` inputs that satisfy the
-    `guards` and are behind the facets of one `side`."""
+    """A class of inputs as reports name it.
+
+    Its inputs are in the `region`, have these values of `finite` inputs, satisfy the `guards`, and are behind the
+    facets of one `side`.
+    """
 
     core: CoreProgram = field(compare=False, repr=False)
     region: Region
@@ -570,12 +602,12 @@ class DescribedClass:
 
     @property
     def where(self) -> tuple[str, ...]:
-        """Its inequalities, `q[1] < 0`, and those that move with alpha, `-x - 1 >= 2*alpha`."""
+        """The inequalities of the class, such as `q[1] < 0`, and then those that move with alpha."""
         moving = [f"{form_text(self.core, each.form)} >= {_line(Fraction(0), each.step)}" for each in self.side]
         return (*guard_texts(self.core, self.guards, self.finite), *moving)
 
     def corner_texts(self, corner: Corner) -> dict[str, str]:
-        """An input of the class for each alpha, as forms of it."""
+        """Return an input of the class for each alpha, as forms of alpha."""
         texts: dict[str, str] = {}
         for slot in self.core.inputs:
             line = slot in corner.base
@@ -586,13 +618,13 @@ class DescribedClass:
 
 @frozen
 class ClassNote:
-    """What a row for a whole class of inputs adds; its texts are made when they are asked for.
+    """The additional fields of a row for a whole class of inputs; texts are computed on demand.
 
-    `inputs` is the class; None for a row about a number of queries, which says so in `numbered`, and what det is in
-    `output` where it is about one input. `hardest` is the input that decides, None where the proof needs none or has
-    none. `variable` is what the functions of the obligation are functions of, written `eps` there: `alpha*eps`,
-    `gamma*eps` or `eps`; `intervals` has its values. `closed_form` is the least probability of the class where
-    `exact`, else a lower bound of all; the claim for the class is that it is at least 1 - `beta_form` for all values.
+    `inputs` is the class. It is None for a row about a number of queries, which is described in `numbered`, with det in
+    `output` if it is about one input. `hardest` is the input that decides, None if the proof needs none. `variable` is
+    the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), written `eps` in its functions; `intervals` has
+    its values. `closed_form` is the least probability of the class if `exact`, else a lower bound of all its
+    probabilities. The claim for the class is that it is at least 1 - `beta_form` for all values.
     """
 
     method: Method
@@ -607,32 +639,32 @@ class ClassNote:
     exact: bool = False
     #: Whether `beta_form` is only a lower bound of the claim's beta: the claim with it implies the claim.
     lesser: bool = False
-    #: Of a row about all numbers of queries from some one on: the least number that the claim is about, and that one.
+    #: For a row about all numbers of queries from a start on: the least number that the claim is about, and the start.
     numbers: tuple[int, int] | None = None
 
     @property
     def answer(self) -> Mapping[str, str]:
-        """det on the class, real outputs as forms of the inputs."""
+        """det on the class, with real outputs as forms of the inputs."""
         return self.output if self.inputs is None else self.inputs.answer
 
     @property
     def where(self) -> tuple[str, ...]:
-        """The inequalities of the class, after the number of queries."""
+        """The number of queries, and the inequalities of the class."""
         return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.where)
 
     @property
     def corner(self) -> Mapping[str, str]:
-        """The input that decides, as forms of the open distance; empty where there is none."""
+        """The input that decides, as forms of the open distance; empty if there is none."""
         return {} if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest)
 
     @property
     def probability(self) -> str | None:
-        """The closed form as text, None where it is not known."""
+        """The closed form as text, None if it is not known."""
         return None if self.closed_form is None else str(self.closed_form)
 
     @property
     def beta(self) -> str | None:
-        """beta as a function of the variable, None where it is none."""
+        """beta as a function of the variable, None if it is not one."""
         return None if self.beta_form is None else str(self.beta_form)
 
     def as_json(self) -> dict[str, Any]:
@@ -653,8 +685,11 @@ class ClassNote:
 
 @frozen
 class ClassResult(RowResult):
-    """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where the result
-    takes more than one row, these are `rows`. With a `count` it stands for this many that are alike."""
+    """A decided class; `input` is one of its inputs, for an inaccurate class the counterexample.
+
+    If the result takes more than one row, these are `rows`. With a `count` it represents this many classes that are
+    alike.
+    """
 
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()
@@ -679,7 +714,7 @@ class ReportedRows(list[RowResult]):
         self.results: list[RowResult] = []
 
     def add(self, result: RowResult) -> None:
-        """There is one more."""
+        """Append the rows of a result."""
         self.results.append(result)
         for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
             self.append(replace(row, row=len(self) + 1))
@@ -687,11 +722,11 @@ class ReportedRows(list[RowResult]):
 
 # --- describe -------------------------------------------------------------------------------------
 #
-# Classes of inputs as texts.
+# Texts that describe classes of inputs.
 
 
 def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
-    """det on the region: a value for every output, or a form of the inputs."""
+    """Return det on the region: a value for every output, or a form of the inputs."""
     return {
         core.slots[slot].name: form_text(core, value) if isinstance(value, Affine) else show_value(value)
         for slot, value in zip(core.outputs, region.answer, strict=True)
@@ -699,19 +734,19 @@ def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
 
 
 def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping[int, Value]) -> tuple[str, ...]:
-    """The inequalities of a class, `q[1] < 0`, after its finite inputs."""
+    """Return the inequalities of a class, such as `q[1] < 0`, after its finite inputs."""
     fixed = [f"{core.slots[slot].name} = {show_value(value)}" for slot, value in finite.items()]
     texts = [comparison_text(g.difference, g.op.value, _no_noise, _names(core)) for g in guards]
     return tuple(dict.fromkeys([*fixed, *texts]))
 
 
 def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str]:
-    """An input as a row of a report shows it."""
+    """Return an input as a row of a report shows it."""
     return {core.slots[slot].name: show_value(inputs[slot]) for slot in core.inputs}
 
 
 def form_text(core: CoreProgram, form: Affine) -> str:
-    """A form of inputs: `2*q[1] - 1`."""
+    """Return the text of a form of inputs: `2*q[1] - 1`."""
     return affine_text(form, _no_noise, _names(core))
 
 
@@ -724,5 +759,5 @@ def _no_noise(noise: int) -> str:
 
 
 def _line(base: Fraction, slope: Fraction) -> str:
-    """base + slope·alpha."""
+    """Return the text of base + slope·alpha."""
     return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: "alpha")

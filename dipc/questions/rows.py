@@ -33,21 +33,24 @@ else:
     nearness = Later("dipc.program.nearness")
     rules = Later("dipc.rules.rule")
 
-#: Of a row that claims nothing, or whose probability exceeds one that is enough: it need not be known.
+#: The decision of a row that claims nothing, or whose probability is at least one that suffices.
 _HOLDS = Decision(Verdict.ACCURATE)
 
 
 class TableRows(TableSource):
-    """One table under one claim. Rows with the same claim and the same bound are one obligation and share its outcome,
-    so that a table may have millions."""
+    """One table under one claim.
 
-    #: Whether the weights in its bounds are probabilities, which are not negative: `LeastBounds` rests on it.
+    Rows with the same claim and the same bound are one obligation and share its outcome, so that a table can have
+    millions of rows.
+    """
+
+    #: Whether the weights in its bounds are probabilities, and so not negative: `LeastBounds` depends on it.
     of_probabilities = True
 
     def __init__(self, program: Program, table: Table, claim: Claim) -> None:
         super().__init__(program, table, claim)
         self._undecided: dict[str, Decision] = {}
-        #: By the claim of a row, which is one object for all rows that have it.
+        #: The informative values of eps for each claim of a row, which is one object for all rows that have it.
         self._says: dict[Terms, Saying] = {}
         self._least = LeastBounds()
 
@@ -59,16 +62,19 @@ class TableRows(TableSource):
         return (RowCase(self, row) for row in self.table.rows)
 
     def bound(self, row: Row) -> Bound:
-        """The probability of the row's answer. Raises Undecided and DiagnosticError as `Probabilities` does."""
+        """Return the probability of the row's answer. Raises Undecided and DiagnosticError as `Probabilities` does."""
         return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
-        """What all rows with this claim and this bound come to; the bound may be not known, and why."""
+        """Decide the outcome of all rows with this claim and this bound.
+
+        The bound can be the reason why it is not known.
+        """
         says = None if terms.vacuous else self._says.get(terms)
         if says is None and not terms.vacuous:
             says = self._says[terms] = saying(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Bound) and self._least.known:
-            # Nobody asks for the probability where it is known to be enough.
+            # The probability itself is not needed where it is known to suffice.
             if says is None or says.nothing:
                 return RowOutcome(terms, None, _HOLDS, says)
             for least in self._least.below(terms.beta, bound):
@@ -92,7 +98,7 @@ class TableRows(TableSource):
         return rows, map(rows.append, settled(self._outcomes(), engine))
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
-        """For each row its outcome on the way: the same object where claim and bound are."""
+        """Yield the outcome of each row, under way: the same object for rows with the same claim and bound."""
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # an identity means something only as long as its object lives
         rows = iter(self.table.rows)
@@ -117,7 +123,7 @@ class TableRows(TableSource):
                 yield underway
 
     def claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
-        """What is claimed of a row, and the probability of its answer, or why that is not known."""
+        """Return the claim of a row, and the probability of its answer or the reason why it is not known."""
         terms = self.claim.terms(row)
         try:
             return terms, self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
@@ -129,25 +135,28 @@ class TableRows(TableSource):
         if interrupted:
             return report
         evidence = None
-        if engine.keep_proofs and isinstance(rows, DecidedRows):  # a part of another question gets rows of its own
+        if engine.keep_proofs and isinstance(rows, DecidedRows):  # a part of another question has rows of its own
             evidence = Evidence(self.program, self.table, self.claim, rows, self.probabilities)
         return replace(report, decided_by=self.claim, evidence=evidence)
 
 
-#: Rows that are compared with each other before the first of them is decided.
+#: The number of rows that are compared with each other before the first of them is decided.
 _COMPARED = 20_000
 
-#: A bound below this many others at least is worth a question of its own.
+#: The least number of bounds for which a common lower bound is decided.
 _FEW = 4
 
-#: Kinds of bounds that are remembered at a time.
+#: The most kinds of bounds that are remembered.
 _MOST_KINDS = 20_000
 
 
 @dataclass(slots=True)
 class _Kind:
-    """Bounds that differ in the constants of their half-spaces alone, of which this is `one`, with the same beta: how
-    many there were, and the least constant of all half-spaces with the same coefficients in some order."""
+    """Bounds with the same beta that differ only in the constants of their half-spaces.
+
+    `one` is one of them and `number` their number. `least` has the least constant of all half-spaces whose coefficients
+    are the same up to their order.
+    """
 
     beta: BetaForm
     one: Bound
@@ -160,7 +169,7 @@ class _Kind:
         return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in _half_spaces(one)])
 
     def add(self, members: Sequence[Sequence[Fraction]]) -> None:
-        """There are more, with these constants."""
+        """Add bounds with these constants."""
         self.number += len(members)
         for side, column in zip(self.sides, zip(*members, strict=True), strict=True):
             own = min(column)
@@ -168,28 +177,28 @@ class _Kind:
 
 
 class LeastBounds:
-    """Bounds that are at most each of many others, for one beta: where such a one is enough, all are.
+    """Bounds that are at most each of many others, for one beta: where such a bound suffices, all of them do.
 
-    An event whose half-spaces are those of another one, moved inwards over the same noises, is part of it: so bounds
-    that differ in the constants of their half-spaces alone are at least the one with the least of each. The weights of
-    shares are probabilities, and not negative. Rows are looked at some at a time. First it is the least constant of
-    like half-spaces that is asked about, which soon is the same for all rows to come.
+    An event whose half-spaces are those of another one, moved inwards over the same noises, is a subset of it. Bounds
+    that differ only in the constants of their half-spaces are therefore at least the one with the least constants. The
+    weights of shares are probabilities, and not negative. Rows are compared in batches. The least constant of like
+    half-spaces is tried first, since it is soon the same for all later rows.
     """
 
     def __init__(self) -> None:
-        #: Whether rows are to be compared.
+        #: Whether rows are compared.
         self.known = False
-        #: Bounds that were not enough.
+        #: The common bounds that did not suffice.
         self.failed: set[Bound] = set()
         self._kinds: dict[tuple[int, object], _Kind] = {}
         #: The kinds of bounds by the identities of their parts, which these bounds keep alive.
         self._shapes: dict[tuple[object, ...], tuple[Bound, object]] = {}
         self._below: dict[tuple[int, int], list[Bound]] = {}
-        #: An identity means something only as long as its object lives.
+        #: An identity is valid only as long as its object lives.
         self._alive: list[Bound] = []
 
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
-        """Search these claims; of earlier ones only the results are remembered."""
+        """Find common bounds for these claims; of earlier claims only the results are remembered."""
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):
                 kept.clear()
@@ -208,10 +217,10 @@ class LeastBounds:
             self._add(self._kinds[kind], members)
 
     def _add(self, kind: _Kind, members: Sequence[Bound]) -> None:
-        """Rows have these bounds, too."""
+        """Add the bounds of more rows."""
         constants = [[each.constant for each in _half_spaces(bound)] for bound in members]
         kind.add(constants)
-        # As long as all is enough that was asked about, it is asked about one row as it will be about many.
+        # As long as every common bound has sufficed, one is tried even for a single row, as later rows will share it.
         if kind.number >= _FEW or not self.failed:
             candidates = [_with_constants(kind.one, [kind.least[side] for side in kind.sides])]
             if len(members) >= _FEW:
@@ -221,7 +230,7 @@ class LeastBounds:
                 self._below[id(kind.beta), id(bound)] = tried
 
     def _shape(self, bound: Bound) -> object:
-        """All of a bound but the constants of its half-spaces."""
+        """Return a bound without the constants of its half-spaces."""
         made_of: list[object] = [bound.constant]
         for share in bound.shares:
             made_of += [id(share.weight), len(share.events)]
@@ -235,7 +244,7 @@ class LeastBounds:
         return known[1]
 
     def below(self, beta: BetaForm, bound: Bound) -> Sequence[Bound]:
-        """Bounds that are at most this one and others, the least first; none where there are few of these."""
+        """Return bounds that are at most this one and others, the least first; none if there are few of these."""
         return self._below.get((id(beta), id(bound)), ())
 
 
@@ -247,7 +256,7 @@ def _half_spaces(bound: Bound) -> list[Halfspace]:
 
 
 def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
-    """The bound with other constants of its half-spaces."""
+    """Return the bound with other constants of its half-spaces."""
     left = iter(constants)
     shares = []
     for share in bound.shares:
@@ -259,7 +268,7 @@ def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
     return Bound(tuple(shares), bound.constant)
 
 
-#: Outcomes that are remembered at a time.
+#: The most outcomes that are remembered.
 _REMEMBERED = 1 << 16
 
 
@@ -296,21 +305,21 @@ class RowCase:
 # Claims with gamma left open: one obligation for each range of gamma on which the ball of near answers is the same.
 #
 # Theorem 12 of the paper. The outputs are finite, so d'_u takes finitely many values 0 = c_0 < c_1 < ... at an input
-# u, and for c_l <= gamma < c_(l+1) the answers within gamma of det(u) are those within c_l. Where beta never grows
+# u, and for c_l <= gamma < c_(l+1) the answers within gamma of det(u) are those within c_l. If beta never grows
 # with gamma (or alpha) and the region is (alpha, gamma)-monotonic, the claim for all gamma of that range and all alpha
 # < dd(u) that go with them is the one obligation Pr[d'_u <= c_l] >= 1 - beta(a, c), with the limit of beta at the
-# greatest alpha a and the greatest gamma c of the range (the proof in Appendix G). The last range is without end.
+# greatest alpha a and the greatest gamma c of the range (the proof in Appendix G). The last range is unbounded.
 
 
 class FreeGamma(TableSource):
-    """A table, every gamma >= 0 and every alpha that goes with it.
+    """A table under the claim for every gamma >= 0 and every alpha that belongs to it.
 
-    A row with several ranges of gamma has an obligation for each; its verdict is theirs together, its evidence that of
-    the first one that fails. A cell of the column gamma is one gamma, and wins.
+    A row with several ranges of gamma has an obligation for each. Its verdict is that of all of them together, its
+    evidence that of the first one that fails. A cell of the column gamma fixes one gamma instead.
     """
 
     def __init__(self, program: Program, table: Table, options: ClaimOptions) -> None:
-        """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
+        """Take the claim; raise DiagnosticError for one outside Theorem 12, naming the condition that fails."""
         _require_finite(program)
         super().__init__(program, table, resolve_claim(program.core, table, replace(options, gamma="0")))
         self._nearness = nearness.Nearness(program.core, program.limits)
@@ -327,7 +336,7 @@ class FreeGamma(TableSource):
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def ranges(self, row: Row) -> list[GammaRange]:
-        """The ranges of gamma with what is claimed there, increasing. Raises Undecided."""
+        """Return the ranges of gamma with their claims, increasing. Raises Undecided."""
         if row.gamma is not None:
             return [GammaRange(self.claim.terms(row), None)]
         distances = self._distances(row)
@@ -347,11 +356,11 @@ class FreeGamma(TableSource):
         return gamma_ranges
 
     def bound(self, row: Row, terms: Terms) -> Bound:
-        """The probability of an answer in the ball of these terms. Raises Undecided."""
+        """Return the probability of an answer in the ball of these terms. Raises Undecided."""
         return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
 
     def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
-        """The row for one range of gamma, None for its own gamma."""
+        """Return the row for one range of gamma, or, with None, for its own gamma."""
         says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
         nothing = terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED)
         outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
@@ -359,13 +368,13 @@ class FreeGamma(TableSource):
         return result if gamma is None else replace(result, gamma=gamma)
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
-        """The finite values of d'_u, with 0, increasing."""
+        """Return the finite values of d'_u, with 0, increasing."""
         if self.program.core.has_product_distance:
             return (Fraction(0),)
         return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
 
     def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
-        """The suprema of alpha and gamma over what is claimed with low <= gamma < high; None where that is nothing."""
+        """Return the suprema of the claimed alpha and gamma with low <= gamma < high, or None if nothing is claimed."""
         dd = row.dd.value if row.dd is not None else None
         limit = dd if isinstance(dd, Fraction) else None
         if self._curve is None or row.alpha is not None:
@@ -378,14 +387,14 @@ class FreeGamma(TableSource):
         if top is None:
             return None, None
         alpha, least = slope * top + offset, max(low, -offset / slope)
-        # A single gamma is claimed about where dd is its alpha, and that is not too near.
+        # A single gamma has a claim if dd is its alpha, and this dd is not too near.
         alone = top == least and top != high and not self.claim.is_near(row, alpha if limit is None else limit, alpha)
         return (alpha, top) if top > least or alone else None
 
 
 @frozen
 class GammaRange:
-    """What is claimed for the gamma of a range, which is written `gamma_text`; None for the row's own gamma."""
+    """The claim for the gamma of a range, written `gamma_text`, or None for the row's own gamma."""
 
     terms: Terms
     gamma_text: str | None
@@ -439,7 +448,7 @@ class FreeRow:
 
 
 def _together(rows: Sequence[RowResult]) -> RowResult:
-    """One result for all ranges of gamma: the first that fails, else the first that is undecided, else the first."""
+    """Return the result for all ranges of gamma: the first that fails, else the first undecided one, else the first."""
     claimed = [result.says for result in rows if result.says is not None]
     says = together(claimed) if claimed else None
     for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED):

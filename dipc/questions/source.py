@@ -1,8 +1,8 @@
-"""What a question is to everything behind it: a source of obligations.
+"""The interface of a question: a source of cases, which list obligations.
 
-A source has cases (rows, classes of inputs, ranges of m). Each case says which obligations it comes to, and folds their
-decisions into its result. Services are written against this alone: `check` runs `Case.settle`, `tighten` and `solve`
-look at `Case.posed`, a certificate is written from what both gave.
+A source has cases (rows, classes of inputs, ranges of m). Each case lists its obligations, and computes its result from
+their decisions. Services use only this interface: `check` runs `Case.settle`, `tighten` and `solve` read `Case.posed`,
+and a certificate is written from the results of both.
 """
 
 from __future__ import annotations
@@ -30,36 +30,44 @@ if TYPE_CHECKING:
 else:
     rules = Later("dipc.rules.rule")
 
-#: Asks for decisions one after the other, and gives the result in the end. What is only to be measured is asked for as
-#: a `Bound`: its decision is UNDECIDED, with the bound in closed form.
+#: A generator that yields obligations, receives their decisions, and returns the result. A `Bound` that it yields is
+#: only measured: its decision is UNDECIDED, with the bound in closed form.
 Settling = Generator[Obligation | Bound, Decision, RowResult]
 
 
 class Case(Protocol):
-    """One part of a question."""
+    """A part of a question: a row, a class of inputs, or a range of numbers.
+
+    If all of its obligations hold, so does the claim for the case.
+    """
 
     @property
     def number(self) -> int:
-        """Its number in the report, from 1."""
+        """The number of the case in the report, from 1."""
 
     def posed(self) -> Sequence[rules.Posed]:
-        """The obligations that it comes to: if all hold, so does the claim for the case; none where it claims nothing.
+        """Return the obligations of the case, none if nothing is claimed.
 
-        Raises Undecided where they are not known.
+        If all hold, so does the claim for the case. Raises Undecided if they are not known.
         """
 
     def undecided_row(self) -> RowResult:
-        """What it is about, not decided."""
+        """Return the row of the case before it is decided."""
 
     def settle(self) -> Settling:
-        """Decides the case: yields obligations, is sent their decisions, and returns the result. Where a mere bound
-        fails it may pose another bound, or inputs that may refute the claim."""
+        """Decide the case: yield obligations, receive their decisions, and return the result.
+
+        If a lower bound fails, the case may yield obligations of another bound, or of inputs that may refute the claim.
+        """
 
 
 class Source(ABC):
-    """A question about one `program` for all eps of the `intervals`. `stated` are alpha, beta and gamma as claimed,
-    None for one that each row has by itself; `table` is its table, if it is about one: given, or of classes of
-    inputs."""
+    """A question about one `program` for all eps of the `intervals`.
+
+    `stated` has alpha, beta and gamma of the claim, None for one that each row has its own of. `table` is the table of
+    the question if there is one: a given table, or one of classes of inputs. Invariant: the claim holds if it holds for
+    every case.
+    """
 
     def __init__(
         self,
@@ -72,45 +80,45 @@ class Source(ABC):
         self.intervals = intervals
         self.stated = stated
         self.table = table
-        #: Says of its report that its rows stand for others, or are all inputs.
+        #: Adds to the report that its rows represent other inputs, or are all inputs.
         self.retell: Callable[[Report], Report] | None = None
 
     @property
     def total(self) -> int | None:
-        """How many cases there are, where that is known before."""
+        """The number of cases, if it is known before they are built."""
         return None if self.table is None else len(self.table.rows)
 
     @property
     def numbers(self) -> tuple[str, int] | None:
-        """The constant that it leaves open, and the least of its values that it is about."""
+        """The constant that is left open, and the least of its values that the claim is about."""
         return None
 
     @property
     def about(self) -> str:
-        """What its cases are parts of, as a report names it."""
+        """The question in one phrase, as a report names it."""
         return "" if self.table is None else self.table.name
 
     @property
     def work(self) -> Work:
-        """What was done to find the obligations."""
+        """The work done to find the obligations."""
         return Work()
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """Where the claim may not mean what it seems to."""
+        """Warnings where the claim may not mean what the user expects."""
         return ()
 
     @abstractmethod
     def cases(self) -> Iterable[Case]:
-        """All parts of the question, in the order of the report; at least one. Made as they are asked for."""
+        """Yield all parts of the question, at least one, in the order of the report."""
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        """The rows of the report, which grow by one with each step of the iterator."""
+        """Return the rows of the report, which grow by one with each step of the iterator."""
         rows: list[RowResult] = []
         return rows, map(rows.append, results(self.cases(), engine))
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        """These rows, as many as were decided, as a report. A source with more to say says it here."""
+        """Return a report of the rows decided so far. Subclasses add their own fields."""
         return Report(
             self.program.name,
             tuple(rows) if isinstance(rows, list) else rows,
@@ -123,11 +131,11 @@ class Source(ABC):
         )
 
     def announced(self) -> str | None:
-        """What makes the question long, said before it is worked on; None where nothing does."""
+        """Return a warning that the question takes long, shown before it is decided, or None."""
         return None
 
     def effort(self, engine: Engine) -> Effort:
-        """What was done so far."""
+        """Return the cost of the work done so far."""
         work, spent = self.work, engine.spent
         return Effort(
             chain_seconds=work.chain_seconds,
@@ -156,28 +164,30 @@ class TableSource(Source):
 
 
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-    """The rows of a report, where a case may have several, which grow with each step of the iterator."""
+    """Return the rows of a report, which grow with each step of the iterator; a case can have several rows."""
     rows = ReportedRows()
     return rows, map(rows.add, results(cases, engine))
 
 
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
-    """The results of the cases in order. Raises what settling them one after the other would raise."""
+    """Yield the results of the cases in order; raise what settling them one after the other would raise."""
     return settled((Underway(case.settle()) for case in cases), engine)
 
 
 # --- A claim between two others ---------------------------------------------------------------------------------------
 #
-# A claim between a stronger and a weaker one that are easier to decide: without logarithms, or of fewer summands.
+# A claim enclosed by a stronger and a weaker one that are easier to decide: without logarithms, or with fewer summands.
 
 LOGARITHMS = f"whether the claim fails depends on the direction in which its logarithms are rounded to {DIGITS} digits"
 
 
 class Enclosed(Source):
-    """A question whose claim lies between two: that of `source` implies it, and it implies that of `weaker`; `said` are
-    the parts of the claim in the user's words, `between` says why nothing is known where the stronger claim fails and
-    the weaker one does not. `others` are stronger claims, too, about the same cases. `itself`: the weaker claim is the
-    claim itself, and what proves it counts."""
+    """A question whose claim lies between two others: `source` implies it, and it implies `weaker`.
+
+    `texts` are the parts of the claim in the user's words. `between` is the reason why the case is undecided if the
+    stronger claim fails and the weaker one does not. `others` are further stronger claims about the same cases. With
+    `itself` the weaker claim is the claim itself, so that a proof of it counts.
+    """
 
     def __init__(
         self,
@@ -213,7 +223,7 @@ class Enclosed(Source):
         return self.source.warnings
 
     def cases(self) -> Iterable[Case]:
-        # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
+        # A counterexample to a case of the weaker claim refutes the claim, whichever case of the other is its partner.
         sides = (self.source, self.weaker, *self.others)
         for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
@@ -228,7 +238,7 @@ class Enclosed(Source):
         report = replace(self.source.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
         if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not self.itself):
             return report
-        # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
+        # A certificate is about the stronger claim, or about a failure of the weaker one; neither has such numbers.
         sides = (self.source, *self.others) if report.verdict is Verdict.ACCURATE else ()
         for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
             decided, steps = side.begin(engine)
@@ -237,7 +247,7 @@ class Enclosed(Source):
             certified = side.report(decided, engine)
             if certified.verdict is report.verdict:
                 return replace(report, evidence=certified.evidence)
-        return report  # Some cases hold by one of the stronger claims, and some by another.
+        return report  # different cases hold by different stronger claims
 
 
 @frozen
@@ -276,14 +286,14 @@ class _EnclosedCase:
 
 
 def _is_same(one: RowResult, other: RowResult) -> bool:
-    """Whether two cases are about the same class."""
+    """Return True if two cases are about the same class."""
     if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
         return False
     return (one.row, one.note.answer, one.note.where) == (other.row, other.note.answer, other.note.where)
 
 
 def _by_lesser(row: RowResult) -> RowResult:
-    """The case with the remark that its beta is at most the claim's."""
+    """Return the row with the remark that its beta is at most the claim's."""
     if not isinstance(row, ClassResult) or row.note is None:
         return row
     return replace(row, note=replace(row.note, lesser=True))

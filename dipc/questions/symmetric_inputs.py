@@ -36,22 +36,24 @@ else:
 _ZERO = Fraction(0)
 
 
-#: Assignments tried for each class that is allowed: where there are more, the inputs have too little symmetry.
+#: The assignments tried for each allowed class. If more are needed, the inputs have too little symmetry.
 TRIALS = 15
 
-#: Where classes are worth it only if they are few, the ideal is explored for at most this many states, or one for each
-#: 16 inputs where that is more: a state takes about as long as some rows.
+#: The most states of the ideal that are explored where classes only save time if they are few, or one state for each 16
+#: inputs if that is more. A state takes about as long as several rows.
 LEAST_STATES, INPUTS_A_STATE = 5_000, 16
 
-#: The code of the diagnostic that says so.
+#: The code of the diagnostic for too many classes.
 TOO_MANY = "E1251"
 
 
 @frozen
 class SymmetryClass:
-    """`count` inputs with the same obligation as `inputs`, which is one of them; values in the order of the program's
-    inputs and outputs. `dd` None is infinity. The others are found by exchanging values inside the `blocks` and by
-    giving the free ones other values."""
+    """`count` inputs with the same obligation as `inputs`, which is one of them.
+
+    Values are in the order of the program's inputs and outputs; `dd` is None for infinity. The other members result
+    from exchanging values inside the `blocks`, and from giving the free inputs other values.
+    """
 
     inputs: tuple[Value, ...]
     answer: tuple[Value, ...]
@@ -62,8 +64,10 @@ class SymmetryClass:
 
 @frozen
 class SymmetryClasses:
-    """All of a product of inputs, by classes. `program` is what to execute: the one given, with numeric finite inputs
-    as reals or ints where it may have them."""
+    """All inputs of a product, by classes.
+
+    `program` is the one to execute: the given program, with numeric finite inputs declared real or int where possible.
+    """
 
     program: Program
     classes: tuple[SymmetryClass, ...]
@@ -71,19 +75,18 @@ class SymmetryClasses:
 
 
 def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None) -> SymmetryClasses:
-    """The classes of all combinations of `values`, a list of distinct ones for every input slot.
+    """Return the classes of all combinations of `values`, a list of distinct ones for every input slot.
 
-    Guarantees that every combination is a member of one class, that the counts sum to the number of combinations, and
-    that dd(u), the probability of det(u) within any gamma, and so every obligation is the same at all members.
-
-    Raises DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, where
-    there are more classes than the program's limit `orbits`, or than `most`.
+    Every combination is a member of one class, and the counts sum to the number of combinations. dd(u), the probability
+    of det(u) within any gamma, and so every obligation, is the same at all members. Raises DiagnosticError for a
+    program without an ideal or with a partial one, and, with the code TOO_MANY, if there are more classes than the
+    program's limit `orbits`, or than `most`.
     """
     executed = promoted(program)
     try:
         classes = _Finder(program, executed, values, most).find()
     except DiagnosticError as error:
-        # Inputs that stay finite leave even more to go through.
+        # With inputs that stay finite there are even more classes.
         if executed is program or any(diagnostic.code == TOO_MANY for diagnostic in error.diagnostics):
             raise
         executed = program
@@ -96,7 +99,10 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most:
 
 @frozen
 class _Member:
-    """A class whose dd is yet to be computed, with its place in the ideal; `point` is the numeric part of its input."""
+    """A class whose dd is yet to be computed, with its region of the ideal.
+
+    `point` is the numeric part of its input.
+    """
 
     inputs: tuple[Value, ...]
     point: Mapping[int, Fraction]
@@ -107,7 +113,7 @@ class _Member:
 
 
 class _Finder:
-    """The classes of one product of inputs."""
+    """The search for the classes of one product of inputs."""
 
     def __init__(
         self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]], most: int | None
@@ -115,7 +121,7 @@ class _Finder:
         self._given = program
         self._most = min(program.limits.orbits, program.limits.orbits if most is None else most)
         if most is not None:
-            # Every region is explored before one class is known, and takes longer than some rows do.
+            # Every region is explored before the first class is known, and takes longer than several rows.
             states = max(LEAST_STATES, prod(map(len, values.values())) // INPUTS_A_STATE)
             executed = executed.with_limits(replace(executed.limits, states=min(executed.limits.states, states)))
         self._core = executed.core
@@ -137,7 +143,10 @@ class _Finder:
         return symmetry.Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
 
     def find(self) -> tuple[SymmetryClass, ...]:
-        """The classes. Raises DiagnosticError as `input_classes` does, LimitReached past the limits of the program."""
+        """Return the classes.
+
+        Raises DiagnosticError as `input_classes` does, and LimitReached past the limits of the program.
+        """
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > self._most:
             kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
@@ -150,7 +159,7 @@ class _Finder:
                     members.append(each)
                     if len(members) > self._most:
                         raise DiagnosticError(_too_many(f"more than {self._most} classes (limit `orbits`)"))
-        # Only now, as distances are dear and it takes many classes to see that there are too many.
+        # Distances are computed last, as they are expensive and useless if there are too many classes.
         return tuple(map(self._class, members))
 
     def _class(self, member: _Member) -> SymmetryClass:
@@ -177,7 +186,7 @@ class _Finder:
     def _blocks(
         self, finite: Mapping[int, Value], region: ideals.Region, family: symmetry.RegionFamily | None
     ) -> tuple[symmetry.Block, ...]:
-        # Also where nothing comes of it: what goes wrong with retyped inputs must go wrong here.
+        # Computed even if it is not used: an error with retyped inputs must be raised here.
         endings = self._endings(finite, region)
         if endings is None or family is None or not self._distances.symmetric:
             return symmetry.apart(self._positions)
@@ -188,8 +197,10 @@ class _Finder:
         )
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
-        """The exits with the answer of `region`; None past a limit, or where other answers are near enough as well:
-        then it is not known on what the probability depends."""
+        """Return the exits with the answer of `region`, or None past a limit, or if other answers are near enough.
+
+        In the latter case it is not known what the probability depends on.
+        """
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
         outputs = [zero if isinstance(each, Affine) else self._pool.cell(each) for each in region.answer]
@@ -223,15 +234,15 @@ def _too_many(what: str) -> Diagnostic:
 
 # --- distances ------------------------------------------------------------------------------------
 #
-# dd(u) for the representatives of classes.
+# The distance dd(u) of the representatives of classes.
 
 
 class ClassDistances:
-    """dd of one ideal, by its program's metric; `executed` is the same ideal with inputs perhaps retyped.
+    """dd of one ideal, by its program's metric; `executed` is the same ideal, possibly with retyped inputs.
 
-    `symmetric` says that exchanging the values of two numeric inputs in u and in u' leaves d(u, u') as it is, whatever
-    the inputs, except for those that are `apart`, and that equal answers are all that count as the same, or as near
-    except for real outputs.
+    With `symmetric`, exchanging the values of two numeric inputs in u and in u' never changes d(u, u'), except for
+    pairs that `apart` puts infinitely far apart. Then only equal answers count as the same, and only equal answers or
+    near real outputs as near.
     """
 
     def __init__(self, ideal: ideals.Ideal, executed: ideals.Ideal, positions: Sequence[symmetry.Position]) -> None:
@@ -251,7 +262,7 @@ class ClassDistances:
         region: ideals.Region,
         family: symmetry.RegionFamily | None,
     ) -> Fraction | None:
-        """dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided."""
+        """Return dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided."""
         if self._plain and family is not None and family.alone and not self._mixed(region):
             if self._norm is Norm.LINF:
                 return escape(region.guards, point, self._positions)
@@ -260,7 +271,7 @@ class ClassDistances:
         return self._general.at(inputs)
 
     def _mixed(self, region: ideals.Region) -> bool:
-        """Whether one comparison has int inputs and others, such as those executed as ints but with listed domains."""
+        """Return True if one comparison has int inputs and others, such as ints with listed domains."""
         return any(
             len({self._positions[slot].any_integer for slot, _ in item.form.inputs}) > 1 for item in region.guards
         )
@@ -268,19 +279,18 @@ class ClassDistances:
 
 # --- nearest --------------------------------------------------------------------------------------
 #
-# How far an input inside a convex region is from the inputs outside it, in the largest-difference distance (linf).
+# The distance of an input inside a convex region from the inputs outside it, in the largest-difference norm (linf).
 
 
 def escape(
     guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """inf { max_i |u_i - w_i| : w violates some guard }, over all w whose values lie in the declared domains; None for
-    infinity. `inputs` is u, which satisfies all guards.
+    """Return inf { max_i |u_i - w_i| : w violates some guard }, over all w in the declared domains; None is infinity.
 
-    With the guards of the only region where det gives some constant answer, this is dd(u).
-
-    What lies outside a conjunction is the union of what lies outside each guard, so it is the least of the distances
-    to them; redundant guards change nothing. Raises ValueError where one guard mixes int inputs with others.
+    `inputs` is u, which satisfies all guards. With the guards of the only region where det gives some constant answer,
+    this is dd(u). The outside of a conjunction is the union of the outsides of its guards, so that the result is the
+    least of their distances; redundant guards change nothing. Raises ValueError if one guard mixes int inputs with
+    others.
     """
     distances = [_beyond(guard, inputs, positions) for guard in guards]
     finite = [radius for radius in distances if radius is not None]
@@ -290,7 +300,7 @@ def escape(
 def _beyond(
     guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """The distance to where the guard is violated: to where form < 0, or form <= 0 if the guard is strict."""
+    """Return the distance to where the guard is violated: form < 0, or form <= 0 if the guard is strict."""
     terms = guard.form.inputs
     slack = guard.form.at(inputs)
     kinds = {_kind(positions[slot]) for slot, _ in terms}
@@ -317,7 +327,10 @@ def _kind(position: symmetry.Position) -> str:
 def _stepwise(
     guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """The result where some inputs have listed domains: these change the slack in steps, real inputs continuously."""
+    """Return the distance if some inputs have listed domains.
+
+    These change the slack in steps, real inputs continuously.
+    """
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
     )
@@ -339,7 +352,7 @@ def _stepwise(
 
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """(radius, by how much the term can fall further there), radii increasing."""
+    """Return pairs (radius, how much further the term can fall at it), with increasing radii."""
     result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO
     for other in sorted(domain, key=lambda other: abs(other - value)):
@@ -352,21 +365,21 @@ def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -
 
 # --- promote --------------------------------------------------------------------------------------
 #
-# Numeric finite inputs as real or int ones, so that one symbolic execution serves all their values.
+# Numeric finite inputs retyped as real or int, so that one symbolic execution serves all their values.
 #
 # An input `x : {-1..1}` that is only added, scaled, compared and used as a mean can just as well be declared `real` (or
-# `int`, where it meets integers): every rule of the language that the new program obeys gives each expression the exact
-# value it had, as finite domains of rationals and reals share one arithmetic. Where a value is used as only a finite
-# one can be (as an index, a factor, a score, in min or max, as the value of a finite variable), the new text is refused
-# by the type checker, and the declaration stays as it was. What the inputs may be is another matter: the declared
-# domains still say that, in the claim and in dd(u).
+# `int`, where it meets integers). If the new program obeys the rules of the language, each expression has the exact
+# value it had, as finite domains of rationals and reals share one arithmetic. If a value is used as only a finite one
+# can be (as an index, a factor, a score, in min or max, as the value of a finite variable), the type checker refuses
+# the new text, and the declaration stays as it was. The declared domains still bound the inputs, in the claim and in
+# dd(u).
 
-#: The text that replaces each of these types, by the place of the declaration in the program.
+#: The text that replaces each of these types, by the position of the declaration in the program.
 _Types = Mapping[int, str]
 
 
 def promoted(program: Program) -> Program:
-    """The program with as many numeric DOM inputs declared `real` or `int` as its rules allow; itself if none is."""
+    """Return the program with as many numeric DOM inputs declared `real` or `int` as its rules allow."""
     core = program.core
     tree = parse(core.source.in_language)
     domains = [_domains(declaration, program) for declaration in tree.declarations]
@@ -380,7 +393,7 @@ def promoted(program: Program) -> Program:
     chosen: dict[int, str] = {}
     best = program
     for position in numeric:
-        # To an int input an inequality is one between integers: 1/2 must not become one.
+        # For an int input an inequality is one between integers: 1/2 must not become a value of it.
         whole = all(
             value.denominator == 1 for values in domains[position] for value in values if isinstance(value, Fraction)
         )
@@ -393,7 +406,7 @@ def promoted(program: Program) -> Program:
 
 
 def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Value]]:
-    """The values of the inputs that are declared here, () for those that are not DOM."""
+    """Return the values of the inputs declared here, () for those that are not DOM."""
     if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
     names = {declarator.name for declarator in declaration.declarators}
@@ -407,9 +420,11 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 
 
 def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | None:
-    """The program with other types in these declarations, None if that breaks a rule, or takes more instructions
-    because of an int: one that is assigned to a domain is compared with each of its values, where a value of a domain
-    is copied."""
+    """Return the program with other types in these declarations, or None if that breaks a rule or costs instructions.
+
+    An int costs instructions if it is assigned to a domain: it is compared with each value, where a value of a domain
+    is copied.
+    """
     core = program.core
     source = Source(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:
@@ -438,15 +453,17 @@ def _substituted(text: str, declarations: Sequence[ast.Declaration], types: _Typ
 #
 # Finite products of inputs as tables of classes (Corollary 13 of the paper).
 
-#: A product with more inputs than this is decided from its classes unless that is declined.
+#: A product with more inputs than this is decided by classes unless the options decline it.
 ROW_BY_ROW = 5_000
 
 
 @frozen
 class ClassTable:
-    """A product of inputs by classes. `table` has a row for each, a representative with det and dd, to be checked with
-    `program`; `inputs` is how many inputs there are, `everything` whether these are all that a program with finite
-    inputs and outputs has."""
+    """A product of inputs by classes.
+
+    `table` has a row for each class, a representative with det and dd, to be checked with `program`. `inputs` is the
+    number of inputs, and `everything` whether these are all inputs of a program with finite inputs and outputs.
+    """
 
     program: Program
     table: Table
@@ -456,7 +473,7 @@ class ClassTable:
     everything: bool
 
     def counted(self, report: Report) -> Report:
-        """The report on `table` as one on all inputs: each row with the `count` of inputs that it stands for."""
+        """Return the report on `table` as one on all inputs: each row with the `count` of inputs that it represents."""
         rows = tuple(replace(row, count=each.count) for row, each in zip(report.rows, self.classes, strict=False))
         evidence = report.evidence
         if evidence is not None:
@@ -468,11 +485,11 @@ class ClassTable:
 def class_table(
     program: Program, inputs: FiniteInputs, *, as_given: bool = False, most: int | None = None
 ) -> ClassTable:
-    """The classes of `inputs`; see `input_classes`, which says what is raised. `as_given` leaves the types of inputs as
-    they are declared: rows are decided more slowly then, but of the very program.
+    """Return the classes of `inputs`; raise what `input_classes` raises.
 
+    `as_given` keeps the declared types of inputs: rows are then decided more slowly, but of the given program itself.
     The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
-    one of them: so the report says of each input exactly what `check` says of it.
+    one class. The report therefore states of each input exactly what `check` states of it.
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
@@ -517,11 +534,11 @@ def _product(
 
 
 def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bool = False) -> ClassTable | None:
-    """The classes of the inputs that are asked for, if they are to be decided so: always, never, or, for None, where
-    they are many and their classes are not. None where they are checked one by one. `inputs` is what `parse_inputs`
-    reads, None for all inputs of a program that has finitely many.
+    """Return the classes of the inputs if they are decided by classes, or None if they are checked one by one.
 
-    Raises DiagnosticError for inputs that cannot be read, and as `class_table` does.
+    With `classes` True or False they always or never are; with None they are if there are many inputs and few classes.
+    `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with finitely many. Raises
+    DiagnosticError for inputs that cannot be read, and as `class_table` does.
     """
     if classes is False:
         return None
@@ -530,10 +547,10 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
         return None
 
     try:
-        # With hardly any two alike they are not worth what it takes to find them.
+        # If hardly any two inputs are alike, finding classes costs more than it saves.
         return class_table(program, result, as_given=as_given, most=None if classes else result.count // 2)
     except DiagnosticError as error:
-        # Classes were not asked for by name, and there are too many of them to be worth it: row by row, then.
+        # Classes were not requested, and there are too many of them to save time: decide row by row.
         if classes is None and all(each.code == TOO_MANY for each in error.diagnostics):
             return None
         raise
@@ -544,8 +561,10 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
 
 
 def with_corollary(report: Report) -> Report:
-    """A report on all inputs of a program with finite inputs and outputs as one by Corollary 13 of the paper: that is
-    Theorem 12 (or 10, with gamma fixed) at every input."""
+    """Return a report on all inputs of a program with finite inputs and outputs as one by Corollary 13 of the paper.
+
+    The corollary is Theorem 12 (or 10, with gamma fixed) at every input.
+    """
     theorem = report.theorem
     if theorem is None or theorem.name is None:
         return report
@@ -553,8 +572,10 @@ def with_corollary(report: Report) -> Report:
 
 
 def is_everything(program: Program, inputs: Any) -> bool:
-    """Whether these are all inputs of a program with finite inputs and outputs; they are as for `grouped`, and were
-    read before."""
+    """Return True if these are all inputs of a program with finite inputs and outputs.
+
+    `inputs` is as for `grouped`, and was read before.
+    """
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     core = program.core
     return isinstance(result, FiniteInputs) and _is_everything(
@@ -563,7 +584,7 @@ def is_everything(program: Program, inputs: Any) -> bool:
 
 
 def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:
-    """Whether these are all inputs of a program with finite inputs and outputs."""
+    """Return True if these are all inputs of a program with finite inputs and outputs."""
     if not core.has_finite_outputs:
         return False
     for slot in core.inputs:

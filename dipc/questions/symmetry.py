@@ -1,7 +1,8 @@
-"""What a probability depends on, as a structure that can be compared: noises are anonymous, inputs have their names.
+"""The structure that a probability depends on, in a form that can be compared: noises are anonymous, inputs are named.
 
 Two structures are alike if one is the other with its noises renamed; the probabilities are then the same function of
-the inputs. Only the noises' laws and the half-spaces matter, so all forms are scaled alike whatever their order.
+the inputs. Only the laws of the noises and the half-spaces matter, so that all forms are scaled in the same way,
+whatever their order.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dipc.text.core import IntType, Value
 
 _T = TypeVar("_T")
 
-#: Rounds of refinement: two noises that look alike so far around are told apart by nothing but chance.
+#: The rounds of refinement. Two noises that look alike after these are hardly ever different.
 _ROUNDS = 3
 
 #: Σ coefficient · u[slot] + constant.
@@ -43,7 +44,7 @@ class Law:
 
 @frozen
 class Relation:
-    """Σ coefficient · X[noise] + form >= 0 or, `within`, >= -gamma."""
+    """The constraint Σ coefficient · X[noise] + form >= 0, or >= -gamma for a near output."""
 
     noises: Terms
     form: InputForm
@@ -60,7 +61,7 @@ class DependentFactor:
 
 @frozen
 class Ending:
-    """An exit: where `guards` hold and `points` are at least -gamma, the product of the weight and all parts."""
+    """An exit: the product of the weight and all parts, where `guards` hold and `points` are at least -gamma."""
 
     weight: Closed | None
     guards: frozenset[Halfspace]
@@ -70,18 +71,21 @@ class Ending:
 
 
 def guard_of(item: Constraint) -> Halfspace:
-    """A constraint on inputs alone, scaled to coefficients of absolute sum 1: equal sets are equal half-spaces."""
+    """Return a constraint on inputs alone, scaled to coefficients of absolute sum 1.
+
+    Equal sets have equal half-spaces.
+    """
     terms, constant = _scaled(item.form.inputs, item.form.inputs, item.form.constant)
     return Halfspace(terms, constant, item.strict)
 
 
 def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
-    """A conjunction of constraints on inputs alone."""
+    """Return a conjunction of constraints on inputs alone as half-spaces."""
     return frozenset(guard_of(item) for item in items)
 
 
 def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, InputForm]) -> Ending:
-    """The exit `event`, with the balls around `centers`, forms over the inputs by output slot."""
+    """Return the exit `event`, with the balls around `centers`, forms over the inputs by output slot."""
     return Ending(
         weight,
         guards_of(event.guards),
@@ -94,7 +98,7 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
 
 
 def mentioned(endings: Iterable[Ending]) -> set[int]:
-    """The input slots that the endings depend on."""
+    """Return the input slots that the endings depend on."""
     result: set[int] = set()
     for ending in endings:
         forms = [guard.coefficients for guard in ending.guards]
@@ -112,24 +116,24 @@ Renaming = Mapping[int, int]
 
 
 def renamed_terms(terms: Terms, names: Renaming) -> Terms:
-    """The terms with input slots renamed; the same object where no slot of them is."""
+    """Return the terms with input slots renamed; the same object if no slot of them is."""
     if not any(slot in names for slot, _ in terms):
         return terms
     return tuple(sorted((names.get(slot, slot), coefficient) for slot, coefficient in terms))
 
 
 def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
-    """The half-spaces with input slots renamed."""
+    """Return the half-spaces with input slots renamed."""
     return frozenset(renamed_guard(guard, names) for guard in guards)
 
 
 def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
-    """The half-space with input slots renamed."""
+    """Return the half-space with input slots renamed."""
     return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
 
 
 def renamed_part(factor: DependentFactor, names: Renaming) -> DependentFactor:
-    """The part with input slots renamed; the same object where it mentions none of them."""
+    """Return the factor with input slots renamed; the same object if it mentions none of them."""
     laws = tuple(_renamed_law(law, names) for law in factor.laws)
     relations = tuple(
         Relation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
@@ -148,9 +152,9 @@ def _renamed_law(law: Law, names: Renaming) -> Law:
 
 
 def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
-    """True only if renaming the inputs gives the same endings, except for their order and the names of noises.
+    """Return True only if renaming the inputs gives the same endings, up to their order and the names of noises.
 
-    The sum over the endings is then the same function of the inputs before and after. False says nothing.
+    The sum over the endings is then the same function of the inputs before and after. False proves nothing.
     """
     moved = [_renamed(ending, names) for ending in endings]
     return _matched(list(endings), moved, _same_ending)
@@ -177,7 +181,10 @@ def _same_ending(left: Ending, right: Ending) -> bool:
 
 
 def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) -> bool:
-    """Whether the items can be paired off; `same` is an equivalence, so that the first partner is as good as any."""
+    """Return True if the items can be paired.
+
+    `same` is an equivalence, so that the first partner found is as good as any.
+    """
     if len(left) != len(right):
         return False
     for item in left:
@@ -189,7 +196,7 @@ def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) ->
 
 
 def same_part(left: DependentFactor, right: DependentFactor) -> bool:
-    """True only if `right` is `left` with its noises renamed. False says nothing."""
+    """Return True only if `right` is `left` with its noises renamed; False proves nothing."""
     if len(left.laws) != len(right.laws) or len(left.relations) != len(right.relations):
         return False
     if left == right:
@@ -206,7 +213,7 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
 
 
 def _order(factor: DependentFactor) -> list[int]:
-    """The noises in an order that depends on their names as little as colors that are refined can make it."""
+    """Return the noises in an order that depends on their names as little as refined colors allow."""
     colors = [hash(law) for law in factor.laws]
     around: list[list[Relation]] = [[] for _ in factor.laws]
     for relation in factor.relations:
@@ -247,7 +254,7 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> D
 
 
 def _off(form: InputForm, center: InputForm, sign: int) -> InputForm:
-    """How far an output is above the center of its ball or, with the sign -1, below."""
+    """Return how far an output is above the center of its ball, or with sign -1 below it."""
     difference = Affine((), *form) - (Affine((), *center) if sign > 0 else -Affine((), *center))
     return difference.inputs, difference.constant
 
@@ -261,17 +268,20 @@ def _scaled(by: Terms, terms: Terms, constant: Fraction) -> InputForm:
 
 # --- families -------------------------------------------------------------------------------------
 #
-# Which regions of the ideal share an answer.
+# The regions of the ideal that share an answer.
 
-#: More combinations of the finite inputs' domains than this are not gone through.
+#: The most combinations of the finite inputs' domains that are examined.
 _MOST_COMBINATIONS = 2_000
 
 
 @frozen
 class RegionFamily:
-    """All regions with the answer of one region. `guards` are theirs, for each combination of finite inputs in turn;
-    `alone` says that there is one region only and no finite input, and that the answer is the same all over it. Of
-    answers the outputs count that dd(u) is about."""
+    """All regions with the answer of one region.
+
+    `guards` has the guards of these regions, for each combination of finite inputs in turn. `alone` means that there is
+    one region only and no finite input, and that its answer is constant. Answers are compared by the outputs that dd(u)
+    depends on.
+    """
 
     guards: tuple[frozenset[frozenset[Halfspace]], ...]
     alone: bool
@@ -286,10 +296,10 @@ class Families:
         self._all = self._everything()
 
     def of(self, region: Region) -> RegionFamily | None:
-        """The inputs that have the answer of `region` are exactly those in the regions of its family; or None.
+        """Return the regions with the answer of `region`: exactly the inputs in these regions have this answer.
 
-        None is given where that is not known from the regions alone: the outputs that are forms over the inputs differ
-        from region to region. And where there are too many combinations of finite inputs.
+        The result is None if outputs that are forms over the inputs differ from region to region, so that the regions
+        alone do not decide. It is also None if there are too many combinations of finite inputs.
         """
         key = tuple(_constant(value) for value in self._ideal.metric.decisive(region.answer))
         if key not in self._known:
@@ -327,7 +337,7 @@ def _may_equal(answer: tuple[Answer, ...], key: tuple[Value | None, ...]) -> boo
 
 
 def _constant(value: Answer) -> Value | None:
-    """The value of an output that is the same all over its region, else None."""
+    """Return the value of an output that is constant on its region, else None."""
     if isinstance(value, Affine):
         return value.constant if value.is_number else None
     return value
@@ -335,7 +345,7 @@ def _constant(value: Answer) -> Value | None:
 
 # --- apartness ------------------------------------------------------------------------------------
 #
-# Which exchanges of inputs leave the condition `apart` of a metric as it is.
+# The exchanges of inputs that leave the condition `apart` of a metric unchanged.
 
 #: A formula whose parts have no order.
 _Key = Halfspace | bool | tuple[str, frozenset["_Key"]]
@@ -343,25 +353,28 @@ _Key = Halfspace | bool | tuple[str, frozenset["_Key"]]
 
 @frozen
 class Apartness:
-    """Where two inputs u and u' are infinitely far apart; input slot s of u' has the number s + shift."""
+    """The condition under which two inputs u and u' are infinitely far apart.
+
+    Input slot s of u' has the number s + shift.
+    """
 
     formula: Formula
     shift: int
 
     def mentions(self) -> set[int]:
-        """The input slots that it depends on, in u or in u'."""
+        """Return the input slots that the condition depends on, in u or in u'."""
         return {slot % self.shift for item in _constraints(self.formula) for slot, _ in item.form.inputs}
 
     def allows(self, names: Renaming) -> bool:
-        """True only if the formula stays the same when the inputs are renamed in u and in u' alike."""
+        """Return True only if the formula is the same after renaming the inputs in u and in u'."""
         both = {**names, **{slot + self.shift: other + self.shift for slot, other in names.items()}}
         return _key(self.formula, both) == _key(self.formula, {})
 
 
 def apartness(ideal: Ideal) -> Apartness | None:
-    """The condition of a program whose inputs are all real or int; None where its metric has none.
+    """Return the condition of a program whose inputs are all real or int, or None if its metric has none.
 
-    Raises DiagnosticError where it has no value, such as for an index out of range.
+    Raises DiagnosticError if it has no value, such as for an index out of range.
     """
     metric = ideal.metric
     if metric.core.apart is None:
@@ -404,30 +417,33 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
 #
 # Interchangeable inputs of one region, and the inputs of the region up to exchanging them.
 #
-# Let S be the set of inputs with one answer v of det, or with those of its outputs that dd(u) is about, and R one of
-# its convex regions. Take a transposition of two
-# input positions with the same candidate values and the same declared domain, which maps
+# **Lemma.** Let S be the set of inputs with one answer v of det, compared by the outputs that dd(u) depends on, and R
+# one of its convex regions. Let a transposition of two input positions with the same candidate values and the same
+# declared domain map
 # (a) the exits that produce v to themselves, except for their order and the names of noises,
 # (b) the guards of R to themselves, and the regions of S to each other,
 # (c) the forms of the real outputs of v to each other,
-# (d) the pairs of inputs that the metric calls infinitely far apart to each other. Let u be in R, and u' be u with the
-# two values exchanged. By (b) u' is in R, so det gives both the answer v, with the same real outputs in another order
-# by (c). By (a) the probability of v within any gamma is the same at u and u': the sum over the exits of weights times
-# measures is the same function before and after the exchange. And dd(u') = dd(u): the distances on inputs (linf, l1,
-# discrete; by (d) also infinite ones) do not change when both arguments are permuted, and by (b) and (c) an input w has
-# another answer than u exactly if w with its values exchanged has another answer than u'. So u and u' have the same
-# obligation. Transpositions (r p) and (r p') generate (p p'), so it is enough to try a position with one of each block.
+# (d) the pairs of inputs that the metric puts infinitely far apart to each other.
+# Then an input u of R and u', which is u with the two values exchanged, have the same obligation.
 #
-# A position that no exit, no region of S, no output form and no such pair depends on is free: probability and dd do not
-# depend on it, the latter because the nearest w may agree with u there.
+# Proof. By (b) u' is in R, so that det gives both the answer v, with the same real outputs in another order by (c). By
+# (a) the probability of v within any gamma is the same at u and u': the sum over the exits of weights times measures is
+# the same function before and after the exchange. And dd(u') = dd(u): the distances on inputs (linf, l1, discrete; by
+# (d) also infinite ones) do not change when both arguments are permuted, and by (b) and (c) an input w has another
+# answer than u exactly if w with its values exchanged has another answer than u'. ∎
+#
+# Transpositions (r p) and (r p') generate (p p'), so that a position is tried with one position of each block only.
+#
+# A position on which no exit, no region of S, no output form and no such pair depends is free: neither the probability
+# nor dd depends on it, the latter because the nearest w can agree with u there.
 
-#: What an input may be: its declared domain; None for all rationals or, in an int input, all integers.
+#: The values that an input can take: its declared domain; None for all rationals or, for an int input, all integers.
 Domain = tuple[Fraction, ...] | None
 
 
 @frozen
 class Position:
-    """One numeric input: the values that are asked about, its declared domain, and whether it is executed as an int."""
+    """One numeric input: its candidate values, its declared domain, and whether it is executed as an int."""
 
     slot: int
     values: tuple[Fraction, ...]
@@ -436,14 +452,16 @@ class Position:
 
     @property
     def any_integer(self) -> bool:
-        """Whether it may be every integer, and nothing else."""
+        """Whether its values are all integers, and nothing else."""
         return self.whole and self.domain is None
 
 
 @frozen
 class Block:
-    """Positions that may be exchanged for each other, all with the candidates `values`. A `free` block is one position
-    on which nothing depends."""
+    """Positions that can be exchanged for each other, all with the candidates `values`.
+
+    A `free` block is a single position on which nothing depends.
+    """
 
     slots: tuple[int, ...]
     values: tuple[Fraction, ...]
@@ -452,8 +470,11 @@ class Block:
 
 @frozen
 class Orbit:
-    """What decides which inputs of a region have the same obligation (see above): the region's guards, those of all
-    regions of S (for each combination of the finite inputs in turn), the output forms, and the exits."""
+    """The data that decide which inputs of a region have the same obligation (see the lemma above).
+
+    These are the region's guards, those of all regions of S (for each combination of the finite inputs in turn), the
+    output forms, and the exits.
+    """
 
     guards: frozenset[Halfspace]
     family: tuple[frozenset[frozenset[Halfspace]], ...]
@@ -462,14 +483,14 @@ class Orbit:
     apart: Apartness | None = None
 
     def mentions(self) -> set[int]:
-        """The input slots on which anything depends."""
+        """Return the input slots on which any of these data depend."""
         terms = [form[0] for form in self.forms]
         terms += [guard.coefficients for regions in self.family for guards in regions for guard in guards]
         formula = set() if self.apart is None else self.apart.mentions()
         return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
 
     def allows(self, left: int, right: int) -> bool:
-        """Whether the two input slots were shown to be interchangeable."""
+        """Return True if the two input slots are proved to be interchangeable."""
         names = {left: right, right: left}
         return (
             renamed_guards(self.guards, names) == self.guards
@@ -483,7 +504,7 @@ class Orbit:
 
 
 def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
-    """The positions in blocks of interchangeable ones; as few blocks as were found."""
+    """Return the positions in blocks of interchangeable ones, as few blocks as were found."""
     depends = orbit.mentions()
     groups: list[list[Position]] = []
     free: list[Block] = []
@@ -504,16 +525,16 @@ def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
 
 
 def apart(positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Every position a block of its own: nothing is exchanged."""
+    """Return every position in a block of its own, so that nothing is exchanged."""
     return tuple(Block((position.slot,), position.values) for position in positions)
 
 
 def representatives(
     blocks: Sequence[Block], guards: Sequence[Constraint]
 ) -> Iterator[tuple[dict[int, Fraction], int] | None]:
-    """One assignment of each class that satisfies `guards`, with the number of its members, in a fixed order.
+    """Yield one assignment of each class that satisfies `guards`, with the number of its members, in a fixed order.
 
-    Gives None after each dead end, so that the caller can count the work.
+    Yields None after each dead end, so that the caller can count the work.
     """
     fixed = [block for block in _narrowed(blocks, guards) if not block.free]
     order = {slot: position for position, block in enumerate(fixed) for slot in block.slots}
@@ -547,8 +568,10 @@ def _arrangements(values: Sequence[Fraction]) -> int:
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
-    """The blocks without values that guards on a single position rule out. Such guards are the same for all positions
-    of a block, as the guards are mapped to themselves by every exchange."""
+    """Yield the blocks without values that guards on a single position exclude.
+
+    Such guards are the same for all positions of a block, as every exchange maps the guards to themselves.
+    """
     alone: dict[int, list[Constraint]] = {}
     for guard in guards:
         if len(guard.form.inputs) == 1:

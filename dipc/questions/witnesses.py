@@ -1,8 +1,8 @@
-"""Where in a class of inputs a claim may fail: inputs that are worth deciding exactly, the most promising first.
+"""Inputs of a class at which a claim is most likely to fail, to be decided exactly, the most promising first.
 
-Linear programs propose them: inputs where slacks of the answer's events are least or greatest, alone and one after the
-other, points on the way from inside to these, and far out along the directions in which a slack has no bound. Floats
-put them in order. Both are guesses: whoever asks decides each input like the row of a table.
+Linear programs propose them: inputs where slacks of the answer's events are least or greatest, alone and in pairs,
+points between an inner point and these, and points far out along directions in which a slack is unbounded. Floats put
+them in order. Both are guesses: the caller decides each input like the row of a table.
 """
 
 from __future__ import annotations
@@ -51,18 +51,21 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 Point = dict[int, Fraction]
 
-#: Slacks whose least and greatest values are looked for, and pairs of them.
+#: The most slacks whose least and greatest values are computed, and the most pairs of them.
 _MOST_FORMS = 12
 _MOST_PAIRS = 12
-#: Parts of the way back from an end to the inside, and how far to go along an unbounded direction.
+#: The shares of the way from an extreme point to the inside, and the distances along an unbounded direction.
 _NEAR = tuple(Fraction(1, 2**halvings) for halvings in (0, 1, 3, 6, 10))
 _FAR = tuple(Fraction(10**zeros) for zeros in (0, 1, 2, 3))
-#: Values of eps at which claims are examined, where they are about these.
+#: The values of eps at which claims are guessed, as far as they are in the intervals.
 _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Points of the system (strict inequalities hold strictly), nearly extreme for some of the forms; each once."""
+    """Yield points of the system, nearly extreme for some of the forms, each once.
+
+    Strict inequalities hold strictly.
+    """
     inside = solution(system, slots)
     if isinstance(inside, Infeasible):
         return
@@ -77,7 +80,7 @@ def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Seque
 
 
 def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction]]) -> Iterator[Point]:
-    """The ends, and points between them and the inside."""
+    """Yield the extreme points, and points between them and the inside."""
     yield dict(inside)
     for end in ends:
         yield dict(end)
@@ -93,12 +96,12 @@ def _along(start: Mapping[int, Fraction], direction: Mapping[int, Fraction], far
 def _extremes(
     system: Sequence[Halfspace], forms: Sequence[Affine], slots: Sequence[int]
 ) -> tuple[list[Point], list[Point]]:
-    """Points of the closure where forms are least or greatest, and directions in which one has no bound."""
+    """Return points of the closure where forms are least or greatest, and directions in which one is unbounded."""
     ends: list[Point] = []
     directions: list[Point] = []
 
     def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
-        """What the form is at least there, if anything."""
+        """Return the least value of the form there, if it has one."""
         least = minimum(_halfspace(form), where, slots)
         if isinstance(least, Infeasible):
             return None
@@ -114,7 +117,7 @@ def _extremes(
     closed = [item.closure() for item in system]
     leasts = {form: look(system, form) for one in forms for form in (one, -one)}
     for one, other in islice(permutations(forms, 2), _MOST_PAIRS):
-        # Along an edge on which one is least, the other may have no bound.
+        # Along an edge on which one form is least, the other can be unbounded.
         values = (leasts[one], _ZERO)
         for where in [at(one, value) for value in dict.fromkeys(values) if value is not None]:
             for form in (other, -other):
@@ -131,7 +134,7 @@ def _halfspace(form: Affine) -> Halfspace:
 
 @frozen
 class Claimed:
-    """What the claim is at one input: gamma there, and 1 - beta(scale·eps) is required at eps."""
+    """The claim at one input: gamma, and the requirement 1 - beta(scale·eps) at eps."""
 
     gamma: Fraction
     beta: BetaForm
@@ -139,7 +142,7 @@ class Claimed:
 
 
 def _is_too_long(error: DiagnosticError) -> bool:
-    """Whether all that is wrong is that an expression is too long at one input."""
+    """Return True if the only error is that an expression is too long at one input."""
     return all(each.code == _TOO_LONG for each in error.diagnostics)
 
 
@@ -149,9 +152,11 @@ def most_promising(
     intervals: Sequence[Interval],
     claimed: Callable[[Point], Claimed | None],
 ) -> list[Point]:
-    """The points where the claim seems to fail: first where it clearly does, the simplest numbers first, which are
-    decided soonest, then the others, or where it seems to hold with nothing to spare. `claimed` is None where nothing
-    is claimed."""
+    """Return the points where the claim seems to fail, or to hold barely.
+
+    Clear failures come first, the simplest numbers first, as these are decided fastest. `claimed` returns None if
+    nothing is claimed.
+    """
     grid = _grid(intervals)
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
     required: dict[Claimed, list[float]] = {}
@@ -180,8 +185,10 @@ def most_promising(
 
 
 def _required(claim: Claimed, eps: Fraction) -> float:
-    """A guess of the required probability at eps: 1 where beta is too small, or too large, to be written out, and 0
-    where it is beyond all floats."""
+    """Return a guess of the required probability at eps.
+
+    It is 1 if beta is too small or too large to be written out, and 0 if it exceeds all floats.
+    """
     try:
         return 1 - float(claim.beta.enclosure(claim.scale * eps, 8)[0])
     except LimitReached:
@@ -190,7 +197,7 @@ def _required(claim: Claimed, eps: Fraction) -> float:
         return 0.0
 
 
-#: By how much a claim seems to fail that clearly does, and to hold that may not.
+#: The amount by which a claim clearly fails, and the amount below which it may fail because of rounding.
 _CLEAR, _ROUNDING = 1e-2, 1e-9
 
 
@@ -206,10 +213,12 @@ def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
 
 @frozen
 class _Guess:
-    """A guess of the probability of one way to an answer at one input, from the slacks there and the scales of what
-    they are compared with, both for eps = 1."""
+    """A guess of the probability of one exit at one input.
 
-    #: For each direction of noises the slacks of its two sides, least first, None where there is no such constraint.
+    It is computed from the slacks there and the scales of the noises, both for eps = 1.
+    """
+
+    #: For each direction of noises its two sides, None where there is no constraint.
     sides: tuple[tuple[_Side | None, _Side | None], ...]
     possible: bool
 
@@ -231,8 +240,10 @@ class _Guess:
 
 @frozen
 class _Side:
-    """X + slack >= 0 for some X of this scale at eps = 1, taken for Laplace noise, or one-sided one on one side of 0:
-    -1, 1, else 0."""
+    """The event X + slack >= 0 for a noise X of this scale at eps = 1.
+
+    The noise counts as Laplace noise, or as one-sided noise on one `side` of 0: 1 or -1, else 0.
+    """
 
     slack: float
     scale: float
@@ -271,8 +282,10 @@ def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int,
 
 
 def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:
-    """Inputs of this program that are like the given ones of the program with fewer queries: the last value of each
-    array is repeated, or the first. None where a value is not one of this program."""
+    """Yield inputs of this program that resemble the given ones of the program with fewer queries.
+
+    The last value of each array is repeated, or the first one. Inputs with a value outside its domain are left out.
+    """
     given = {name: [inputs[each] for each in own] for name, own in arrays_among(inputs).items()}
     names = [slot.name for slot in core.input_slots]
     for last in (True, False):
@@ -291,18 +304,18 @@ def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int
 
 # --- witness --------------------------------------------------------------------------------------
 #
-# Inputs that refute a claim: proposed by corners and linear programs, decided as rows of a table are.
+# Inputs that refute a claim: proposed by corners and linear programs, decided like rows of a table.
 
 #: The code of an expression that is too long at some input.
 _TOO_LONG = "E0613"
 
-#: Inputs that are tried for one class, and steps towards an edge that the class does not contain.
+#: The most inputs tried for one class, and the steps towards an edge that the class does not contain.
 MOST_TRIED = 13
 _HALVINGS = 8
 
 
 class Witnesses:
-    """Tries inputs of one program under one claim."""
+    """The search for inputs of one program that refute one claim."""
 
     def __init__(self, ideal: Ideal, distances: Distances, options: ClaimOptions) -> None:
         self._ideal = ideal
@@ -312,10 +325,10 @@ class Witnesses:
     def first_refuting(
         self, proposed: Iterator[Mapping[int, Value]], gamma: Fraction | None = None, *, finite: bool = False
     ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
-        """The first of the inputs at which the claim is refuted; None if there is none among the first few.
+        """Return the first of the inputs at which the claim is refuted, or None if there is none among the first few.
 
-        `gamma` takes the place of the claim's where that is left open. With `finite` inputs whose dd is infinite are
-        passed over: a gamma that grows with it is no number there. So are those where beta is too long.
+        `gamma` replaces an open gamma. With `finite`, inputs whose dd is infinite are skipped, since a gamma that grows
+        with dd is not a number there. Inputs at which beta is too long are skipped too.
         """
         for inputs in islice(proposed, MOST_TRIED):
             if not finite or self.distance(inputs) is not None:
@@ -333,7 +346,7 @@ class Witnesses:
     def settle(
         self, inputs: Mapping[int, Value], gamma: Fraction | None = None
     ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
-        """The claim at one input, with its det and dd: the row of a table, and what it comes to."""
+        """Decide the claim at one input, with its det and dd, and return its row and its obligation."""
         case = self._case(inputs, gamma)
         posed: Sequence[Posed] = ()
         with suppress(Undecided):
@@ -342,7 +355,7 @@ class Witnesses:
         return row, posed[0].obligation if posed else None
 
     def posed(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[Posed]:
-        """What the claim at one input comes to; nothing where beta is too long there. Raises Undecided."""
+        """Return the obligations of the claim at one input, none if beta is too long there. Raises Undecided."""
         try:
             return self._case(inputs, gamma).posed()
         except DiagnosticError as error:
@@ -358,7 +371,7 @@ class Witnesses:
         return case
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
-        """dd at an input; None is infinity."""
+        """Return dd at an input; None is infinity."""
         return self._distances.at([inputs[slot] for slot in self._ideal.program.core.inputs])
 
     def _row(self, inputs: Mapping[int, Value]) -> dict[str, str]:
@@ -381,8 +394,11 @@ def candidates(
     alphas: Sequence[Fraction],
     guards: Sequence[Constraint] | None = None,
 ) -> Iterator[Mapping[int, Value]]:
-    """Inputs near which the probability may be least: the corner, and where single slacks are least; then points on
-    the way from an inner point of the region, or of these `guards`, to them: the edge itself may belong to another."""
+    """Yield inputs near which the probability may be least.
+
+    These are the corner and points where single slacks are least. Then come points between them and an inner point of
+    the region, or of `guards`, as an edge can belong to another class.
+    """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
     for point in near_integers(_candidates(convex, lower, slots, alphas, guards), inputs.whole, within):
@@ -404,7 +420,7 @@ def _candidates(
             for slack in lower.slacks:
                 vertex = least(facets, Moving(slack, _ZERO), slots, alpha)
                 if vertex is not None and any(vertex[slot].denominator != 1 for slot in whole):
-                    # Its neighbours are tried as well.
+                    # The neighbouring integers are tried as well.
                     within = [*(guard.guard for guard in region.guards), *(facet.at(alpha) for facet in facets)]
                     integers = least_near(slack, vertex, whole, within)
                     proposed += [] if integers is None else [integers]
@@ -423,7 +439,7 @@ def _candidates(
 
 
 def _middle(points: Sequence[Mapping[int, Fraction]]) -> dict[int, Fraction] | None:
-    """The mean of the points: in a convex set with them."""
+    """Return the mean of the points, which is in every convex set that contains them."""
     if not points:
         return None
     share = Fraction(1, len(points))
@@ -434,21 +450,23 @@ def _middle(points: Sequence[Mapping[int, Fraction]]) -> dict[int, Fraction] | N
 #
 # Integers near the points that linear programs propose.
 
-#: How far from a point integers are looked for, and in how many cases.
+#: The greatest distance from a point at which integers are searched, and the most cases.
 _MOST_DISTANCE = Fraction(6)
 _MOST_CASES = 60
 
 
-#: Coordinates that are no integers of which both neighbours are taken.
+#: The most non-integer coordinates for which both neighbours are tried.
 _MOST_BROKEN = 3
 
 
 def near_integers(
     proposed: Iterable[Mapping[int, Fraction]], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> Iterator[dict[int, Fraction]]:
-    """The points with integers for the inputs `whole`: where only a few are none, both neighbours of each; where none
-    of these satisfies all of `within`, the nearest that does comes first. If there are such inputs, each point comes
-    once."""
+    """Yield the points with integers for the inputs `whole`.
+
+    If only a few coordinates are not integers, both neighbours of each are tried. If none of these satisfies all of
+    `constraints`, the nearest integers that do come first. With inputs in `whole`, each point is yielded once.
+    """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:
         if not whole:
@@ -476,7 +494,7 @@ def near_integers(
 def least_near(
     form: Affine, point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """Integers near the point where the form is least, if all of its inputs are `whole`; as `_nearest` otherwise."""
+    """Return integers near the point where the form is least, if all of its inputs are `whole`; else None."""
     if not all(slot in whole for slot, _ in form.inputs):
         return None
     return _solved(Halfspace(form.inputs, form.constant), point, whole, within)
@@ -485,13 +503,15 @@ def least_near(
 def _nearest(
     point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """The point of the system with these values, except that the inputs `whole` take the nearest integers; None where
-    there is none nearby, or where it takes too long to tell."""
+    """Return the point with the nearest integers for the inputs `whole`, within the system.
+
+    The result is None if there is none nearby, or if the search takes too long.
+    """
     return _solved(Halfspace(((_length(point), _ONE),), Fraction(0)), point, whole, within)
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """The unknown that bounds how far integers are from the point."""
+    """Return the key of the unknown that bounds how far the integers are from the point."""
     return 1 + max(point)
 
 

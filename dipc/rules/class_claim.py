@@ -276,7 +276,7 @@ class ClassClaim:
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
             name = scale.value
-            return None, f"beta is not a function of {name}*eps, so all {name} cannot be decided at once: {advice}"
+            return None, f"beta is not a function of {name}*eps, so not every {name} can be decided at once: {advice}"
         # beta at every eps, also where the program is for one eps only.
         everywhere = replace(self.options, eps="(0, inf)", gamma=self.options.gamma if scale is Scale.ALPHA else 1)
         claim = resolve_claim(replace(self._program, only_at=None), _NO_TABLE, everywhere)

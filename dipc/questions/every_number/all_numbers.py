@@ -1,6 +1,7 @@
-"""Every number of queries as a source of obligations: exactly for small ones, by a union bound for all others.
+"""Every number of queries as a source of obligations: exactly for small numbers, by a union bound for all others.
 
-The union bound can prove a claim and never refute it. Where it does not, small numbers of queries are tried exactly.
+The union bound can prove a claim and never refute it. Where it does not prove the claim, small numbers of queries are
+tried exactly.
 """
 
 from __future__ import annotations
@@ -71,15 +72,15 @@ else:
     witnesses = Later("dipc.questions.witnesses")
     optimum = Later("dipc.sign.optimum")
 
-#: Numbers of queries: that are tried exactly where the union bound proves nothing, and where one of them is known to
-#: break the bound; known to break it, with how many inputs are examined there; and checked for whether they break it.
+#: The numbers of queries tried exactly: if the union bound proves nothing, and if some number breaks the bound.
+#: The greatest number known to break it that is tried, and with how many inputs. The numbers checked for breaking it.
 MOST_TRIED = 4
 MOST_TRIED_TO_BREAK = 8
 MOST_AT_INPUTS = 500
 MOST_INPUTS = 3
 MOST_COMPARED = 1_000
 
-#: What a row about an input says.
+#: The fields of a row about an input.
 _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
 
 _UNPROVED = "the union bound over single comparisons is too weak to prove the claim"
@@ -87,8 +88,10 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 
 @frozen
 class _Range:
-    """The claim is about numbers from `least` on; the `proof` is about those from `start` on, or there is a
-    `reason`."""
+    """The numbers of queries of the claim: it is about all from `least` on.
+
+    The `proof` is about those from `start` on, or there is a `reason` why there is none.
+    """
 
     least: int
     start: int
@@ -99,7 +102,7 @@ class _Range:
 
 @frozen
 class Others:
-    """What was found for all numbers from `start` on: accurate by the `union`, else undecided for a reason."""
+    """The verdict for all numbers from `start` on: accurate by the `union` bound, else undecided with the reason."""
 
     start: int
     verdict: Verdict
@@ -109,22 +112,24 @@ class Others:
 
 @frozen
 class NumberResult(ClassResult):
-    """One case, decided: the classes of the numbers that were decided `singly`, and the result for all `others`."""
+    """A decided case: the classes of the numbers that were decided `singly`, and the result for all `others`."""
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
     others: Others | None = field(default=None, compare=False, repr=False)
 
 
 class AllNumbers(ClassSource):
-    """The claim about every real input and every integer value of the constant `parameter`, from the first index of its
-    loop on, or from `least` on where that is greater."""
+    """The claim about every real input and every integer value of the constant `parameter`.
+
+    The values begin at the first index of its loop, or at `least` if that is greater.
+    """
 
     def __init__(
         self, program: Program, parameter: str, least: int | None, options: ClaimOptions, *, singly: int = 0
     ) -> None:
-        """At least `singly` numbers are cases of their own, even if the union bound holds for them, too.
+        """Take the claim; at least `singly` numbers are cases of their own, even if the union bound covers them.
 
-        Raises DiagnosticError for an unknown constant, and for a claim that is not of this kind.
+        Raises DiagnosticError for an unknown constant, and for a claim or program without such a question.
         """
         _require_reals(program)
         require_product(program.core)
@@ -156,13 +161,15 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
-        """The constants that are others for other numbers."""
+        """The constants whose value depends on the number of queries."""
         core = self.program.core
         return computed_from(parse(core.source).declarations, core.given, self.parameter)
 
     def constants_of(self, number: int) -> dict[str, Fraction]:
-        """The parameter, and the constants that are others for this number. Without these where the program is refused
-        for it."""
+        """Return the parameter and the constants that depend on it, for this number.
+
+        Without the latter if the program is refused for this number.
+        """
         result = {self.parameter: Fraction(number)}
         try:
             return result | {name: self._instance(number).core.constants[name] for name in self.varying}
@@ -171,11 +178,10 @@ class AllNumbers(ClassSource):
 
     @property
     def least(self) -> int:
-        """The least number that the claim is about."""
         return self.range.least
 
     def cases(self) -> Iterator[Case]:
-        """Small numbers one by one, and all others together."""
+        """Yield the small numbers one by one, and then all others together."""
         numbers = self.range
         for number in range(numbers.least, numbers.start):
             yield _OneNumber(self, number - numbers.least + 1, number)
@@ -183,7 +189,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def range(self) -> _Range:
-        """Which numbers are left to the union bound."""
+        """The numbers that are left to the union bound."""
         given = self._asked_least
         least = 1 if given is None else given
         start = least + self._singly
@@ -204,8 +210,10 @@ class AllNumbers(ClassSource):
             return _Range(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """A unit in which beta is a polynomial in the number and no rate falls, and from which number on. Raises
-        NotUniform where there is none."""
+        """Return a unit in which beta is a polynomial in the number and no rate falls, and the number from which on.
+
+        Raises NotUniform if there is none.
+        """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
         scales = [ONE, *(rate.inverse() for rate in varying if rate.constant_value() is None)]
@@ -229,7 +237,7 @@ class AllNumbers(ClassSource):
                 if begin is not None:
                     return unit, begin
                 refused = NotUniform(unit.refusal(union.sums, start, self.parameter))
-        # Summands of beta in other units are left out: most is left where the number is.
+        # Summands of beta in other units are left out; the unit that contains the number of queries keeps most of them.
         left: dict[int, tuple[Unit, int]] = {}
         for scale, begin in tried.items():
             unit = Unit(scale, union.rates, lesser=True)
@@ -248,26 +256,26 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def required(self) -> Requirement:
-        """The claim's distances and its variable."""
+        """The claim at its distances, with its variable."""
         claim = self.claim
         return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
 
     def refusal(self, refused: NotUniform) -> str:
-        """Why there is no union bound."""
+        """Return the reason why there is no union bound, with its line."""
         line = ""
         if refused.span is not None:
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
         return f"{NO_UNION_BOUND}: {refused.reason}{line}"
 
     def at(self, number: int) -> EveryInput:
-        """The question for one number. Raises DiagnosticError where the program is refused for it."""
+        """Return the question for one number; raise DiagnosticError if the program is refused for it."""
         if number not in self._instances:
             program = self._instance(number)
             self._instances[number] = EveryInput(program, ClassClaim(program, self.options))
         return self._instances[number]
 
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
-        """The classes for one number, each decided."""
+        """Return the classes for one number, each decided."""
         rows: list[ClassResult] = []
         try:
             for case in self.at(number).cases():
@@ -283,8 +291,10 @@ class AllNumbers(ClassSource):
     def refuted(
         self, number: int, like: Sequence[ClassResult]
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """The claim for one number at an input that refutes it, of some: the hardest ones of classes of a smaller
-        number, with more queries. None where none of them does."""
+        """Return the claim for one number refuted at an input, or None if no input refutes it.
+
+        The inputs tried are the hardest ones of the classes of a smaller number, with more queries.
+        """
         with suppress(DiagnosticError, Undecided):
             source, where = self.at(number), f"{self.parameter} = {number}"
             hardest = (row for row in like if row.input)
@@ -299,7 +309,7 @@ class AllNumbers(ClassSource):
         return None
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
-        """One row for a number for which the claim holds, else the classes that make it fail."""
+        """Return one row for a number for which the claim holds, else the classes that make it fail."""
         verdict = _together(rows)
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
@@ -311,13 +321,15 @@ class AllNumbers(ClassSource):
         return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
 
     def _in_variable(self, row: ClassResult) -> ClassNote:
-        """The note of the row, which is about values of the claim's own variable."""
+        """Return the note of the row with the claim's own variable."""
         assert row.note is not None
         return replace(row.note, variable=self.required.variable)
 
     def said(self, row: ClassResult, start: int) -> ClassResult:
-        """The row about all numbers from `start` on, with where the claim for `start` says something. It is vacuous
-        where beta is at least 1 there, and never falls as the number grows."""
+        """Return the row about all numbers from `start` on, with the values where the claim for `start` is not vacuous.
+
+        The row is vacuous if beta is at least 1 at all values, and never falls as the number grows.
+        """
         assert self.range.proof is not None
         intervals, limits = self.range.proof.intervals, self.program.limits
         try:
@@ -326,13 +338,13 @@ class AllNumbers(ClassSource):
             return row
         says = saying(first, intervals, limits)
         grows = says.nothing and all(
-            # A coefficient is at least 0 where 1 is at least 1 minus it.
+            # 1 >= 1 - coefficient means that the coefficient is at least 0.
             decide(ClosedForm(ExpPoly.ONE), coefficient, intervals, limits).verdict is Verdict.ACCURATE
             for coefficient in rest
         )
         vacuous = grows and row.verdict is Verdict.ACCURATE
         if self.range.proof.unit.is_other:
-            return replace(row, vacuous=vacuous)  # What is said is about another variable for each number.
+            return replace(row, vacuous=vacuous)  # These values are of another variable for each number.
         return replace(row, note=self._in_variable(row), says=says, vacuous=vacuous)
 
     def row(
@@ -348,7 +360,7 @@ class AllNumbers(ClassSource):
         return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
 
     def _require_claim(self) -> None:
-        """Raises NotUniform where more of the claim than beta depends on the number of queries."""
+        """Raise NotUniform if alpha, gamma or the interval of eps depends on the number of queries."""
         for name, expression in (("alpha", self.claim.alpha), ("gamma", self.claim.gamma)):
             if expression is not None and self._depends(expression.tree):
                 raise NotUniform(f"{name} depends on `{self.parameter}`")
@@ -362,12 +374,12 @@ class AllNumbers(ClassSource):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
     def _depends(self, tree: object) -> bool:
-        """Whether a part of the claim is another for other numbers."""
+        """Return True if a part of the claim depends on the number."""
         return any(mentions(tree, name) for name in (self.parameter, *self.varying))
 
     @cached_property
     def _beta_below_one(self) -> ClaimExpression:
-        """An expression that says the same as beta."""
+        """An expression equivalent to beta, without its minimum with 1."""
         return below_one(self.claim.beta)
 
     @cached_property
@@ -384,7 +396,10 @@ class AllNumbers(ClassSource):
         return Constants.of(tree, self.program.core, Number(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
-        """By power of the number less `start`, the coefficients of beta for eps in this unit, or of less."""
+        """Return the coefficients of beta, by power of the number less `start`, for eps in this unit.
+
+        They can also be those of a smaller function, if the unit has `lesser`.
+        """
         evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
         result: dict[int, ExpPoly] = {}
         for power, form in polynomial(evaluation, self._beta_below_one.tree, start, lesser=unit.lesser).items():
@@ -395,14 +410,16 @@ class AllNumbers(ClassSource):
         return result
 
     def number_that_breaks(self, start: int) -> int | None:
-        """The least number from `start` on at which the union bound falls more slowly than beta towards infinity, so
-        that the claim is likely to fail there; None where none is found."""
+        """Return the least number >= `start` at which the union bound falls more slowly than beta towards infinity.
+
+        The claim is likely to fail there. The result is None if none is found.
+        """
         union = self.range.union
         if union is None:
             return None
         for number in range(start, start + MOST_COMPARED):
             try:
-                # What is divided by in a rate may be 0.
+                # A divisor in a rate can be 0.
                 error, beta = union.decay(number), self._beta_decay(number)
             except (NotUniform, Undecided, ZeroDivisionError):
                 return None
@@ -411,7 +428,7 @@ class AllNumbers(ClassSource):
         return None
 
     def _beta_decay(self, number: int) -> Fraction | None:
-        """The r such that beta for this number falls like e^{-r·t}; None where it is 0 or negative."""
+        """Return the r such that beta for this number falls like e^{-r·t}; None if beta is 0 or negative."""
         own = {name: constant(value.at(number)) for name, value in self._constant_ratios.items()}
         names = {**self._names, **own, self.parameter: constant(Fraction(number))}
         evaluation = InNumber("beta", "", names, ONE)
@@ -424,7 +441,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _constant_ratios(self) -> dict[str, Ratio]:
-        """The constants that are others for other numbers, where they are quotients of polynomials in the number."""
+        """The constants that depend on the number, if they are quotients of polynomials in it."""
         known = self._constants.values
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
 
@@ -441,11 +458,10 @@ class _OneNumber:
     queries: int
 
     def posed(self) -> Sequence[Posed]:
-        """The obligations of all its classes. Raises Undecided, and DiagnosticError where the program is refused."""
+        """Return the obligations of all its classes; raise Undecided, and DiagnosticError if the program is refused."""
         return [posed for case in self.source.at(self.queries).cases() for posed in case.posed()]
 
     def undecided_row(self) -> ClassResult:
-        """What the case is about, not decided."""
         where = f"{self.source.parameter} = {self.queries}"
         return replace(self.source.row(where, Method.NONE, Verdict.UNDECIDED), row=self.number)
 
@@ -457,13 +473,13 @@ class _OneNumber:
 
 @frozen
 class _OtherNumbers:
-    """The claim for all numbers from some number on, which is searched; smaller numbers are decided exactly."""
+    """The claim for all numbers from a start on, which is searched; smaller numbers are decided exactly."""
 
     source: AllNumbers
     number: int
 
     def posed(self) -> Sequence[Posed]:
-        """The inequalities for all numbers that are not small. Raises Undecided where there is no union bound."""
+        """Return the inequalities for all numbers that are not small. Raises Undecided if there is no union bound."""
         source, numbers = self.source, self.source.range
         if numbers.proof is None:
             raise Undecided(numbers.reason)
@@ -476,7 +492,6 @@ class _OtherNumbers:
         return [Posed(obligation, source.required.variable, why) for obligation, why in inequalities]
 
     def undecided_row(self) -> ClassResult:
-        """What the case is about, not decided."""
         where = f"{self.source.parameter} >= {self.source.range.start}"
         return replace(self.source.row(where, Method.UNION, Verdict.UNDECIDED), row=self.number)
 
@@ -537,7 +552,7 @@ def _united(
     singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
     others: Others | None = None,
 ) -> NumberResult:
-    """One result for several rows."""
+    """Return a single result for several rows."""
     last = rows[-1]
     return NumberResult(
         number,

@@ -2,9 +2,9 @@
 
     eps = scale(m)·e
 
-In the program's rates and in the claim eps often comes with the number of queries, as in Lap(eps/(2*m), q[i]) and
-m*exp(-alpha*eps/(2*m)). In the unit e, for a scale such as m, the number is in neither exponent nor rate any more, and
-beta is a polynomial in it.
+In the program's rates and in the claim eps often occurs with the number of queries, as in Lap(eps/(2*m), q[i]) and
+m*exp(-alpha*eps/(2*m)). In the unit e, for a scale such as m, the number occurs in no exponent and no rate, and beta is
+a polynomial in it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
 from dipc.text.ast import GREEK
 
-#: Numbers from which on it is looked whether values never fall, or never rise.
+#: The starts that are tried to prove that values never fall from there on, or never rise.
 _LATER = 20
 
 #: A polynomial in the number, with rational coefficients.
@@ -35,14 +35,14 @@ Polynomial = Any
 
 @frozen(eq=False)
 class Ratio:
-    """numerator / denominator without common factors, the denominator with 1 for its leading coefficient."""
+    """The quotient numerator / denominator without common factors; the denominator's leading coefficient is 1."""
 
     numerator: Polynomial
     denominator: Polynomial
 
     @staticmethod
     def of(numerator: Polynomial, denominator: Polynomial) -> Ratio:
-        """The reduced quotient. ZeroDivisionError for the denominator 0."""
+        """Return the reduced quotient; raise ZeroDivisionError for the denominator 0."""
         if not denominator:
             raise ZeroDivisionError
         common = numerator.gcd(denominator)
@@ -56,7 +56,7 @@ class Ratio:
 
     @staticmethod
     def number() -> Ratio:
-        """The number of queries itself."""
+        """Return the number of queries itself."""
         return Ratio(flint.fmpq_poly([0, 1]), _ONE)
 
     def __eq__(self, other: object) -> bool:
@@ -82,11 +82,11 @@ class Ratio:
         return Ratio.of(self.numerator * other.numerator, self.denominator * other.denominator)
 
     def __truediv__(self, other: Ratio) -> Ratio:
-        """The quotient. ZeroDivisionError for zero."""
+        """Return the quotient; raise ZeroDivisionError for zero."""
         return Ratio.of(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> Ratio:
-        """A multiple of 1/this, with 1 for the leading coefficients. ZeroDivisionError for zero."""
+        """Return a multiple of the inverse, with 1 for the leading coefficients; raise ZeroDivisionError for zero."""
         leading = self.numerator[self.numerator.degree()]
         return Ratio.of(self.denominator, self.numerator / leading)
 
@@ -94,34 +94,34 @@ class Ratio:
         return not self.numerator
 
     def constant_value(self) -> Fraction | None:
-        """The value where it is the same for every number, else None."""
+        """Return the value if it is the same for every number, else None."""
         if self.denominator.degree() > 0 or self.numerator.degree() > 0:
             return None
         return to_fraction(self.numerator[0])
 
     def polynomial(self) -> Polynomial | None:
-        """The polynomial that it is, None where it is none."""
+        """Return the numerator if the denominator is constant, else None."""
         return self.numerator if self.denominator.degree() == 0 else None
 
     def at(self, number: int) -> Fraction:
-        """The value for one number. ZeroDivisionError where it has none."""
+        """Return the value for one number; raise ZeroDivisionError if it has none."""
         return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
 
     def has_sign_from(self, start: int) -> bool:
-        """True only where it is defined and not 0 for every number from `start` on."""
+        """Return True only if it is defined and not 0 for every number from `start` on."""
         return bool(sign_from(self.numerator, start) and sign_from(self.denominator, start))
 
     def is_positive_from(self, start: int) -> bool:
-        """True only where it is positive for every number from `start` on."""
+        """Return True only if it is positive for every number from `start` on."""
         return sign_from(self.numerator, start) * sign_from(self.denominator, start) > 0
 
     def is_nonnegative_from(self, start: int) -> bool:
-        """True only where it is at least 0 for every number from `start` on."""
+        """Return True only if it is at least 0 for every number from `start` on."""
         signs = sign_from(self.numerator, start, zero=True), sign_from(self.denominator, start)
         return self.is_zero() or signs[0] * signs[1] > 0
 
     def supremum_from(self, start: int) -> Fraction | None:
-        """The supremum of the values from `start` on; None where they grow without bound, or it is not known."""
+        """Return the supremum of the values from `start` on, or None if they are unbounded or it is not known."""
         before = Fraction(0)
         for number in range(start, start + _LATER):
             if self.never_falls_from(number):
@@ -137,13 +137,15 @@ class Ratio:
         return None
 
     def never_falls_from(self, start: int) -> bool:
-        """True only where it is defined for every number from `start` on, and never less for a greater one."""
+        """Return True only if it is defined and never falls for numbers from `start` on."""
         slope = self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
 
     def text(self, name: str, what: str = "eps") -> str:
-        """This multiple of `what` as people write it, with `name` for the number: eps/(2*m), (3*m + 1)*eps/2; without a
-        name for it just the multiple: (m + 1)/2."""
+        """Return this multiple of `what` as people write it, with `name` for the number: eps/(2*m), (3*m + 1)*eps/2.
+
+        If `what` is empty, return the multiple alone: (m + 1)/2.
+        """
         if self.is_zero():
             return "0"
         coefficients = [to_fraction(c) for poly in (self.numerator, self.denominator) for c in poly.coeffs()]
@@ -156,14 +158,14 @@ class Ratio:
 
 
 def common_unit(ratios: Sequence[Ratio]) -> Ratio | None:
-    """One of these functions of which all are multiples by numbers; None where there is none."""
+    """Return one of the functions if all are multiples of it by numbers, else None."""
     if not ratios or any((ratio / ratios[0]).constant_value() is None for ratio in ratios):
         return None
     return ratios[0]
 
 
 def _polynomial_text(polynomial: Polynomial, name: str) -> str:
-    """A polynomial with integer coefficients, the greatest power first."""
+    """Return the text of a polynomial with integer coefficients, the greatest power first."""
     text = ""
     for power in range(polynomial.degree(), -1, -1):
         c = int(to_fraction(polynomial[power]))
@@ -178,7 +180,7 @@ def _polynomial_text(polynomial: Polynomial, name: str) -> str:
 
 
 def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> Ratio:
-    """The ratio that was pickled: FLINT's polynomials are not."""
+    """Return the ratio that was pickled, as FLINT's polynomials cannot be."""
     return Ratio(*(flint.fmpq_poly([to_fmpq(c) for c in shares]) for shares in (numerator, denominator)))
 
 
@@ -186,8 +188,11 @@ _ONE: Polynomial = flint.fmpq_poly([1])
 
 
 def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
-    """1 or -1 where a polynomial has this sign for all numbers from `start` on by the signs of its coefficients in
-    powers of the number less `start`, 0 where these do not say so. With `zero` it may be 0 at the start."""
+    """Return 1 or -1 if the polynomial is proved to have this sign for all numbers from `start` on, else 0.
+
+    The proof is that all its coefficients in powers of the number less `start` have this sign. With `zero` the
+    polynomial may be 0 at the start.
+    """
     coefficients = shifted(polynomial, start)
     if not coefficients or not (zero or coefficients[0]):
         return 0
@@ -198,7 +203,7 @@ def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
 
 
 def shifted(polynomial: Polynomial, start: int) -> list[Fraction]:
-    """The coefficients in powers of the number less `start`."""
+    """Return the coefficients in powers of the number less `start`."""
     return [to_fraction(c) for c in polynomial(flint.fmpq_poly([start, 1])).coeffs()]
 
 
@@ -206,23 +211,23 @@ def shifted(polynomial: Polynomial, start: int) -> list[Fraction]:
 ONE = Ratio.constant(1)
 
 
-#: The greatest power.
+#: The greatest power of the number.
 MOST_DEGREE = 8
 
-#: Summands of one expression after multiplying out, and factors of a power.
+#: The most summands of one expression after multiplying out, and the most factors of a power.
 MOST_SUMMANDS = 1_000
 MOST_FACTORS = 200
 
 _EPS = "eps"
 _ZERO = Fraction(0)
 
-#: Σ ratio·Π U^j·e^{r·U·eps} by the unknowns with their powers and rates; that of eps itself is e^{r·eps}. No ratio is
-#: 0, and no factor has j = r = 0.
+#: The sum Σ ratio·Π U^j·e^{r·U·eps}, keyed by the unknowns with their powers and rates; for the unknown eps the factor
+#: is eps^j·e^{r·eps}. No ratio is 0, and no factor has j = r = 0.
 Summands = dict[Factors, Ratio]
 
 
 class OtherScale(NotUniform):
-    """An exponent has this multiple of eps, which is not the same for every number: in another unit it may be."""
+    """The exponent of an expression has a multiple of eps that depends on the number; another unit may fit."""
 
     def __init__(self, reason: str, rate: Ratio) -> None:
         super().__init__(reason)
@@ -231,17 +236,20 @@ class OtherScale(NotUniform):
 
 @frozen
 class InNumber:
-    """Evaluates expressions about `what`, with these values of `names`, for every value of the parameter."""
+    """An evaluation of expressions for every value of the parameter.
+
+    `what` names the expression in messages, and `names` has the known values of names.
+    """
 
     what: str
     parameter: str
     names: Mapping[str, Summands]
     scale: Ratio
-    #: What was divided by: it must not be 0.
+    #: The divisors met so far, which must not be 0.
     divisors: list[Ratio] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
-        """Raises NotUniform for any other expression, OtherScale where it may be one in another unit."""
+        """Return the value; raise NotUniform for an expression of another kind, OtherScale if another unit may fit."""
         match tree:
             case ast.Number(value=number):
                 return constant(number)
@@ -269,8 +277,11 @@ class InNumber:
                 raise self._refused()
 
     def lesser(self, tree: ast.Expr, start: int) -> Summands:
-        """The value of an expression that is nowhere greater, for numbers from `start` on: without summands that are at
-        least 0 and that may be such expressions in another unit. Raises as `value` does for all others."""
+        """Return the value of an expression that is nowhere greater, for numbers from `start` on.
+
+        Summands that are at least 0 and may need another unit are left out. Raises NotUniform and OtherScale as `value`
+        does.
+        """
         try:
             return self.value(tree)
         except OtherScale:
@@ -284,7 +295,7 @@ class InNumber:
             raise
 
     def _is_positive(self, tree: ast.Expr, start: int) -> bool:
-        """Whether an expression is seen to be at least 0 for numbers from `start` on."""
+        """Return True if an expression is proved to be at least 0 for numbers from `start` on."""
         match tree:
             case ast.Number(value=number):
                 return number >= 0
@@ -303,7 +314,7 @@ class InNumber:
         return False
 
     def require_divisors(self, start: int) -> None:
-        """Raises NotUniform where something that was divided by may be 0 for a number from `start` on."""
+        """Raise NotUniform if some divisor may be 0 for a number from `start` on."""
         for divisor in self.divisors:
             if not divisor.has_sign_from(start):
                 raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
@@ -363,12 +374,12 @@ class InNumber:
 
 
 def constant(value: Fraction) -> Summands:
-    """A number."""
+    """Return the summands of a number."""
     return {(): Ratio.constant(value)} if value else {}
 
 
 def summands(value: Parametric) -> Summands | None:
-    """A polynomial in unknowns in which neither eps nor the parameter occurs; None for another function."""
+    """Return a polynomial in unknowns in which neither eps nor the parameter occurs; None for another function."""
     if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}
@@ -380,8 +391,11 @@ def summands(value: Parametric) -> Summands | None:
 
 
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
-    """By power of the parameter less `start`, the coefficients of the expression, or with `lesser` of one that is
-    nowhere greater, functions of e. Raises NotUniform where it is no polynomial, for all numbers from `start` on."""
+    """Return the coefficients of an expression by power of the parameter less `start`, as functions of e.
+
+    With `lesser` they belong to an expression that is nowhere greater. Raises NotUniform unless the expression is a
+    polynomial for all numbers from `start` on.
+    """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)
     collected: dict[int, dict[Factors, dict[tuple[int, Fraction], Fraction]]] = {}
@@ -409,7 +423,7 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
 
 
 def rate_of(evaluation: InNumber, tree: ast.Expr) -> Ratio:
-    """The multiple of eps that a rate is. Raises NotUniform where it is none."""
+    """Return the rate as a multiple of eps; raise NotUniform if it is not one."""
     match list(evaluation.value(tree).items()):
         case [((("eps", 1, r),), ratio)] if not r:
             return ratio

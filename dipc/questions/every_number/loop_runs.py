@@ -1,14 +1,15 @@
-"""The runs of a loop over queries, iteration by iteration, for every number of iterations at once: the one engine for
-loops, of accuracy (`Agreement`) and of privacy (`privacy.loops`).
+"""The runs of a loop over queries, iteration by iteration, for every number of iterations at once.
 
-**Heads.** In a uniform program an iteration depends on the iterations before it through the scalars that are still
-read: finite values, and forms over noises. Two heads of the loop with the same scalars (noises renamed) have the same
-iterations to come, up to the index. If from the start on only finitely many such heads are reached, these are all there
-are for any m, and each iteration is one of finitely many steps between them. What is known of noises at a head is
-forgotten, which only adds runs.
+This is the single engine for loops, of accuracy (`Agreement`) and of privacy (`privacy.loops`).
 
-The loop is looked at as it is unrolled for some number of iterations; where more are needed to see all heads, there are
-too few, and it is unrolled again.
+**Heads.** In a uniform program an iteration depends on earlier iterations only through the scalars that are still read:
+finite values, and forms over noises. Two heads of the loop with the same scalars (up to names of noises) have the same
+later iterations, up to the index. If only finitely many such heads are reached from the start, these are all heads for
+any m, and each iteration is one of finitely many steps between them. What is known of noises at a head is forgotten,
+which only adds runs.
+
+The loop is explored as it is unrolled for some number of iterations. If more iterations are needed to reach all heads,
+it is unrolled again.
 """
 
 from __future__ import annotations
@@ -55,16 +56,16 @@ from dipc.text.core import IntType, Type, Value
 from dipc.text.diagnostic import Span
 from dipc.text.program import CoreProgram
 
-#: What the two runs know at the head of the loop: all that later iterations depend on.
+#: The state at a head of the loop, as far as later iterations depend on it.
 Key = tuple[object, ...]
 
 
 @frozen
 class Side:
-    """The program, or its ideal: where its loop is, and which of its scalars are alive at the loop's head or end.
+    """The program, or its ideal: the place of its loop, and its scalars that are alive at the loop's head or end.
 
-    One iteration leaves what is alive unchanged, adds to it, or takes away from it, variable by variable, and does so
-    alike each time: what is alive before one iteration is alive before any number of them.
+    An iteration leaves the set of live scalars unchanged, adds to it, or removes from it, variable by variable and in
+    the same way each time: what is alive before one iteration is alive before any number of them.
     """
 
     flow: Flow
@@ -79,7 +80,7 @@ class Side:
 
 
 class Step(Protocol):
-    """What may happen from one head of the loop to another, whose number is `goal`, or to the exit (None)."""
+    """A step from one head of the loop to another, whose number is `goal`, or to the exit (None)."""
 
     @property
     def goal(self) -> int | None: ...
@@ -91,8 +92,10 @@ N = TypeVar("N")
 
 @frozen
 class Automaton(Generic[S]):
-    """All steps of runs of the loop: to the head where it begins, by head those of one iteration, and by head those to
-    the exit if the loop ends there."""
+    """All steps of runs of the loop: to its first head, by head those of one iteration, and by head those to the exit.
+
+    The last are the steps if the loop ends at this head.
+    """
 
     before: tuple[S, ...]
     iterations: tuple[tuple[S, ...], ...]
@@ -100,25 +103,30 @@ class Automaton(Generic[S]):
 
 
 class LoopRuns(Generic[N, S]):
-    """The runs of one loop, from head to head. What a head is to a question is a node, and what may happen from one to
-    the next its step; nodes with the same key have the same iterations to come. Where a question does not ask for the
-    means of noises that are carried on, these may be inputs of an iteration before."""
+    """The runs of one loop, from head to head.
+
+    A *node* is a head as a question sees it, and a *step* leads from one to the next. Invariant: nodes with the same
+    key have the same later iterations. If a question does not depend on the means of noises carried from one iteration
+    to a later one, these means may be inputs of the earlier iteration.
+    """
 
     _keeps_means: ClassVar[bool] = True
 
     def __init__(
         self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
     ) -> None:
-        """For a program with `count` iterations of the loop, at these values of the finite inputs that are of none, by
-        slot. Raises NotUniform where the loop cannot be made out in the instructions, LimitReached where the finite
-        inputs of an iteration have too many values."""
+        """Take a program with `count` iterations of the loop, at these values of its finite inputs outside the loop.
+
+        Raises NotUniform if the loop is not found in the instructions, LimitReached if the finite inputs of an
+        iteration have too many values.
+        """
         assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
         self.low = int(loop.low.value)
         self._core, self._limits, self._arrays, self._count = program.core, program.limits, arrays, count
         self._own = side_of(program.flow, loop.span, count, arrays)
         others = [slot for slot in self._core.inputs if not self._core.slots[slot].is_symbolic]
         others = [slot for slot in others if slot not in finite]
-        #: By iteration the values of its finite inputs.
+        #: The values of the finite inputs of each iteration.
         self._entries = [
             combinations_of(program, [slot for slot in others if self._is_at(slot, iteration)])
             for iteration in range(count)
@@ -128,9 +136,9 @@ class LoopRuns(Generic[N, S]):
         self._pending: list[tuple[N, int]] = []
 
     def automaton(self) -> Automaton[S]:
-        """Everything that runs can do.
+        """Return all steps that runs can take.
 
-        Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations,
+        Raises NotUniform with the reason if the loop is not covered, TooFew if the program has too few iterations, and
         LimitReached past one of the program's limits.
         """
         require_defined(self._own, self._finite, self._limits.states, self._entries, means=self._keeps_means)
@@ -150,29 +158,29 @@ class LoopRuns(Generic[N, S]):
 
     @abstractmethod
     def _before(self) -> Iterable[S]:
-        """The steps to the first head."""
+        """Return the steps to the first head."""
 
     @abstractmethod
     def _iteration(self, node: N, iteration: int) -> Iterable[S]:
-        """The steps from a head that is reached before an iteration; each has the number of its goal."""
+        """Return the steps from a head that is reached before an iteration; each has the number of its goal."""
 
     @abstractmethod
     def _ending(self, node: N) -> Iterable[S]:
-        """The steps to the exit if the loop ends at this head."""
+        """Return the steps to the exit if the loop ends at this head."""
 
     def _key(self, state: State) -> Key:
-        """The key of the program's state at a head."""
+        """Return the key of the program's state at a head."""
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """The number of a head, in the order in which they are reached."""
+        """Return the number of a head, in the order in which heads are reached."""
         if key not in self._keys:
             self._keys[key] = len(self._keys)
             self._pending.append((node, iteration))
         return self._keys[key]
 
     def _runs(self, flow: Flow, start: State, goal: int | None) -> Iterator[State]:
-        """The ends of all runs from a state to the instruction `goal`, or to the exit."""
+        """Yield the ends of all runs from a state to the instruction `goal`, or to the exit."""
         pending = [start]
         for _ in range(self._limits.states):
             if not pending:
@@ -185,28 +193,30 @@ class LoopRuns(Generic[N, S]):
         raise LimitReached("states", f"an iteration has more than {self._limits.states} states")
 
     def _takes(self, edge: Edge) -> bool:  # noqa: ARG002
-        """Whether a step of a run may be this one."""
+        """Return True if a run can take this step."""
         return True
 
     def _array_of(self, slot: int) -> str | None:
-        """The array that goes up to the parameter and has this slot as an element."""
+        """Return the array up to the parameter that has this slot as an element, or None."""
         name, bracket, _ = self._core.slots[slot].name.partition("[")
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Whether a slot is the element of an iteration (-1: that of the index before the first one), or None: of no
-        one."""
+        """Return True if the slot is the element of an iteration.
+
+        The iteration -1 has the index before the first one; None has no element.
+        """
         array = self._array_of(slot)
         index = None if iteration is None else iteration + self.low
         return array is not None and self._core.slots[slot].name == f"{array}[{index}]"
 
 
 class TooFew(Exception):
-    """More iterations are needed to see all heads of the loop."""
+    """The loop was unrolled for too few iterations to reach all of its heads."""
 
 
 def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> Side:
-    """The loop in the instructions: those whose text is inside it, the same number for each iteration."""
+    """Return the loop in the instructions: those whose text is inside it, the same number for each iteration."""
     program = flow.program
     labels = [
         label
@@ -226,8 +236,7 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> Side:
 
 
 def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
-    """The states that may come next, by steps that are `taken`. Raises NotUniform where the instruction cannot be
-    executed."""
+    """Return the states after the next step, by steps that are `taken`; raise NotUniform if the instruction fails."""
     try:
         return [after.state for after in step(flow, state) if taken is None or taken(after.edge)]
     except Fault as fault:
@@ -235,20 +244,23 @@ def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None)
 
 
 def stripped(state: State) -> State:
-    """The state without constraints on noises and inputs: fewer decided comparisons only add runs and terms."""
+    """Return the state without constraints on noises and inputs; fewer decided comparisons only add runs and terms."""
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
 def entered(state: State, entry: Mapping[int, Value]) -> State:
-    """The state with these values of inputs."""
+    """Return the state with these values of inputs."""
     for slot, value in entry.items():
         state = state.assign(slot, value, state.label)
     return state
 
 
 def key_of(side: Side, state: State, *, means: bool = True) -> Key:
-    """The values that later iterations may read, with the noises in them numbered by their first occurrence, and unless
-    this is not asked for with their means. Raises NotUniform for what depends on the inputs of one iteration."""
+    """Return the values that later iterations may read, with noises numbered by their first occurrence.
+
+    With `means` the key includes the means of these noises. Raises NotUniform for a value that depends on the inputs of
+    one iteration.
+    """
     numbers: dict[int, int] = {}
     parameters: list[object] = []
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in state.noises}
@@ -274,7 +286,7 @@ def key_of(side: Side, state: State, *, means: bool = True) -> Key:
 
 
 def plain_value(value: SlotValue) -> object:
-    """A finite value, or none; true is not the number 1."""
+    """Return the value so that true differs from the number 1."""
     return isinstance(value, bool), value
 
 
@@ -286,9 +298,11 @@ def require_defined(
     *,
     means: bool = True,
 ) -> None:
-    """Raises NotUniform where a run of the program, in agreement or not, would leave a domain, or where this is not
-    known for every number of iterations; TooFew where the program has too few iterations; LimitReached where more than
-    `states` states would have to be looked at. `entries` are by iteration the values of its own finite inputs."""
+    """Raise NotUniform unless every run of the program, for every number of iterations, stays inside its domains.
+
+    Also raises TooFew if the program has too few iterations, and LimitReached past `states` states. `entries` has the
+    values of the finite inputs of each iteration.
+    """
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
     seen: set[Key] = set()
@@ -318,16 +332,13 @@ def require_defined(
 
 # --- A uniform program and its ideal, iteration by iteration ----------------------------------------------------------
 #
-# A uniform program and its ideal, iteration by iteration, for every number of iterations at once.
-#
 # **Agreement.** Run the program and, beside it, its ideal at the same input. Where the program compares noisy values,
-# one outcome is the one that agrees with the ideal's iteration: it is implied by A·N + s >= 0 with a slack s that is
-# not negative for the inputs that take the ideal this way. As long as every comparison turns out so, the program goes
-# through the states found here, and writes what the ideal writes. So the error has at most the probability of the sum,
-# over the comparisons (and real outputs) met in agreement, of Pr[A·N + s < 0]: one term for each, whatever else is
-# random.
+# one outcome agrees with the ideal's iteration: it is implied by A·N + s >= 0 with a slack s that is not negative for
+# the inputs that take the ideal this way. As long as every comparison has this outcome, the program goes through the
+# states found here, and writes what the ideal writes. The probability of an error is therefore at most the sum of
+# Pr[A·N + s < 0] over the comparisons (and real outputs) met in agreement: one term for each, whatever else is random.
 #
-# The heads of both together are those of `loop_runs`.
+# A head of both together is a pair of heads.
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -335,16 +346,21 @@ _ONE = Fraction(1)
 
 @frozen
 class Term:
-    """What goes wrong with the probability 1 - Pr[event]. The event's noises are centered, and its slacks lower bounds
-    of those of every input, as multiples of the distance that is left open where one is."""
+    """One way to fail, with the probability 1 - Pr[event].
+
+    The noises of the event are centered. Its slacks are lower bounds of those of every input, as multiples of the open
+    distance if there is one.
+    """
 
     event: exact.Event
 
     def decay(self, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
-        """The least r such that Pr[not event] = e^{-(r + o(1))·t} for large t, where the noises' rates are those that
-        `rate` gives for them; None where it is 0. That of A·N + s < 0 is the least s·rate/|a| over the noises that can
-        be so far on the wrong side, with exponents per rate of noises that scale with it. Raises Undecided for noises
-        with other tails."""
+        """Return the least r such that Pr[not event] = e^{-(r + o(1))·t} for large t, or None if it is 0.
+
+        `rate` gives the rate of each noise. For A·N + s < 0, r is the least s·rate/|a| over the noises that can be so
+        far on the wrong side, with exponents per rate of noises that scale with it. Raises Undecided for noises with
+        other tails.
+        """
         result = []
         for side in self.event.constraints:
             for place, c in side.coefficients:
@@ -356,13 +372,13 @@ class Term:
         return min(result, default=None)
 
     def probability(self, measurer: Measurer) -> Closed:
-        """Pr[not event], as a function of distance·eps where a distance is open, of eps otherwise."""
+        """Return Pr[not event], as a function of distance·eps if a distance is open, of eps otherwise."""
         return 1 - measurer.measure(self.event)
 
 
 @frozen
 class NoisyOutcome:
-    """One outcome of a noisy comparison; without noise it holds by `margin` >= 0 at least."""
+    """One outcome of a noisy comparison, which holds by at least `margin` >= 0 without noise."""
 
     margin: Fraction
     term: Term
@@ -371,7 +387,7 @@ class NoisyOutcome:
 def noisy_outcome_of(
     form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> NoisyOutcome | None:
-    """The outcome form >= 0 behind the facets, None where it need not hold without noise."""
+    """Return the outcome form >= 0 behind the facets, or None if it can fail without noise."""
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, facets, distances)
     if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
@@ -382,8 +398,10 @@ def noisy_outcome_of(
 def ball(
     value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> tuple[Term, ...] | None:
-    """The term for |value - center| <= gamma, none where no noise is in the value; None where it need not hold without
-    noise."""
+    """Return the terms for |value - center| <= gamma, empty if the value has no noise.
+
+    The result is None if the inequality can fail without noise.
+    """
     coefficients, used, off = _centered(value - center, noises)
     above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
     if above is None or below is None or (distances.is_open and not all(noise.law.scales for noise in used)):
@@ -395,7 +413,7 @@ def ball(
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
-    """The coefficients of the form over its noises, these centered, and what the form is where they are all 0."""
+    """Return the coefficients of the form over its centered noises, the noises, and the form where they are all 0."""
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
     over = centered(form, {noise.id: noise.mean for noise in noises})
     own = [by_id[noise] for noise, _ in over.noises]
@@ -405,7 +423,7 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
 
 
 def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
-    """A lower bound of the slack behind the facets, which is not negative; None where there is none."""
+    """Return a lower bound of the slack behind the facets that is not negative, or None."""
     for bounding in (single_bound, best_bound):
         bound = slack_bound(slack, facets, distances, radius=radius, bounding=bounding)
         if bound is not None and bound.base >= 0 and bound.slope >= 0:
@@ -418,7 +436,10 @@ _BARE = "an output may have no value at the end"
 
 @frozen
 class Transition:
-    """One iteration in agreement (or what follows the loop): its `terms`, and the head it leads to; None: the exit."""
+    """An iteration in agreement, or the statements after the loop: its `terms`, and the head it leads to.
+
+    `goal` is None for the exit.
+    """
 
     goal: int | None
     terms: tuple[Term, ...]
@@ -426,14 +447,14 @@ class Transition:
 
 @frozen
 class _Node:
-    """Both runs at the head of the loop before one iteration."""
+    """The states of both runs at the head of the loop before one iteration."""
 
     program: State
     ideal: State
 
 
 class Agreement(LoopRuns[_Node, Transition]):
-    """The runs in agreement of one program, given with more iterations than there are steps to its last head."""
+    """The runs in agreement of one program, unrolled for more iterations than there are steps to its last head."""
 
     def __init__(
         self,
@@ -443,10 +464,11 @@ class Agreement(LoopRuns[_Node, Transition]):
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """`shape` is the uniform program that `ideal` and its program are for some number of iterations, `finite` are
-        the values of the finite inputs that are of no iteration, by slot. Raises NotUniform where the loops cannot be
-        made out in the instructions, and for inputs that are whole, LimitReached where those of an iteration have too
-        many values."""
+        """Take the ideal for some number of iterations, whose uniform program is `shape`.
+
+        `finite` has the values of the finite inputs outside the loop, by slot. Raises NotUniform if the loops are not
+        found in the instructions, and for int inputs; LimitReached if the inputs of an iteration have too many values.
+        """
         core = ideal.program.core
         if any(isinstance(_type(core, slot), IntType) for slot in core.inputs):
             raise NotUniform("an input is an int")
@@ -479,8 +501,8 @@ class Agreement(LoopRuns[_Node, Transition]):
         for entry in self._entries[iteration]:
             there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
             runs = list(self._ideal_runs(entered(node.ideal, there), self._other.head(iteration + 1)))
-            # Two inputs with different runs have different answers, whatever comes later: each facet leads to another
-            # answer. Finite inputs that differ can only be nearer.
+            # Two inputs with different runs have different answers, whatever follows: each facet leads to another
+            # answer. Inputs that differ in finite inputs can only be nearer.
             if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in runs}) < len(runs):
                 raise NotUniform(
                     "different paths through an iteration of the ideal give the same answer for that index"
@@ -527,7 +549,7 @@ class Agreement(LoopRuns[_Node, Transition]):
         return result[0]
 
     def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
-        """All runs of the ideal from `state` to the label `goal`, or to the exit, with constraints on the inputs."""
+        """Yield all runs of the ideal from `state` to the label `goal`, or to the exit, with their guards."""
         for end in self._runs(self._other.flow, state, goal):
             yield end, tuple([self._moved(guard) for guard in end.guards.items])
 
@@ -535,7 +557,7 @@ class Agreement(LoopRuns[_Node, Transition]):
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
 
     def _form(self, form: Affine) -> Affine:
-        """A form of the ideal over the program's inputs."""
+        """Return a form of the ideal over the program's inputs."""
         return Affine((), tuple(sorted((self._inputs[slot], c) for slot, c in form.inputs)), form.constant)
 
     # --- the program ---------------------------------------------------------------------------------------
@@ -543,8 +565,10 @@ class Agreement(LoopRuns[_Node, Transition]):
     def _agreeing(
         self, state: State, guards: Sequence[Constraint], goal: int
     ) -> Iterator[tuple[State, tuple[Term, ...]]]:
-        """The runs in agreement from `state` to the label `goal`, or to the exit, for inputs with these guards: more
-        than one where the program compares inputs on its own."""
+        """Yield the runs in agreement from `state` to the label `goal`, or to the exit, for inputs with these guards.
+
+        There are several if the program itself compares inputs.
+        """
         flow = self._own.flow
         moving = facets(Region(tuple(guards), ()), (), self._metric)
         pending: list[tuple[State, tuple[Term, ...]]] = [(state, ())]
@@ -563,7 +587,10 @@ class Agreement(LoopRuns[_Node, Transition]):
                 pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
-        """The outcome of a noisy comparison that the ideal's way decides for noise 0, and the term for the other."""
+        """Return the outcome of a noisy comparison that the ideal's path implies for noise 0.
+
+        Also return the term for the other outcome.
+        """
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
         for after in successors:
@@ -583,14 +610,14 @@ class Agreement(LoopRuns[_Node, Transition]):
     # --- outputs ------------------------------------------------------------------------------------------
 
     def _final(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Term]:
-        """The terms for the outputs that do not belong to one index."""
+        """Return the terms for the outputs that do not belong to one index."""
         pairs = [pair for pair in self._outputs if self._array_of(pair[0]) is None]
         return self._compared(program, ideal, guards, pairs)
 
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
     ) -> list[Term]:
-        """The terms for these outputs; raises NotUniform where they differ in agreement."""
+        """Return the terms for these outputs; raise NotUniform if they differ in agreement."""
         terms: list[Term] = []
         moving = facets(Region(tuple(guards), ()), (), self._metric)
         for own, other in pairs:

@@ -1,12 +1,13 @@
-"""Programs with loops up to m as texts that all arguments for every m are about: indices from low to m, one loop, marks
-in place of rates.
+"""Programs with loops up to m in normal form, for all arguments about every m: indices from low to m, and one loop.
+
+A program
 
     q[0..m-1], for i in 0..m-1      is   q[1..m], for i in 1..m:
 
-an index is nothing but a name of the element. Where all arrays and loops that depend on m end at m + c for one number
-c, indices are counted from another number, so that they end at m; an output whose values are indices is renamed with
-them. Several loops, and parts that do not meet, become one loop. What a program with rates such as eps/(2*m) does is
-found with marks in place of its rates, the same mark for equal ones: the runs are those for every number.
+an index only names an element. If all arrays and loops that depend on m end at m + c for one number c, indices are
+shifted so that they end at m; an output whose values are indices is shifted with them. Several loops, and parts that do
+not share variables, become one loop. Rates such as eps/(2*m) are replaced by marks, the same mark for equal rates: the
+runs of the program with marks are those for every number.
 
 **Several loops** over the same queries, one after the other, are a single loop:
 
@@ -14,26 +15,26 @@ found with marks in place of its rates, the same mark for equal ones: the runs a
 
 is S0; S1; for i in low..m do A; B[i for j] end; S2, where B(i) commutes with A(k) for every k > i, and S1 with A:
 
-  * arrays up to m are used in the loops alone, with the loop's variable as the index (which `uniform` requires of the
-    single loop): A(k) and B(i) have no element in common, and each element is read and written in the same order;
-  * no scalar is written by one of A and B (or S1) and read or written by the other. A scalar of the second part that is
-    written there before it is read is another variable, and is renamed;
-  * A and S1 do not exit. Where B does, what is left of the program is not executed from there on, except for the A's: a
-    flag takes the place of the exit.
+- Arrays up to m are used in the loops alone, with the loop's variable as the index (which `uniform` requires of the
+  single loop). A(k) and B(i) have no element in common, and each element is read and written in the same order.
+- No scalar is written by one of A and B (or S1) and read or written by the other. A scalar of the second part that is
+  written there before it is read is another variable, and is renamed.
+- A and S1 do not exit. Where B does, the rest of the program is not executed from there on, except for the A's: a flag
+  replaces the exit.
 
-Draws are independent of each other, so that their order does not matter. So the outputs have the same law.
+Draws are independent of each other, so that their order does not matter, and the outputs have the same law.
 
-**Parts** that do not meet are a selection loop, and all the rest:
+**Separate parts** are a selection loop, and the rest of the program:
 
     S;  best <- Lap(a*eps, q[1]); for i in 2..m do ... end;  T
 
-The loop reads inputs and its own variables only; neither S nor T reads what it leaves (T may write to its variables
-first), nor has another part in its answer, and S does not exit. So its answer has the law that it has alone, and the
-other outputs have the law that they have without it. The same is required of the ideal.
+The loop reads inputs and its own variables only. Neither S nor T reads the variables that it writes (T may write to
+them first), no other statement assigns its answer, and S does not exit. Its answer therefore has the law that it has
+alone, and the other outputs have the law that they have without it. The ideal has to satisfy the same conditions.
 
-**Lemma.** The answers of such a program are those of its parts, side by side. An input with another answer of a part
-has another answer of the program, so that dd(u) is at most the dd(u) of each part; and the error has at most the
-probability of the sum of the errors of both.
+**Lemma.** The answers of such a program are pairs of answers of its parts. An input with another answer of one part has
+another answer of the program, so that dd(u) is at most the dd(u) of each part. The error has at most the sum of the
+error probabilities of both.
 """
 
 from __future__ import annotations
@@ -63,8 +64,10 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) -> ast.Program:
-    """The program with its loops up to the parameter joined into one, and those of its ideal; unchanged where both have
-    at most one. Raises NotUniform where the loops depend on each other."""
+    """Return the program with its loops up to the parameter joined into one, and those of its ideal.
+
+    It is unchanged if both have at most one. Raises NotUniform if the loops depend on each other.
+    """
     names = _fresh(program)
     own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
     body, added = _Fusion(number, arrays, own, names).fused(program.body)
@@ -82,7 +85,7 @@ def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) 
 
 
 def _fresh(program: ast.Program) -> Iterator[str]:
-    """Names that do not occur in the program."""
+    """Return names that do not occur in the program."""
     known = {str(getattr(node, "name", "")) for node in walk(program)}
     known |= {node.variable for node in walk(program) if isinstance(node, ast.For | ast.Each)}
     known |= {name for node in walk(program) if isinstance(node, ast.ConstDecl) for name, _ in node.bindings}
@@ -99,7 +102,7 @@ class _Fusion:
     names: Iterator[str]
 
     def fused(self, body: Block) -> tuple[Block, tuple[ast.VariableDecl, ...]]:
-        """The statements with one loop, and the variables that are added."""
+        """Return the statements with one loop, and the variables that are added."""
         places = [position for position, statement in enumerate(body) if self._is_loop(statement)]
         if len(places) < 2:
             return body, ()
@@ -136,7 +139,7 @@ class _Fusion:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
     def _apart(self, left: Block, right: Block) -> Block:
-        """The second part with variables of its own for those that it writes before it reads them."""
+        """Return the second part with new variables for those that it writes before it reads them."""
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
                 name = declarator.name
@@ -149,7 +152,7 @@ class _Fusion:
         return right
 
     def _joined(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
-        """The loop that does what both do. Raises NotUniform where that is not seen to be the same."""
+        """Return the loop that does what both do; raise NotUniform if this is not proved to be the same."""
         if (loop.low, loop.high) != (other.low, other.high):
             raise NotUniform("two loops do not run over the same indices", other.span)
         for node in walk(between):
@@ -166,7 +169,7 @@ class _Fusion:
         return replace(loop, body=(*loop.body, *body))
 
     def _scalars(self) -> Iterator[str]:
-        """Variables and outputs that are no arrays up to the parameter."""
+        """Yield the variables and outputs that are not arrays up to the parameter."""
         for declaration in self.variables:
             if declaration.role is not ast.Role.INPUT:
                 yield from (
@@ -178,17 +181,20 @@ class _Fusion:
 
 
 def writes(tree: object, name: str) -> bool:
-    """Whether a variable, or an element of it, is written."""
+    """Return True if a variable, or an element of it, is written."""
     return any(isinstance(node, ast.Assign | ast.Sample) and node.target.name == name for node in walk(tree))
 
 
 def may_read(block: Sequence[ast.Statement], name: str) -> bool:
-    """Whether a scalar may be read before it is written. A loop up to the parameter is executed at least once."""
+    """Return True if a scalar can be read before it is written.
+
+    A loop up to the parameter is executed at least once.
+    """
     return _first(block, name)[0]
 
 
 def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
-    """Whether it may be read before it is written, and whether it is surely written."""
+    """Return whether the scalar can be read before it is written, and whether it is always written."""
     for statement in block:
         match statement:
             case ast.Assign(target=target, value=value):
@@ -215,12 +221,12 @@ def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
 
 
 def exits(tree: object) -> bool:
-    """Whether the program may end in it."""
+    """Return True if the program can end in this part."""
     return any(isinstance(node, ast.Exit) for node in walk(tree))
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
-    """The statements with the flag set where they exit, and nothing done afterwards."""
+    """Return the statements with the flag set in place of each exit, and with nothing executed afterwards."""
     for position, statement in enumerate(block):
         if not exits(statement):
             continue
@@ -238,7 +244,7 @@ def _withoutexits(block: Block, flag: str) -> Block:
 
 
 def _renamed(tree: Any, name: str, other: str) -> Any:
-    """This part of a program with a variable, which is not an array, renamed."""
+    """Return this part of a program with a variable that is not an array renamed."""
 
     def rename(node: Any) -> Any:
         return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
@@ -247,7 +253,7 @@ def _renamed(tree: Any, name: str, other: str) -> Any:
 
 
 def changed(node: Any, change: Callable[[Any], Any]) -> Any:
-    """This part of a program with each node changed, inner nodes first."""
+    """Return this part of a program with `change` applied to each node, inner nodes first."""
     if isinstance(node, tuple):
         return tuple([changed(child, change) for child in node])
     if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
@@ -256,8 +262,7 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Program] | None:
-    """A selection loop with its ideal, and the rest with its own; None where the program is none with a selection loop
-    apart from the rest."""
+    """Return a selection loop with its ideal, and the rest with its own; None if the program has no such parts."""
     ideal = program.ideal
     if ideal is None:
         return None
@@ -278,7 +283,7 @@ def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Selection loops apart from the rest: their answer, their statements, and all others."""
+    """Yield the selection loops that are separate from the rest: answer, statements, and all other statements."""
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
@@ -297,7 +302,7 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
 
 
 def _with_outputs(program: ast.Program, body: Block, ideal: Block, wanted: Callable[[str], bool]) -> ast.Program:
-    """The program with these statements, those of its ideal, and the wanted outputs, without its claims."""
+    """Return the program with these statements, those of its ideal, and the wanted outputs, without its claims."""
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         match declaration:
@@ -319,8 +324,10 @@ T = TypeVar("T")
 
 @frozen
 class LoopText:
-    """A program whose indices end at the parameter, with marks for its rates where these depend on it. `source` is what
-    the tree was read from, None where it was made."""
+    """A program whose indices end at the parameter, with marks for rates that depend on it.
+
+    `source` is the text from which the tree was parsed, None for a tree that was built.
+    """
 
     program: Program
     number: Number
@@ -330,7 +337,7 @@ class LoopText:
 
     @staticmethod
     def of(program: Program, parameter: str) -> LoopText:
-        """Raises NotUniform for rates that cannot be followed."""
+        """Return the normal form of a program; raise NotUniform for rates that are not covered."""
         core = program.core
         own = parse(core.source)
         number = Number(parameter, computed_from(own.declarations, core.given, parameter))
@@ -343,22 +350,22 @@ class LoopText:
         return LoopText(program, number, result[0], result[1], None)
 
     def with_tree(self, tree: ast.Program) -> LoopText:
-        """This text with another program in its place."""
+        """Return this text with another program."""
         return self if tree == self.tree else replace(self, tree=tree, source=None)
 
     def with_one_loop(self) -> LoopText:
-        """This text with one loop up to the parameter, read. Raises NotUniform where there is none."""
+        """Return this text with one loop up to the parameter, parsed again; raise NotUniform if there is none."""
         return self.with_tree(with_one_loop(self.tree, self.number, parameter_arrays(self.tree, self.number))).read()
 
     def read(self) -> LoopText:
-        """This text, printed and read again unless it was read."""
+        """Return this text, printed and parsed again unless it was parsed."""
         if self.source is not None:
             return self
         source = Source("<one loop>", print_program(self.tree))
         return replace(self, tree=parse(source), source=source)
 
     def instance(self, number: int) -> Program:
-        """The program for one number; the tree was read. Raises NotUniform where it is refused."""
+        """Return the program for one number; raise NotUniform if it is refused. The tree must have been parsed."""
         assert self.source is not None, "places in the tree are places in a text"
         try:
             return self.program.given({self.number.parameter: Fraction(number)}, self.source)
@@ -367,8 +374,10 @@ class LoopText:
 
 
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:
-    """What is explored with a number of iterations, at most `most`, that is not too few, and this number. Raises
-    LimitReached."""
+    """Return the result of `explored` with a sufficient number of iterations, at most `most`, and this number.
+
+    Raises LimitReached.
+    """
     count = 2
     while count <= most:
         try:
@@ -379,8 +388,10 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
 
 
 def indices_to_the_end(tree: ast.Program, number: Number) -> ast.Program:
-    """The program with indices shifted to end at the parameter, where they all end at one number more or less;
-    unchanged where they do not, or where an index is more than a name of an element."""
+    """Return the program with indices shifted to end at the parameter, if they all end at it plus one constant.
+
+    It is unchanged if they do not, or if an index is more than a name of an element.
+    """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
     ends = {_beyond(node.high, parameter) for node in ranges if mentions(node.high, parameter)}
@@ -397,7 +408,7 @@ def indices_to_the_end(tree: ast.Program, number: Number) -> ast.Program:
 
 
 def _beyond(high: ast.Expr | None, parameter: str) -> int | None:
-    """The c where the end is the parameter + c."""
+    """Return the c if the end is the parameter + c, else None."""
     match high:
         case ast.Name(name=name) if name == parameter:
             return 0
@@ -408,7 +419,10 @@ def _beyond(high: ast.Expr | None, parameter: str) -> int | None:
 
 
 def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
-    """The outputs that are given loop variables and numbers only, and are not read: their domain goes up to the end."""
+    """Return the outputs that are assigned loop variables and numbers only, and are not read.
+
+    Their domain ends at the end of the indices.
+    """
     result: set[str] = set()
     for declaration in tree.declarations:
         match declaration:
@@ -430,7 +444,10 @@ def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond:
 
 @frozen
 class _Moved:
-    """Indices of the `arrays`, values of the `loops`' variables and of what is `holding` them, `by` a number more."""
+    """A shift by `by` of the indices of `arrays`, the variables of `loops`, and the variables in `holding`.
+
+    The variables in `holding` have indices as values.
+    """
 
     parameter: str
     by: int
@@ -439,7 +456,7 @@ class _Moved:
     holding: frozenset[str]
 
     def is_sound(self, tree: ast.Program) -> bool:
-        """Whether loop variables are whole indices of the arrays, and values of what holds indices, alone."""
+        """Return True if loop variables occur only as indices of the arrays and as values of variables in `holding`."""
         variables = [node for node in walk(tree) if isinstance(node, ast.Name) and node.name in self.loops]
         elements = [node for node in walk(tree) if isinstance(node, ast.Element)]
         own = [node for node in elements if node.name.rstrip("'") in self.arrays]
@@ -477,7 +494,7 @@ class _Moved:
         return node
 
     def _moved_index(self, index: Any) -> ast.Expr:
-        """The index that is counted again."""
+        """Return the shifted index."""
         if isinstance(index, ast.Number):
             value = index.value + self.by
             return ast.Number(value, str(value))
@@ -486,14 +503,16 @@ class _Moved:
 
 @frozen
 class Rates:
-    """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps; what was divided by in them is
-    among the `divisors`."""
+    """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps.
+
+    `divisors` has everything that a rate is divided by.
+    """
 
     of_marks: tuple[Ratio, ...]
     divisors: tuple[Ratio, ...]
 
     def require_positive(self, start: int, parameter: str) -> None:
-        """Raises NotUniform where a rate is not seen to be positive for every number from `start` on."""
+        """Raise NotUniform unless each rate is proved to be positive for every number from `start` on."""
         for rate in self.of_marks:
             if not rate.is_positive_from(start):
                 raise NotUniform(
@@ -505,8 +524,7 @@ class Rates:
 
 @frozen
 class Constants:
-    """The constants of a program that are quotients of polynomials in the parameter, as functions of it; and the
-    divisors in them."""
+    """The constants of a program that are quotients of polynomials in the parameter, with the divisors in them."""
 
     values: Mapping[str, Summands]
     divisors: tuple[Ratio, ...]
@@ -527,8 +545,10 @@ class Constants:
 
 
 def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast.Program, Rates] | None:
-    """The program with marks for its rates, and the rates by mark; None where no rate depends on the number. Raises
-    NotUniform for a rate that is no multiple of eps by a quotient of polynomials in the number."""
+    """Return the program with marks for its rates, and the rates by mark; None if no rate depends on the number.
+
+    Raises NotUniform for a rate that is not a multiple of eps by a quotient of polynomials in the number.
+    """
     noises = [node for node in walk(tree.body) if isinstance(node, ast.Noise) and node.law.scales]
     varying = (number.parameter, *number.others)
     if not any(mentions(noise.rate, name) for noise in noises for name in varying):
@@ -554,5 +574,5 @@ def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast
 
 
 def rate_of_mark(rates: Rates | None, rate: Fraction) -> Ratio:
-    """The rate in a program for eps times the `rate`: that of the mark where there are `rates`, else this number."""
+    """Return the rate of a mark if there are `rates`, else the rate as it is."""
     return Ratio.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]

@@ -1,19 +1,20 @@
-"""Programs that do the same for each of m queries: a criterion on the text, which no value of m can escape.
+"""Programs that do the same for each of m queries: a criterion on the text that holds for every value of m.
 
 A program is *uniform* in its constant m if its text has one loop `for i in low..m`, outside of all others, where
 
-  * m, and constants that are computed from it, occur besides only as the upper end of arrays and of integer domains,
-    and in the claim (and in rates, which are looked at apart: `normal_form`);
-  * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
-  * inputs have the same values for every m;
-  * no name is that of such an array in the program and of something else in its ideal, or the other way round;
-  * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;
-  * noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
+- m, and constants computed from it, otherwise occur only as the upper end of arrays and of integer domains, in the
+  claim, and in rates (which `normal_form` replaces);
+- the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
+- inputs have the same values for every m;
+- no name is that of such an array in the program and of something else in its ideal, or the other way round;
+- the metric's condition, if there is one, is the same for each index of the loop and mentions no other index;
+- noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
 
-Unrolled for a given m, it is the statements before the loop, its body once for each i, and those after it; the bodies
-are the same except for the elements q[i], out[i] that are their own. The number m itself is never computed with.
+Unrolled for a given m, the program is the statements before the loop, its body once for each i, and the statements
+after it. The bodies are the same except for the elements q[i], out[i] of their own index. The number m itself is never
+computed with.
 
-**Selection.** One loop that is not uniform keeps the largest of m noisy values:
+**Selection.** One kind of loop that is not uniform keeps the largest of m noisy values:
 
     best <- Lap(a*eps, q[1]);                 # out is 1
     for i in 2..m do
@@ -23,11 +24,12 @@ are the same except for the elements q[i], out[i] that are their own. The number
 
 **Lemma.** If X_v > X_j for every j other than v, where X_i is the noisy value of q[i], then out = v in the end. Before
 iteration v, best is one of the X_j with j < v, which X_v exceeds; with iteration v (or from the start) best = X_v and
-out = v, and no later X_j exceeds it. Ties have probability 0, so `>=` does as well.
+out = v, and no later X_j exceeds it. Ties have probability 0, so that `>=` does as well.
 
-So the error has at most the probability Σ_j Pr[X_j >= X_v], each term of which depends on q[v] - q[j] alone. The ideal
-is the same loop without noise: its answer v has q[v] >= q[j] for every j. That is a convex region, its answer is given
-nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see `facets`).
+The error therefore has at most the probability Σ_j Pr[X_j >= X_v], each term of which depends on q[v] - q[j] alone. The
+ideal is the same loop without noise: its answer v has q[v] >= q[j] for every j. These inputs are a convex region, its
+answer is given nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see
+`facets`).
 """
 
 from __future__ import annotations
@@ -46,7 +48,10 @@ from dipc.text.program import CoreProgram
 
 
 class NotUniform(Exception):
-    """The criterion does not cover the program; `reason` is one sentence, `span` the place, where there is one."""
+    """The criterion does not cover the program.
+
+    `reason` is one sentence, `span` the place in the text if there is one.
+    """
 
     def __init__(self, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
@@ -56,7 +61,7 @@ class NotUniform(Exception):
 
 @frozen
 class Uniform:
-    """A uniform program: its loop, the ideal's, the index of their first iteration, and the arrays that go up to m."""
+    """A uniform program: its loop, the ideal's loop, the index of the first iteration, and the arrays up to m."""
 
     parameter: str
     loop: ast.For
@@ -67,20 +72,23 @@ class Uniform:
 
 @frozen
 class Number:
-    """The number of queries: the constant `parameter`, and the `others` that are computed from it."""
+    """The number of queries: the constant `parameter`, and the constants `others` that are computed from it."""
 
     parameter: str
     others: tuple[str, ...] = ()
 
     def require_free(self, node: object, reason: str) -> None:
-        """Raises NotUniform where a part of a program depends on it."""
+        """Raise NotUniform if a part of a program depends on the number of queries."""
         if any(mentions(node, name) for name in (self.parameter, *self.others)):
             raise NotUniform(reason, getattr(node, "span", None))
 
 
 def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
-    """The arrays declared up to the parameter, by the program or its ideal. Raises NotUniform where declarations depend
-    on it otherwise, and for a name that is such an array for one of the two and not for the other."""
+    """Return the arrays up to the parameter that the program or its ideal declares.
+
+    Raises NotUniform if declarations depend on the parameter in another way, and for a name that is such an array in
+    only one of program and ideal.
+    """
     parameter = number.parameter
     arrays: set[str] = set()
     others: set[str] = set()
@@ -105,9 +113,11 @@ def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
 
 
 def uniform_loop(program: ast.Program, number: Number, *, privacy: bool = False) -> tuple[ast.For, frozenset[str]]:
-    """The loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter. For `privacy`
-    there may be finite choices, and before the loop the elements of the index before its first one. Raises NotUniform
-    with what is not."""
+    """Return the loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter.
+
+    For `privacy` there may be finite choices, and statements before the loop may use the elements of the index before
+    its first one. Raises NotUniform with the reason.
+    """
     arrays = parameter_arrays(program, number)
     loop = _loop(program.body, number, arrays, privacy=privacy)
     if not isinstance(loop.low, ast.Number):
@@ -116,7 +126,7 @@ def uniform_loop(program: ast.Program, number: Number, *, privacy: bool = False)
 
 
 def uniform(program: ast.Program, number: Number) -> Uniform:
-    """The loops of a uniform program with an ideal that is uniform, too. Raises NotUniform with what is not."""
+    """Return the loops of a uniform program whose ideal is uniform too; raise NotUniform with the reason otherwise."""
     arrays = parameter_arrays(program, number)
     ideal = program.ideal
     if ideal is None:
@@ -130,7 +140,7 @@ def uniform(program: ast.Program, number: Number) -> Uniform:
 
 
 def require_uniform_metric(program: ast.Program, number: Number, arrays: frozenset[str], low: ast.Expr) -> None:
-    """Raises NotUniform for a metric that does not say the same of each index from `low` to the parameter."""
+    """Raise NotUniform unless the metric is the same for each index from `low` to the parameter."""
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
             continue
@@ -150,7 +160,7 @@ def require_uniform_metric(program: ast.Program, number: Number, arrays: frozens
 
 
 def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], others: set[str]) -> None:
-    """Adds what is declared to the arrays up to the parameter, or to the others."""
+    """Add the declared variables to the arrays up to the parameter, or to the others."""
     parameter = number.parameter
     _require_bound(declaration.type, number)
     number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
@@ -172,7 +182,10 @@ def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
-    """Raises NotUniform where an array is not indexed by the variable alone, which may be none; primes do not count."""
+    """Raise NotUniform if an array has another index than the variable, with or without a prime.
+
+    With `variable` None any index is refused.
+    """
     for element in walk(node):
         if not isinstance(element, ast.Element) or element.name.rstrip("'") not in arrays:
             continue
@@ -215,22 +228,25 @@ def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str
 
 
 def _indexed_alike(node: object, variable: str) -> bool:
-    """Whether the loop's variable occurs only as a whole index."""
+    """Return True if the loop's variable occurs only as a whole index."""
     free = sum(is_name(each, variable) for each in walk(node))
     indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices
 
 
 def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
-    """The domains that are declared by name."""
+    """Return the domains that are declared by name."""
     return {each.name: each.domain for each in declared if isinstance(each, ast.DomainDecl)}
 
 
 @frozen
 class Selection:
-    """The loop as found: `array` is selected from, `answer` the output; `rates` those of the first value and of the
-    others, None without noise, and `scales` what their queries are multiplied by, negative where the least is selected;
-    `first` is the least index, and `held` are the variables with values."""
+    """A selection loop: `array` is selected from, and `answer` is the output.
+
+    `rates` are those of the first value and of the others, None without noise. `scales` are the factors of their
+    queries, negative if the least value is selected. `first` is the least index, and `held` has the variables with
+    values.
+    """
 
     array: str
     answer: str
@@ -241,12 +257,14 @@ class Selection:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the queries are compared as they are."""
+        """Whether the queries are compared without a factor."""
         return all(scale == 1 for scale in self.scales)
 
     def drawn(self, core: CoreProgram) -> tuple[tuple[Law, Fraction], tuple[Law, Fraction]]:
-        """The laws and rates of the first value, and of the others, in the loop as it is unrolled for three values or
-        more. Raises NotUniform where the others have different ones."""
+        """Return the law and rate of the first value, and of the others, in a loop unrolled for at least three values.
+
+        Raises NotUniform if the others differ from each other.
+        """
         draws = [(each.law, each.rate) for each in core.instructions if isinstance(each, SampleNoise)]
         if len(draws) < 3 or len(set(draws[1:])) > 1:
             raise NotUniform("the values to select from are not all drawn from the same distribution")
@@ -254,16 +272,18 @@ class Selection:
 
 
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> Selection:
-    """The loop that `body` is, with the declarations that it sees. Raises NotUniform where it is none."""
+    """Return the selection loop that `body` is, with the declarations that it sees; raise NotUniform if it is none."""
     selection = selection_of(body, parameter)
     _require_initial(declared, selection.answer, selection.first, parameter)
     return selection
 
 
 def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = False) -> Selection:
-    """The loop that the program is, of noisy values of an array of inputs up to the parameter: other inputs are not
-    used. For `privacy` statements may follow that read the index, and no input or noisy value. Raises NotUniform where
-    it is none."""
+    """Return the selection loop of a program that selects from noisy values of an input array up to the parameter.
+
+    Other inputs are not used. For `privacy`, statements may follow that read the index but no input or noisy value.
+    Raises NotUniform if the program is not of this kind.
+    """
     arrays = parameter_arrays(tree, number)
     if privacy:
         body = _around_means(tree.body)
@@ -279,7 +299,10 @@ def selected_from_inputs(tree: ast.Program, number: Number, *, privacy: bool = F
 
 
 def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """The statements with `x <- Expo(RATE); x <- x + MEAN`, as one-sided noise needs, as one draw around the mean."""
+    """Return the statements with `x <- Expo(RATE).
+
+    X <- x + MEAN`, as one-sided noise needs, as one draw around the mean.
+    """
     result: list[ast.Statement] = []
     for statement in body:
         match (result[-1] if result else None), statement:
@@ -297,8 +320,10 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:
-    """Raises NotUniform where what follows a selection has to do with more than its answer, or the answer begins with
-    something else than the first index."""
+    """Raise NotUniform if the statements after a selection use more than its answer.
+
+    Also if the answer does not start with the first index.
+    """
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held
     for node in walk(tree.body[2:]):
@@ -312,7 +337,7 @@ def _require_apart(tree: ast.Program, own: Selection, number: Number) -> None:
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
-    """The loop that `body` is, whatever its answer was before. Raises NotUniform where it is none."""
+    """Return the selection loop that `body` is, whatever its answer was before; raise NotUniform if it is none."""
     match list(body):
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
             pass
@@ -333,13 +358,13 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
         raise NotUniform("the loop does not end with a single `if` without `else`", decision.span)
     challenger, sign = _challenger(decision.condition, best)
     if best in drawn:
-        raise NotUniform("the best so far is drawn anew in the loop", decision.span)
+        raise NotUniform("the loop draws the best value again", decision.span)
     value, rate = (
         drawn.get(challenger.name, (challenger, None)) if isinstance(challenger, ast.Name) else (challenger, None)
     )
     query, scale = _query(value)
     if not (isinstance(query, ast.Element) and query.name == start.name and is_name(query.index, variable)):
-        raise NotUniform("what is compared with the best so far is not the value at the loop's index", decision.span)
+        raise NotUniform("the loop compares the best value with another value than that at its index", decision.span)
     answer = _taken(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
@@ -353,7 +378,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
-    """The variable that is given a value, the value (or mean), and the rate of the noise."""
+    """Return the variable that is assigned, its value (or mean), and the rate of the noise."""
     match statement:
         case ast.Sample(target=ast.Name(name=name), distribution=ast.Noise(law, rate, mean)) if (
             mean is not None and law.scales
@@ -365,7 +390,7 @@ def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
 
 
 def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
-    """The query and its factor, for a value that is a multiple of one query."""
+    """Return the query and its factor, for a value that is a multiple of one query."""
     match value:
         case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Number(value=factor), right=ast.Element() as query):
             return query, factor
@@ -375,7 +400,7 @@ def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
 
 
 def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element, int]:
-    """What is compared with the best so far, and 1 where it has to be greater, -1 where less."""
+    """Return the value compared with the best so far, and 1 if it replaces it when greater, -1 when less."""
     greater, less = (ast.CompareOp.GT, ast.CompareOp.GE), (ast.CompareOp.LT, ast.CompareOp.LE)
     match condition:
         case ast.Compare(op=op, left=ast.Name() | ast.Element() as new, right=old) if is_name(old, best):
@@ -390,7 +415,7 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
 
 
 def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
-    """The output that becomes the index where the challenger becomes the best."""
+    """Return the output that is set to the index when the challenger becomes the best."""
     answer: str | None = None
     replaced = False
     for statement in then:
@@ -407,7 +432,7 @@ def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, varia
 
 
 def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
-    """The answer is the only output, the first index to begin with, and has room for every later one."""
+    """Raise NotUniform unless the answer is the only output, starts with the first index, and can be any later one."""
     domains = _domains(declared)
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:

@@ -1,32 +1,38 @@
 """The error of a program as a union of single events, for every number of queries.
 
-All runs in agreement are walks through a finite automaton (see `loop_runs`). Take the cycles out of a walk with n
-iterations, one after the other, until a path is left that comes to no head twice, with k iterations: the n - k others
-lead from heads to heads of the same component, one with a head of the path. The sum of their terms is at most n - k
-times that of the most probable one of these. So the walk has at most
+**Walks.** All runs in agreement are walks through a finite automaton (see `loop_runs`).
+
+1. Remove the cycles of a walk with n iterations, one after the other, until a path is left that visits no head twice,
+   with k iterations. The n - k other iterations lead from heads to heads of the same component, which contains a head
+   of the path.
+2. The sum of their terms is at most n - k times that of the most probable one of these iterations. The walk therefore
+   has at most
 
     fixed + (n - k)·repeated,
 
-where n = m - low + 1 for a loop from low to m. A run that exits earlier has no more.
-
-That this is at most beta(m) for every m >= start is shown coefficient by coefficient of the polynomial in m - start.
+where n = m - low + 1 for a loop from low to m. A run that exits earlier has no more. This sum is shown to be at most
+beta(m) for every m >= start, coefficient by coefficient of the polynomial in m - start.
 
 **Below beta** for every number of queries are finitely many inequalities in one variable. Let beta(m) = Σ b_j·(m -
 start)^j, and let the error have at most the probability f + (m - once)·r. Then beta(m) is at least that for every m >=
-start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others: *coefficient by coefficient*. Where this
-fails for small t only, up to some t0, it is enough that beta(start) >= 1 there and that beta does not decrease with m:
-a probability is at most 1. A later start makes beta(start) larger.
+start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others. Where this fails for small t only, up to
+some t0, it suffices that beta(start) >= 1 there and that beta does not decrease with m, as a probability is at most 1.
+A later start makes beta(start) larger.
 
 **Rates that depend on m.** For one number the terms of a union bound have the rates in place of their marks. In a unit
-e in which no rate falls as the number grows, those for the first number bound the error for all of them:
+e in which no rate falls as the number grows, the rates for the first number bound the error for all of them:
 
 **Lemma.** Let N be a sum of independent noises, each symmetric, unimodal and only scaled by its rate, as Laplace noise
-is, and s >= 0. Pr[N + s < 0] does not grow where a rate grows. For a sum of the others, Y, with the symmetric and
-unimodal density f (Wintner), and a noise of scale x·Z, Z symmetric,
-Pr[Y + x·Z + s < 0] = ∫_{z > 0} (F(-s - x·z) + F(-s + x·z))·dPr[Z], and its derivative by x is an integral of
-z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|. An event of two such sides, |N + a| <= b with slacks that
-are not negative, goes wrong on one side or on the other. Of noise on one side only, -E, a greater rate is less noise as
-well; +E would be more help the smaller its rate, and has to have the same rate for every number.
+is, and s >= 0. Then Pr[N + s < 0] does not grow where a rate grows.
+
+1. Let Y be the sum of the other noises, with the symmetric and unimodal density f (Wintner), and x·Z a noise of scale
+   x, Z symmetric.
+2. Pr[Y + x·Z + s < 0] = ∫_{z > 0} (F(-s - x·z) + F(-s + x·z))·dPr[Z].
+3. Its derivative by x is an integral of z·(f(-s + x·z) - f(-s - x·z)) >= 0, as |s - x·z| <= |s + x·z|.
+
+An event of two such sides, |N + a| <= b with slacks that are not negative, fails on one side or on the other. For noise
+on one side only, -E, a greater rate is less noise as well; +E would help more the smaller its rate, and must have the
+same rate for every number.
 """
 
 from __future__ import annotations
@@ -76,7 +82,7 @@ from dipc.text.diagnostic import DiagnosticError
 
 @frozen
 class Sum:
-    """At most `fixed` + (m - `once`) · `repeated`: terms that may go wrong in a run of the loop up to m >= once."""
+    """A sum of at most `fixed` + (m - `once`) · `repeated` terms that can fail in a run of the loop up to m >= once."""
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
@@ -84,12 +90,11 @@ class Sum:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All of them."""
         return (*self.fixed, *self.repeated)
 
 
 def plus(left: Sum, right: Sum) -> Sum:
-    """A sum that is both together, for m from the greater of both `once` on."""
+    """Return the sum of both, for m from the greater `once` on."""
     if left.once > right.once:
         left, right = right, left
     # fixed + (m - once)·repeated = fixed + (later - once)·repeated + (m - later)·repeated
@@ -98,10 +103,10 @@ def plus(left: Sum, right: Sum) -> Sum:
 
 
 def sums(automaton: Automaton[Transition], low: int, paths: int) -> frozenset[Sum]:
-    """Sums such that each run in agreement of a loop from `low` to m, if m is at least every `once`, has one of them as
-    an upper bound of its terms (at any eps, that with the most probable iteration of a cycle).
+    """Return sums such that each run in agreement of a loop from `low` to m has one of them as an upper bound.
 
-    Raises NotUniform where there is no run in agreement at all, LimitReached past `paths` paths.
+    This holds for m of at least every `once`, at any eps, with the most probable iteration of a cycle. Raises
+    NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
     """
     sums: set[Sum] = set()
     cycles = _on_cycles(automaton)
@@ -115,7 +120,7 @@ def sums(automaton: Automaton[Transition], low: int, paths: int) -> frozenset[Su
 
 
 def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transition, ...]]:
-    """By head the iterations that lead from some head of its component to another, or the same."""
+    """Return by head the iterations between heads of its strongly connected component."""
     graph = {
         head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
     }
@@ -129,7 +134,7 @@ def _on_cycles(automaton: Automaton[Transition]) -> Mapping[int, tuple[Transitio
 
 
 def _paths(automaton: Automaton[Transition], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """By path that comes to no head twice: its terms, how many iterations it has, and the heads on it."""
+    """Yield, for each path that visits no head twice, its terms, its number of iterations, and its heads."""
     pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [
         (step.terms, 0, (step.goal,)) for step in automaton.before if step.goal is not None
     ]
@@ -156,9 +161,11 @@ def _sorted(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 @frozen
 class UnionBound:
-    """For every number of queries from `start` on, the error has at most the probability of the largest of `sums`; the
-    claim is about numbers from `least` on. Where there are `rates` that depend on the number, the terms have their
-    marks."""
+    """The bound for every number of queries from `start` on: the error is at most the largest of `sums`.
+
+    The claim is about numbers from `least` on. If there are `rates` that depend on the number, the terms have their
+    marks.
+    """
 
     sums: frozenset[Sum]
     least: int
@@ -170,8 +177,10 @@ class UnionBound:
             raise ValueError("a union bound needs a run: about no run it would prove anything")
 
     def decay(self, number: int) -> Fraction | None:
-        """The r such that the bound for this number falls like e^{-r·t}; None where it is 0. ZeroDivisionError where a
-        rate has no value."""
+        """Return the r such that the bound for this number falls like e^{-r·t}; None if it is 0.
+
+        Raises ZeroDivisionError if a rate has no value.
+        """
         result = [
             rate
             for total in self.sums
@@ -182,8 +191,11 @@ class UnionBound:
 
 
 def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> UnionBound:
-    """The union bound of a program that is uniform, or a selection loop, or comes to such programs. Raises NotUniform
-    with what is none, LimitReached past one of the program's limits, DiagnosticError for its metric."""
+    """Return the union bound of a program that is uniform, a selection loop, or made of such parts.
+
+    Raises NotUniform with the reason, LimitReached past one of the program's limits, and DiagnosticError for its
+    metric.
+    """
     text = LoopText.of(program, parameter)
     return replace(_union_of(text, distances), rates=text.rates)
 
@@ -218,19 +230,19 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     )
     last = max(total.once for total in found_sums)
     start = max(last, shape.low) + 1
-    # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
+    # If domains end at m, no value is outside its domain for the number explored, nor for a greater one.
     explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
     return UnionBound(found_sums, shape.low, max(start, explored))
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """The union bound of a program whose error is at most the sum of two others."""
+    """Return the union bound of a program whose error is at most the sum of two others."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
 
 def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
-    """The sums as found with `count` iterations, for all values of the finite inputs. Raises TooFew."""
+    """Return the sums found with `count` iterations, for all values of the finite inputs. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
     slots = ideal.program.core.slots
@@ -240,7 +252,7 @@ def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distance
 
 
 def _is_element(name: str, shape: Uniform) -> bool:
-    """Whether a slot is an element of an array up to the parameter."""
+    """Return True if a slot is an element of an array up to the parameter."""
     array, bracket, _ = name.partition("[")
     return bool(bracket) and array in shape.arrays
 
@@ -248,7 +260,7 @@ def _is_element(name: str, shape: Uniform) -> bool:
 def _enough(
     instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: ClaimedDistances
 ) -> int:
-    """A number of iterations from `least` to `most` which suffices to explore everything that `most` reaches."""
+    """Return a number of iterations from `least` to `most` that suffices to explore everything that `most` reaches."""
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
             _sums(instance, shape, count, distances)
@@ -260,7 +272,7 @@ def _enough(
 
 
 def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection] | None:
-    """The loops of the program and of its ideal, None where they are not the same selection."""
+    """Return the loops of the program and of its ideal, or None unless they are the same selection."""
     ideal = tree.ideal
     if ideal is None:
         return None
@@ -275,7 +287,7 @@ def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection]
 
 
 def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> UnionBound:
-    """The sums of a selection loop: one term for each query but the one selected, in two cases."""
+    """Return the sums of a selection loop: one term for each query but the selected one, in two cases."""
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
     ideal = instance(least + 2)
@@ -285,7 +297,7 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
         raise NotUniform("an input is not real")
     metric = facet_metric(ideal)
     if metric.apart is not None:
-        raise NotUniform("the metric sets some inputs of a selection infinitely far apart")
+        raise NotUniform("the metric puts some inputs of a selection infinitely far apart")
     first, other = own.drawn(core)
     difference = Affine.input(slots[1]) - Affine.input(slots[0])
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
@@ -293,7 +305,7 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
     assert slack is not None, "the difference is itself the facet"
     margin = slack.slope if distances.is_open else slack.base
     first_wins = (_loses(other, first, margin),)
-    # The first index is selected; or another one is, against the first and all others.
+    # Two cases: the first index is selected, or another one is, against the first and all others.
     return UnionBound(
         frozenset(
             {
@@ -307,15 +319,15 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction) -> Term:
-    """The selected value, ahead by the margin, against one challenger, with these laws and rates."""
+    """Return the term that the selected value, ahead by the margin, loses against one challenger."""
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
 
 
-#: How much later than where the union bound begins to hold a proof may start: numbers before are decided exactly.
+#: The most numbers that the start of a proof is moved by; the numbers before it are decided exactly.
 LATER = 10
 
-#: Beta by powers of m - start, for a start.
+#: The coefficients of beta by powers of m - start, for a start.
 Coefficients = Callable[[int], dict[int, ExpPoly]]
 
 _ZERO = ExpPoly.ZERO
@@ -325,9 +337,11 @@ _CERTAIN = Bound((), Fraction(1))
 
 @frozen
 class Unit:
-    """eps = `scale`(m)·e: what sums of terms with marks for rates come to in the unit e, for all numbers from some one
-    on. Without `rates` the terms have their own, the same for every number. With `lesser`, beta is bounded from below:
-    summands in another unit are left out."""
+    """A unit e with eps = `scale`(m)·e, in which the sums of terms are compared with beta for all large enough numbers.
+
+    `rates` replace the marks of the terms; without them the terms have the same rates for every number. With `lesser`,
+    beta is bounded from below: summands in another unit are left out.
+    """
 
     scale: Ratio
     rates: Rates | None = None
@@ -335,16 +349,16 @@ class Unit:
 
     @property
     def is_eps(self) -> bool:
-        """Whether e is eps itself, no rate depends on the number, and beta is as it was claimed."""
+        """Whether e is eps itself, no rate depends on the number, and beta is the claimed one."""
         return self.rates is None and self.scale == ONE and not self.lesser
 
     @property
     def is_other(self) -> bool:
-        """Whether beta is looked at in another unit than eps, or not as a whole."""
+        """Whether beta is in another unit than eps, or not complete."""
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
-        """Whether it is known that the rates for `start` bound the error for every greater number."""
+        """Return True if the rates for `start` are proved to bound the error for every greater number."""
         if self.is_eps:
             return True
         known = () if self.rates is None else self.rates.of_marks
@@ -356,8 +370,10 @@ class Unit:
         return all(self._holds(term, start) for total in sums for term in total.terms)
 
     def refusal(self, sums: Iterable[Sum], start: int, parameter: str) -> str:
-        """What grows, or falls, faster than what, where the rates for `start` are not known to bound the error for
-        greater numbers: exponents of beta are as 1/scale."""
+        """Return the reason why the rates for `start` are not proved to bound the error for greater numbers.
+
+        It compares how rates and exponents of beta grow; the latter grow like 1/scale.
+        """
         used = {noise.rate for total in sums for term in total.terms for noise in term.event.noises}
         falling = [
             own for mark in sorted(used) if not ((own := self._own_rate(mark)) * self.scale).never_falls_from(start)
@@ -391,7 +407,7 @@ class Unit:
         return True
 
     def at(self, total: Sum, start: int) -> Sum:
-        """The sum with the rates for `start`, as multiples of e."""
+        """Return the sum with the rates for `start`, as multiples of e."""
         if self.is_eps:
             return total
         return replace(total, fixed=self._terms(total.fixed, start), repeated=self._terms(total.repeated, start))
@@ -410,7 +426,7 @@ class Unit:
         return rate_of_mark(self.rates, rate)
 
     def intervals(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
-        """Values of e, among them all those for eps in these intervals and numbers from `start` on."""
+        """Return intervals of e that contain all values for eps in `of_eps` and numbers from `start` on."""
         if self.scale == ONE:
             return of_eps
         last = of_eps[-1].upper
@@ -425,8 +441,11 @@ EPS = Unit(ONE)
 
 @frozen
 class CoefficientInequality(Why):
-    """The inequality of two polynomials in m - `start` at one `power`: beta's coefficient is at least that of the
-    probability that a term of `total` goes wrong. If all of them hold, so does the claim for every m >= start."""
+    """The inequality of two polynomials in m - `start` at one `power`.
+
+    Beta's coefficient is at least that of the probability that a term of `total` fails. If all these inequalities hold,
+    so does the claim for every m >= start.
+    """
 
     start: int
     total: Sum
@@ -435,8 +454,10 @@ class CoefficientInequality(Why):
 
 @frozen
 class Proof:
-    """The claim holds for every number of queries from `start` on; where `trivial` is not None, because beta is at
-    least 1 for t up to there, and by the union bound beyond."""
+    """The claim holds for every number of queries from `start` on.
+
+    If `trivial` is not None, beta is at least 1 for t up to `trivial`, and the union bound holds beyond.
+    """
 
     start: int
     trivial: Fraction | None
@@ -444,8 +465,10 @@ class Proof:
 
 @frozen
 class UnionEvidence:
-    """The inequalities that a proof consists of, and for t up to `trivial` that beta is above one. Where not
-    `in_eps`, they are about another multiple of eps for each number, or bound rates that depend on it."""
+    """The inequalities of a proof, and for t up to `trivial` the obligations that beta is at least one.
+
+    Unless `in_eps`, they are about another multiple of eps for each number, or bound rates that depend on it.
+    """
 
     trivial: Fraction | None
     inequalities: tuple[tuple[Obligation, CoefficientInequality], ...]
@@ -455,8 +478,10 @@ class UnionEvidence:
 
 @frozen
 class UnionProof:
-    """Proves the sums of one program to be at most beta, on `intervals` of the variable, both in the `unit`: its rates
-    for a start bound the error for every greater number."""
+    """A search for a proof that the sums of one program are at most beta, on `intervals` of the variable.
+
+    Both are in the `unit`, whose rates for a start bound the error for every greater number.
+    """
 
     sums: tuple[Sum, ...]
     beta: Coefficients
@@ -470,7 +495,10 @@ class UnionProof:
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
-        """The inequalities for every m >= start: b >= needed is an obligation for 1 - needed. Raises NotUniform."""
+        """Yield the inequalities for every m >= start.
+
+        B >= needed is an obligation for 1 - needed. Raises NotUniform.
+        """
         coefficients = self.beta(start)
         for total in dict.fromkeys(self.unit.at(total, start) for total in self.sums):
             for power in range(max(1, *coefficients) + 1 if coefficients else 2):
@@ -479,7 +507,7 @@ class UnionProof:
                 yield obligation, CoefficientInequality(start, total, power)
 
     def prove(self, start: int) -> Generator[Obligation, Decision, Proof | None]:
-        """A proof that begins at `start` or a little later, None where none was found. Raises NotUniform."""
+        """Return a proof that begins at `start` or a little later, or None if none is found. Raises NotUniform."""
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
             return Proof(start, None)
@@ -489,7 +517,7 @@ class UnionProof:
             worst = yield from self._tried(start)
             if worst is None:
                 return None
-        # A little beyond, so that the numbers stay short.
+        # A little farther, so that the numbers stay short.
         trivial = Fraction(ceil(worst * 16), 16)
         near, beyond = _split(trivial)
         for later in range(start, start + LATER + 1):
@@ -499,7 +527,7 @@ class UnionProof:
         return None
 
     def evidence(self, proof: Proof) -> UnionEvidence:
-        """What a proof rests on."""
+        """Return the evidence for a proof."""
         if proof.trivial is None:
             return UnionEvidence(None, tuple(self.inequalities(proof.start)), (), self.unit.is_eps)
         near, beyond = _split(proof.trivial)
@@ -508,7 +536,7 @@ class UnionProof:
         return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
-        """None where the inequalities hold, else a number above which they do; 0 where none is known."""
+        """Return None if the inequalities hold, else a number above which they do, or 0 if none is known."""
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
             decision = yield obligation
@@ -521,8 +549,10 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """A number above which the inequalities hold, where there is no closed form, so that the last failing one is
-        not known. None where there is none that is tried."""
+        """Return a number above which the inequalities hold, among those tried, or None.
+
+        It is needed where there is no closed form, so that the last failing value is not known.
+        """
         start_at: Fraction | None = None
         for start_at in _TRIED:
             if (yield from self._failing(start, _split(start_at)[1])) is None:
@@ -530,7 +560,7 @@ class UnionProof:
         return None
 
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
-        """Whether beta is at least 1 for `start`, and not less for any greater number, on these intervals."""
+        """Return True if beta is at least 1 for `start`, and does not fall for greater numbers, on these intervals."""
         for obligation in self.above_one(start, near):
             decision = yield obligation
             if decision.verdict is not Verdict.ACCURATE:
@@ -538,23 +568,26 @@ class UnionProof:
         return True
 
     def above_one(self, start: int, near: tuple[Interval, ...]) -> Iterator[Obligation]:
-        """That beta is at least 1 for `start`, and does not decrease from there on, on these intervals."""
+        """Yield the obligations that beta is at least 1 for `start`, and does not decrease from there on."""
         coefficients = self.beta(start)
         for power in range(max(coefficients, default=0) + 1):
             yield Obligation(_CERTAIN if power else _NOTHING, PiecewiseForm(coefficients.get(power, _ZERO)), near)
 
 
-#: Numbers above which a claim about every m may be proved.
+#: The numbers above which a claim about every m is tried.
 _TRIED: tuple[Fraction, ...] = tuple([Fraction(n, 8) * 2**k for k in range(8) for n in (4, 5, 6, 7)])
 
 
 def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """All t up to there, and from there on."""
+    """Return the intervals of all t up to `trivial`, and from there on."""
     return (Interval(Fraction(0), trivial, False, True),), (Interval.closed(trivial, None),)
 
 
 def _needed(total: Sum, power: int, start: int) -> Bound:
-    """1 less the coefficient of (m - start)^power in the probability of the terms; that of one is 1 - Pr[event]."""
+    """Return 1 less the coefficient of (m - start)^power in the probability that a term fails.
+
+    A term fails with the probability 1 - Pr[event].
+    """
     assert total.once <= start, "a path takes no more iterations than there are"
     weighted = {
         0: [*((1, term) for term in total.fixed), *((start - total.once, term) for term in total.repeated)],
